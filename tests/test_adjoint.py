@@ -27,7 +27,6 @@ from varimech.backends.program import ChainFunctions, Program
 from varimech.benchmarks import BENCHMARKS, chain
 from varimech.benchmarks import flexible_slider_crank as slider
 from varimech.core.schedule import Schedule
-from varimech.integrators.sundials import Sundials
 from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.solving.derivative_request import DerivativeRequest
 from varimech.solving.runners import Runners
@@ -113,7 +112,7 @@ EXPLICIT = ("rk4", "dopri5", "dop853")
 GROUPS: list[tuple[str, tuple[str, ...]]] = []
 """A formulation with integrators; explicit schemes share what is derived."""
 for _name, _formulation in FORMULATIONS.items():
-    _known = [i for i in integrators_of(_formulation) if not isinstance(INTEGRATORS[i], Sundials)]
+    _known = [i for i in integrators_of(_formulation) if INTEGRATORS[i].traits.adjoint]
     GROUPS += [(_name, (i,)) for i in _known if i not in EXPLICIT]
     if _shared := tuple(i for i in _known if i in EXPLICIT):
         GROUPS.append((_name, _shared))

@@ -23,7 +23,7 @@ from varimech.cli import benchmark, results, studies
 from varimech.cli.app import PANELS, app
 from varimech.cli.printing import give_json
 from varimech.cli.results import Asked, Told, conduct
-from varimech.core.whole_files import written_whole
+from varimech.core.atomic_files import atomic_write
 
 COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
 SHORT = ("--duration", "50 ms", "--backend", "interpreted", "--tolerance", "1e-6")
@@ -333,7 +333,7 @@ def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> No
     code = f"""
 import resource, sys
 from varimech.cli import main
-from varimech.core.whole_files import written_whole
+from varimech.core.atomic_files import atomic_write
 
 sys.argv = {arguments!r}
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -438,7 +438,7 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def half(path: Path) -> None:
-        with written_whole(path) as beside:
+        with atomic_write(path) as beside:
             beside.write_text("half", encoding="utf-8")
             ctrl_c()
 
@@ -463,7 +463,7 @@ def test_files_that_cannot_be_written_leave_the_result_told(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(path: Path) -> None:
-        with written_whole(path) as beside:
+        with atomic_write(path) as beside:
             beside.write_text("half", encoding="utf-8")
             raise OSError(27, "File too large", str(beside))
 

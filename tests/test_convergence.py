@@ -6,47 +6,24 @@ derivatives that are those of the discrete solution.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import varimech as vm
 from varimech.benchmarks import five_bar
-from varimech.integrators.sundials import Sundials
 from varimech.schemes import FORMULATIONS, INTEGRATORS, integrators_of
-
-PENDULUM = {"mass": 3.0, "length": 1.0, "angle": 0.5236 - math.pi / 2}
-
-
-def pendulum() -> vm.Mechanism:
-    """A uniform bar hung at one end, from 0.5236 rad off the vertical."""
-    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", PENDULUM["length"], unit="m")
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=PENDULUM["mass"])
-    m.revolute("O")
-    m.start(angle={"rod": PENDULUM["angle"]})
-    return m
-
-
-def exact_pendulum(t_end: float) -> tuple[float, float, float, float]:
-    """θ, θ̇ and their derivatives with respect to L, from  θ̈ = −(3g/2L) cos θ  and its variation
-    in L.
-    """
-
-    def rhs(_: float, y: np.ndarray) -> list[float]:
-        θ, ω, θ_L, ω_L = y
-        k, k_L = 1.5 * 9.81, -1.5 * 9.81
-        return [ω, -k * math.cos(θ), ω_L, k * math.sin(θ) * θ_L - k_L * math.cos(θ)]
-
-    y = solve_ivp(
-        rhs, (0, t_end), [PENDULUM["angle"], 0, 0, 0], method="DOP853", rtol=1e-12, atol=1e-13
-    ).y[:, -1]
-    return tuple(map(float, y))  # type: ignore[return-value]
+from varimech.testing import (
+    QUANTITIES,
+    check_order,
+    check_tolerance,
+    compare_gradients,
+    exact_pendulum,
+    pendulum,
+    pendulum_errors,
+)
 
 
 def test_published_values_of_the_pendulum() -> None:
@@ -61,72 +38,9 @@ def test_published_values_of_the_pendulum() -> None:
         assert ours[2] == pytest.approx(θ_L, abs=1e-8)
 
 
-QUANTITIES: dict[
-    str, tuple[Callable[[vm.Gradient], Any], Callable[[float, float, float, float], float]]
-] = {
-    "angle": (lambda g: g.run.angle("rod")[-1], lambda θ, ω, θ_L, ω_L: θ),
-    "angular velocity": (lambda g: g.run.angular_velocity("rod")[-1], lambda θ, ω, θ_L, ω_L: ω),
-    "angular acceleration": (
-        lambda g: g.run.angular_acceleration("rod")[-1],
-        lambda θ, ω, θ_L, ω_L: -1.5 * 9.81 * math.cos(θ),
-    ),
-    "angle by L": (lambda g: g.run.angle("rod", wrt="L")[-1], lambda θ, ω, θ_L, ω_L: θ_L),
-    "angular velocity by L": (
-        lambda g: g.run.angular_velocity("rod", wrt="L")[-1],
-        lambda θ, ω, θ_L, ω_L: ω_L,
-    ),
-    "tip x by L": (
-        lambda g: g.run.position("tip", wrt="L")[-1, 0],
-        lambda θ, ω, θ_L, ω_L: math.cos(θ) - math.sin(θ) * θ_L,
-    ),
-    "radial reaction": (
-        lambda g: g.run.measure(lambda s: vm.dot(s.reaction("O"), s.position("tip")))[-1],
-        # centripetal force and weight along the bar, towards the pivot
-        lambda θ, ω, θ_L, ω_L: -3 * (ω**2 / 2 + 9.81 * -math.sin(θ)),
-    ),
-    "radial reaction by L": (
-        lambda g: g.run.measure(lambda s: vm.dot(s.reaction("O"), s.position("tip")), wrt="L")[-1],
-        # F·r = −m L (L ω²/2 − g sin θ)
-        lambda θ, ω, θ_L, ω_L: (
-            -3 * (ω**2 / 2 - 9.81 * math.sin(θ))
-            - 3 * (ω**2 / 2 + ω * ω_L - 9.81 * math.cos(θ) * θ_L)
-        ),
-    ),
-    "multiplier": (
-        # rigidity is (d·d − L²)/2L, so its multiplier is the inner force that the two ends exert on
-        # each other
-        lambda g: g.run.multiplier("rigidity of rod")[-1],
-        lambda θ, ω, θ_L, ω_L: rod_force(θ, ω),
-    ),
-}
-
-
-def rod_force(θ: float, ω: float) -> float:
-    """Multiplier of |tip|² = L² for the mass m/3 that a uniform bar has at its tip: (m/3) L ω² −
-    (m/2) g sin θ, as a tension.
-    """
-    return 3.0 / 3 * ω**2 - 3.0 / 2 * 9.81 * math.sin(θ)
-
-
-STEPS = {
-    "trapezoidal": 4e-3,
-    "newmark": 1e-3,
-    "hht": 4e-3,
-    "generalised-alpha": 4e-3,
-    "rk4": 2e-2,
-    "dopri5": 2e-2,
-    "dop853": 2e-1,
-}
-"""The largest of three steps that are halved, for integrators that have an order."""
-GROUPS = {
-    "states": ["angle", "angular velocity", "angular acceleration"],
-    "multipliers": ["multiplier", "radial reaction"],
-    "sensitivities": ["angle by L", "angular velocity by L", "tip x by L", "radial reaction by L"],
-}
-"""Taken together, because the error of one alone may change its sign between two steps."""
 ALLOWED = [(f, i) for f, formulation in FORMULATIONS.items() for i in integrators_of(formulation)]
-ORDERED = [(f, i) for f, i in ALLOWED if i in STEPS]
-TO_TOLERANCE = [(f, i) for f, i in ALLOWED if i not in STEPS]
+ORDERED = [(f, i) for f, i in ALLOWED if INTEGRATORS[i].order is not None]
+TO_TOLERANCE = [(f, i) for f, i in ALLOWED if INTEGRATORS[i].order is None]
 every_method = pytest.mark.parametrize(
     ("formulation", "integrator"), ORDERED, ids=lambda name: str(name)
 )
@@ -135,130 +49,28 @@ every_method = pytest.mark.parametrize(
 def test_every_integrator_and_formulation_is_here() -> None:
     assert set(INTEGRATORS) == {i for _, i in ALLOWED}
     assert set(FORMULATIONS) == {f for f, _ in ALLOWED}
-    assert all(isinstance(INTEGRATORS[i], Sundials) for _, i in TO_TOLERANCE)
-
-
-def squared_rate() -> vm.Objective:
-    return vm.integral(lambda s: s.angular_velocity("rod") ** 2)
+    assert {i for _, i in TO_TOLERANCE} == {"cvodes", "idas"}
 
 
 @cache
-def solutions(formulation: str, integrator: str) -> list[vm.Gradient]:
-    m, h = pendulum(), STEPS[integrator]
-    return [
-        m.sensitivity(
-            squared_rate(), duration=2.0, step=step, integrator=integrator, formulation=formulation
-        )
-        for step in (h, h / 2, h / 4)
-    ]
-
-
-@cache
-def converged(formulation: str) -> vm.Gradient | None:
-    """With penalties, what all integrators converge to: joints give way a little, so it is not the
-    exact solution.
-    """
-    if formulation != "penalty":
-        return None
-    return pendulum().sensitivity(
-        squared_rate(), duration=2.0, tolerance=1e-12, formulation="penalty"
-    )
-
-
-def check_order(integrator: str, errors: np.ndarray) -> None:
-    """Halving the step divides errors (step, quantity; relative) by 2^order."""
-    order = INTEGRATORS[integrator].order  # type: ignore[union-attr]
-    largest = errors.max(axis=1)
-    assert largest[-1] < {1: 3e-2, 2: 3e-4}.get(order, 1e-6)
-    if order <= 2:
-        np.testing.assert_allclose(np.log2(errors[:-1] / errors[1:]), order, atol=0.1)
-    else:  # coarse steps are not in the asymptotic range yet, and errors change their signs
-        last, both = np.log2(largest[-2] / largest[-1]), np.log2(largest[0] / largest[-1]) / 2
-        assert max(last, both) > order - 0.6, largest
+def errors(formulation: str, integrator: str) -> dict[str, np.ndarray]:
+    return pendulum_errors(formulation, integrator)
 
 
 @every_method
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", QUANTITIES)
 def test_order_of_everything_at_the_end(formulation: str, integrator: str, group: str) -> None:
-    limit = converged(formulation)
-    errors = []
-    for get, exact in (QUANTITIES[name] for name in GROUPS[group]):
-        reference = exact(*exact_pendulum(2.0)) if limit is None else float(get(limit))
-        found = np.array([float(get(s)) for s in solutions(formulation, integrator)])
-        errors.append(np.abs(found - reference) / max(1.0, abs(reference)))
-    check_order(integrator, np.array(errors).T)
-
-
-def test_every_quantity_is_in_a_group() -> None:
-    assert set(QUANTITIES) == {name for names in GROUPS.values() for name in names}
-
-
-@cache
-def exact_integral() -> tuple[float, float]:
-    """ψ = ∫ ω² dt and ∂ψ/∂L, solved beside the motion."""
-
-    def rhs(t: float, y: np.ndarray) -> list[float]:
-        θ, ω, θ_L, ω_L = y[:4]
-        k = 1.5 * 9.81
-        return [
-            ω,
-            -k * math.cos(θ),
-            ω_L,
-            k * math.sin(θ) * θ_L + k * math.cos(θ),
-            ω**2,
-            2 * ω * ω_L,
-        ]
-
-    start = [PENDULUM["angle"], 0, 0, 0, 0, 0]
-    *_, ψ, ψ_L = solve_ivp(rhs, (0, 2), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-    return float(ψ), float(ψ_L)
+    check_order(integrator, errors(formulation, integrator)[group])
 
 
 @every_method
 def test_order_of_an_integral_and_its_derivative(formulation: str, integrator: str) -> None:
-    ψ, ψ_L = exact_integral()
-    if (limit := converged(formulation)) is not None:
-        ψ, ψ_L = float(limit.values[0]), float(limit.gradient[0, 0])
-    found = np.array(
-        [[float(s.values[0]), float(s.gradient[0, 0])] for s in solutions(formulation, integrator)]
-    )
-    check_order(integrator, np.abs(found / [ψ, ψ_L] - 1))
+    check_order(integrator, errors(formulation, integrator)["integral"])
 
 
 @pytest.mark.parametrize(("formulation", "integrator"), TO_TOLERANCE)
 def test_variable_orders_reach_a_tolerance(formulation: str, integrator: str) -> None:
-    θ, ω, θ_L, ω_L = exact_pendulum(2.0)
-    ψ, ψ_L = exact_integral()
-    for tolerance in (1e-5, 1e-7):
-        g = pendulum().sensitivity(
-            squared_rate(),
-            duration=2.0,
-            tolerance=tolerance,
-            integrator=integrator,
-            formulation=formulation,
-        )
-        found = [
-            float(QUANTITIES[name][0](g))
-            for name in ("angle", "angular velocity", "angle by L", "angular velocity by L")
-        ]
-        allowed = 10 * tolerance + (1e-6 if formulation == "penalty" else 0.0)
-        found += [float(g.values[0]), float(g.gradient[0, 0])]
-        np.testing.assert_allclose(
-            np.array(found), np.array([θ, ω, θ_L, ω_L, ψ, ψ_L]), rtol=allowed, atol=allowed
-        )
-
-
-def check_differences(direct: vm.Gradient, differences: vm.Gradient) -> None:
-    """Differences carry the rounding of the objective itself, so small derivatives beside large
-    ones are known less well.
-    """
-    for row, reference, ψ in zip(
-        direct.gradient.to_numpy(),
-        differences.gradient.to_numpy(),
-        direct.values.to_numpy(),
-        strict=True,
-    ):
-        np.testing.assert_allclose(row, reference, rtol=2e-7, atol=1e-8 * abs(ψ))
+    check_tolerance(formulation, integrator)
 
 
 @every_method
@@ -278,11 +90,11 @@ def test_sensitivities_are_those_of_the_discrete_solution(
         )
         for method in ("direct", "finite-difference")
     )
-    check_differences(direct, differences)
+    compare_gradients(direct, differences, 2e-7)
 
 
 @pytest.mark.parametrize(
-    ("formulation", "integrator"), [(f, i) for f, i in ORDERED if i in ("dopri5", "dop853")]
+    ("formulation", "integrator"), [(f, i) for f, i in ORDERED if INTEGRATORS[i].traits.adaptive]
 )
 def test_sensitivities_with_chosen_steps_hold_them_fixed(formulation: str, integrator: str) -> None:
     """Differences replay the steps of the first run."""
@@ -298,13 +110,13 @@ def test_sensitivities_with_chosen_steps_hold_them_fixed(formulation: str, integ
         )
         for method in ("direct", "finite-difference")
     )
-    check_differences(direct, differences)
+    compare_gradients(direct, differences, 2e-7)
     np.testing.assert_allclose(direct.values, differences.values, rtol=1e-13)
 
 
 @pytest.mark.parametrize(
     ("formulation", "integrator"),
-    [(f, i) for f, i in ORDERED if f in ("ali3p", "index1", "index1-stabilised")],
+    [(f, i) for f, i in ORDERED if FORMULATIONS[f].traits.composite],
 )
 def test_the_composite_system_gives_the_same_derivatives(formulation: str, integrator: str) -> None:
     """Another road to the same discrete solution: Serban and Freeman's system, solved as one,
@@ -375,7 +187,7 @@ def test_the_composite_mass_matrix_is_the_published_one() -> None:
 
 @pytest.mark.parametrize(
     ("formulation", "integrator"),
-    [(f, i) for f, i in ORDERED if f in ("ali3p", "index1", "independent")],
+    [(f, i) for f, i in ORDERED if FORMULATIONS[f].traits.exact],
 )
 def test_constraints_hold_at_every_level(formulation: str, integrator: str) -> None:
     run = five_bar.mechanism().simulate(

@@ -28,7 +28,7 @@ BOUNDS: dict[str, Any] = {"over": ["L"], "bounds": {"L": (0.5, 2.0)}}
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of 100 MB."""
-    monkeypatch.setattr(memory, "_of_the_machine", lambda: 1e8)
+    monkeypatch.setattr(memory, "_machine_bytes", lambda: 1e8)
 
 
 COUNTS: dict[str, Callable[[vm.Mechanism, int], object]] = {
@@ -76,7 +76,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_allocated(
     call: Callable[[Any], object], words: str
 ) -> None:
     with pytest.raises(
-        vm.ModelError, match=r"would take .* GB of memory, and this process may have 0\.1 GB; "
+        vm.ModelError, match=r"needs .* GB of memory, and 0\.1 GB are available to this process; "
     ) as caught:
         call(swinging())
     assert words in str(caught.value)
@@ -90,12 +90,12 @@ def test_limits_of_processes_and_containers_count(
     limit = tmp_path / "memory.max"
     limit.write_text("123456789\n")
     monkeypatch.setattr(memory, "LIMITS", (str(limit), str(tmp_path / "none")))
-    memory._of_the_machine.cache_clear()
+    memory._machine_bytes.cache_clear()
     assert memory.memory_bytes() == 123456789
     limit.write_text("max\n")
-    memory._of_the_machine.cache_clear()
+    memory._machine_bytes.cache_clear()
     assert memory.memory_bytes() >= machine
-    memory._of_the_machine.cache_clear()
+    memory._machine_bytes.cache_clear()
 
 
 def test_unused_parameters_cost_nothing_squared() -> None:
@@ -115,7 +115,7 @@ def test_derivatives_for_too_many_parameters_are_refused_with_the_remedy() -> No
         m.parameter(f"p{k}", 1.0)
     with pytest.raises(
         vm.ModelError,
-        match=r"5002 derivatives of a mechanism with 5002 parameters would take 0\.2 GB.*adjoint",
+        match=r"5002 derivatives of a mechanism with 5002 parameters needs 0\.2 GB.*adjoint",
     ):
         m.sensitivity(ANGLE, method="direct", **SHORT)
 

@@ -140,7 +140,7 @@ def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
         assert np.isnan(g).all() if k == 2 else np.allclose(g.T, w, rtol=1e-14, atol=1e-14), (
             found.function.name_out()[k]
         )
-    with pytest.raises(vm.ModelError, match="'4x' is no name in C"):
+    with pytest.raises(vm.ModelError, match="'4x' is not a C identifier"):
         found.to_c(tmp_path, "4x")
 
 
@@ -150,7 +150,7 @@ def test_measures_of_equations_are_checked() -> None:
         vm.ModelError, match="measure 'reaction' depends on accelerations or reactions"
     ):
         m.equations(measures={"reaction": lambda s: s.reaction("A")})
-    with pytest.raises(vm.ModelError, match="measure 'M' needs a name of its own"):
+    with pytest.raises(vm.ModelError, match="measure 'M' needs a unique name"):
         m.equations(measures={"M": lambda s: s.energy})
 
 

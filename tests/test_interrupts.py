@@ -224,14 +224,14 @@ def test_sundials(
     mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def let_through(self: interrupts.HeldBack) -> Iterator[None]:
+    def let_through(self: interrupts.DeferredInterrupt) -> Iterator[None]:
         """As CasADi does where Ctrl-C comes in its functions."""
-        self.came_through = True
+        self.delivered = True
         raise RuntimeError("the right-hand side failed")
         yield
 
     with monkeypatch.context() as changed:
-        changed.setattr(interrupts.HeldBack, "let_through", let_through)
+        changed.setattr(interrupts.DeferredInterrupt, "allowed", let_through)
         plainly(lambda: mechanism.simulate(1.0, integrator=integrator))
     assert mechanism.simulate(1.0, integrator=integrator).time[-1] == 1.0
 
@@ -559,12 +559,12 @@ def test_threads_give_up() -> None:
 def test_ctrl_c_is_held_back() -> None:
     done = list[str]()
 
-    def let_through(held: interrupts.HeldBack) -> None:
-        with held.let_through():
+    def let_through(held: interrupts.DeferredInterrupt) -> None:
+        with held.allowed():
             done.append("never")
 
     def hold() -> None:
-        with interrupts.held_back() as held:
+        with interrupts.deferred_interrupts() as held:
             interrupt()
             done.append("first")
             plainly(lambda: let_through(held))
@@ -579,7 +579,7 @@ def test_ctrl_c_is_held_back() -> None:
 def test_ctrl_c_that_is_ignored_stays_so() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts.held_back() as held, held.let_through():
+        with interrupts.deferred_interrupts() as held, held.allowed():
             interrupt()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
@@ -590,7 +590,7 @@ def test_threads_do_not_touch_signals() -> None:
     found = list[object]()
 
     def look() -> None:
-        with interrupts.held_back():
+        with interrupts.deferred_interrupts():
             found.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=look)

@@ -65,7 +65,7 @@ def test_vectors_may_be_lists_of_parameters_and_numbers() -> None:
     [
         (
             lambda: vm.sin("rod"),
-            "sin: 'rod' is not a number, a parameter, a quantity of the state or a vector of these",
+            "sin: 'rod' is not a number, a parameter, a state quantity or a vector of these",
         ),
         (lambda: vm.norm([1, None]), "norm: None is not a number"),
         (lambda: vm.maximum(lambda s: s.time), "the largest value along a run is varimech.peak"),
@@ -75,8 +75,8 @@ def test_vectors_may_be_lists_of_parameters_and_numbers() -> None:
         ),
         (lambda: vm.atan2(1), r"atan2: missing a required argument: 'x'; it takes \(y, x\)"),
         (lambda: vm.where(1, 2), r"it takes \(condition, yes, no\)"),
-        (lambda: vm.dot((1, 2), (1, 2, 3)), "dot cannot be computed of sizes 2x1 and 3x1"),
-        (lambda: vm.cross((1, 2), (1, 2, 3)), "cross cannot be computed of sizes 2x1 and 3x1"),
+        (lambda: vm.dot((1, 2), (1, 2, 3)), "dot cannot be computed for sizes 2x1 and 3x1"),
+        (lambda: vm.cross((1, 2), (1, 2, 3)), "cross cannot be computed for sizes 2x1 and 3x1"),
         (lambda: vm.vector([1, [2, 3]]), "has rows of different lengths"),
         (
             lambda: vm.rotation((0, 1), 1.0),

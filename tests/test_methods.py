@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from varimech.core.schedule import (
     MOST_STORED,
     equal_steps,
 )
-from varimech.schemes import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, integrators_of
+from varimech.schemes import COORDINATES, FORMULATIONS, INTEGRATORS, choose, integrators_of
 
 NAN, INF = math.nan, math.inf
 
@@ -71,16 +71,16 @@ def test_what_is_chosen_where_little_is_said(
 
 def test_the_command_line_lists_all_there_is() -> None:
     told = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)["methods"]
-    kinds = {
-        "formulation": list(FORMULATIONS),
-        "integrator": list(INTEGRATORS),
-        "coordinates": list(COORDINATES),
+    kinds: dict[str, Mapping[str, Any]] = {
+        "formulation": FORMULATIONS,
+        "integrator": INTEGRATORS,
+        "coordinates": COORDINATES,
     }
     assert [(row["kind"], row["name"]) for row in told] == [
         (kind, name) for kind, names in kinds.items() for name in names
     ]
     for row in told:
-        assert row["suits"] == SUITS[row["name"]]
+        assert row["suits"] == kinds[row["kind"]][row["name"]].suits
         assert set(row["goes_with"]) <= set(
             INTEGRATORS if row["kind"] == "formulation" else FORMULATIONS
         )

@@ -246,9 +246,9 @@ def test_newton_metres_are_not_a_unit_of_yarns() -> None:
         ("5 m2", "is not a unit"),
         ("5 m**10", "is not a unit"),
         ("5 (Ym**9/m**9)**9", "is not a unit"),
-        ("1e999 m", "is too large for a number"),
-        ("1e999", "is too large for a number"),
-        ("1e300 Ym", "is too large for a number"),
+        ("1e999 m", "is out of range"),
+        ("1e999", "is out of range"),
+        ("1e300 Ym", "is out of range"),
         ("0x10", "is not a unit"),
         ("1_000", "is not a unit"),
         ("1 000", "is not a number, nor a quantity"),
@@ -364,7 +364,7 @@ def test_names_of_their_own_in_forces_motions_and_shapes() -> None:
     with pytest.raises(vm.ModelError, match="'t' is a unit and a name in expressions"):
         m.force("H", "rod.P", ("2 t*m/s^2", 0))
     m.drive_angle("D", "rod", "30 deg")
-    with pytest.raises(vm.ModelError, match="wrong kind of unit; what belongs here is in m"):
+    with pytest.raises(vm.ModelError, match="wrong dimension; expected m"):
         m.beam(
             "b", "A", "B", segments=2, E=1e9, area=1e-4, inertia=1e-9, mass=1, shape=("21/kg", "s")
         )

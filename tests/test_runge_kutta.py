@@ -12,12 +12,14 @@ import pytest
 
 from varimech.integrators.dop853 import DOP853
 from varimech.integrators.dopri5 import DOPRI5
+from varimech.integrators.registry import INTEGRATORS
 from varimech.integrators.rk4 import RK4
 from varimech.integrators.runge_kutta import RungeKutta
 
 Tree = tuple["Tree", ...]
 """A rooted tree: what hangs on its root."""
-SCHEMES = pytest.mark.parametrize("scheme", [RK4, DOPRI5, DOP853], ids=lambda scheme: scheme.name)
+EXPLICIT = [i.coefficients for i in INTEGRATORS.values() if i.coefficients is not None]
+SCHEMES = pytest.mark.parametrize("scheme", EXPLICIT, ids=lambda scheme: scheme.name)
 DENSE_ORDER = {"dopri5": 4, "dop853": 7}
 ERROR_ORDERS = {"dopri5": (4,), "dop853": (5, 3)}
 """Orders of the solutions that errors are estimated by."""

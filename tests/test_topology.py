@@ -306,7 +306,7 @@ def test_long_chains_are_short() -> None:
     assert len(text.splitlines()) < 10
     assert (
         "1,000 bodies" in text
-        and "⋮ 997 more, each on the one before" in text
+        and "⋮ 997 more, each connected to the one before" in text
         and "bar 1000" in text
     )
 

@@ -26,6 +26,7 @@ MADE_BY_USERS = {
     "Panel",
     "Penalty",
     "Relative",
+    "RungeKutta",
     "Stabilised",
     "Tolerance",
 }

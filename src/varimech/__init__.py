@@ -39,6 +39,7 @@ __all__ = [
     "Relative",
     "Reliability",
     "Run",
+    "RungeKutta",
     "Section",
     "SimulationError",
     "SobolIndices",
@@ -72,6 +73,8 @@ __all__ = [
     "path",
     "peak",
     "rectangle",
+    "register_formulation",
+    "register_integrator",
     "report",
     "rotation",
     "sign",
@@ -128,9 +131,12 @@ if TYPE_CHECKING:
     )
     from .formulations.index1 import Stabilised
     from .formulations.penalty import Penalty
+    from .formulations.registry import register_formulation
     from .integrators.generalised_alpha import GeneralisedAlpha
     from .integrators.hht import HHT
     from .integrators.newmark import Newmark
+    from .integrators.registry import register_integrator
+    from .integrators.runge_kutta import RungeKutta
     from .interchange.motion_equations import MotionEquations
     from .mechanism import Mechanism
     from .model.parameter import Parameter, Tolerance
@@ -193,6 +199,7 @@ PLACES = {
     "Relative": "coordinates.systems",
     "Reliability": "uncertainty.reliability",
     "Run": "results.run",
+    "RungeKutta": "integrators.runge_kutta",
     "Section": "model.sections",
     "SimulationError": "core.errors",
     "SobolIndices": "uncertainty.sobol",
@@ -226,6 +233,8 @@ PLACES = {
     "path": "optimization.quantities",
     "peak": "optimization.quantities",
     "rectangle": "model.sections",
+    "register_formulation": "formulations.registry",
+    "register_integrator": "integrators.registry",
     "report": "reports.page",
     "rotation": "core.mathematics",
     "sign": "core.mathematics",

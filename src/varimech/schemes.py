@@ -11,6 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from .coordinates.dynamics import Dynamics
 from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
 from .core.errors import ModelError, unknown_name
 from .core.schedule import (
@@ -24,80 +25,22 @@ from .core.schedule import (
     given_ends,
 )
 from .formulations.ali3p import ALI3P
-from .formulations.independent import Independent
-from .formulations.index1 import Projected, Stabilised
-from .formulations.penalty import Penalty
+from .formulations.formulation import (
+    ContinuousRates,
+    Formulation,
+    check_rates,
+    check_step,
+)
+from .formulations.index1 import Projected
+from .formulations.registry import FORMULATIONS, find_formulation
 from .integrators.dop853 import DOP853
-from .integrators.dopri5 import DOPRI5
-from .integrators.generalised_alpha import GeneralisedAlpha
-from .integrators.hht import HHT
-from .integrators.newmark import TRAPEZOIDAL, Newmark
-from .integrators.rk4 import RK4
-from .integrators.runge_kutta import RungeKutta
-from .integrators.sundials import CVODES, IDAS, Sundials
+from .integrators.integrator import Integrator
+from .integrators.newmark import TRAPEZOIDAL
+from .integrators.registry import INTEGRATORS, find_integrator
+from .stages.chain import Chain
+from .stages.saddle import Saddle
 
-Formulation = ALI3P | Projected | Stabilised | Independent | Penalty
-Implicit = Newmark | HHT | GeneralisedAlpha
-Integrator = Implicit | RungeKutta | Sundials
-
-FORMULATIONS: dict[str, Formulation] = {
-    f.name: f for f in (ALI3P(), Projected(), Stabilised(), Independent(), Penalty())
-}
-INTEGRATORS: dict[str, Integrator] = {
-    "trapezoidal": TRAPEZOIDAL,
-    "newmark": Newmark(),
-    "hht": HHT(),
-    "generalised-alpha": GeneralisedAlpha(),
-    "rk4": RK4,
-    "dopri5": DOPRI5,
-    "dop853": DOP853,
-    "cvodes": CVODES,
-    "idas": IDAS,
-}
 BACKENDS = ("auto", "interpreted", "native")
-SUITS = {
-    "natural": (
-        "planar mechanisms with closed loops, large ones with loops of any depth: constant mass"
-        " matrix, sparse equations"
-    ),
-    "rtdyn0": (
-        "open trees and chains, spatial mechanisms with few loops: joint coordinates, recursion"
-        " about centres of mass"
-    ),
-    "rtdyn1": "the same with recursion about the global origin, mostly fewer operations",
-    "ali3p": (
-        "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
-        " constraints satisfied to rounding"
-    ),
-    "index1": (
-        "smooth motions with high accuracy, also with redundant constraints; constraint error is the"
-        " square of a step's error"
-    ),
-    "index1-stabilised": (
-        "the same without projections: constraints drift within the tolerance; used by CVODES and"
-        " IDAS"
-    ),
-    "independent": (
-        "smooth motions; integrates one coordinate per degree of freedom, and reselects them where"
-        " needed"
-    ),
-    "penalty": (
-        "comparison with penalty codes; joints are compliant by about 1/factor, and singular positions"
-        " may be left on another branch"
-    ),
-    "trapezoidal": (
-        "order 2, no damping: conserves energy, passes singular positions; the robust choice with"
-        " fixed steps"
-    ),
-    "newmark": "order 1 with damping of fast vibrations (gamma=…)",
-    "hht": "order 2 with damping of fast vibrations (alpha=…)",
-    "generalised-alpha": "order 2 with damping of fast vibrations, least damping of slow ones (rho=…)",
-    "rk4": "order 4, fixed steps",
-    "dopri5": "order 5(4), adaptive steps; tolerances of 1e-3 to 1e-6, and motions with kinks",
-    "dop853": "order 8(5,3), adaptive steps; tolerances of 1e-6 to 1e-12",
-    "cvodes": "stiff forces with a tolerance; small models",
-    "idas": "very stiff forces with a tolerance; small models",
-}
 
 
 @dataclass(frozen=True)
@@ -112,6 +55,39 @@ class Method:
     def title(self) -> str:
         """In words."""
         return f"{self.formulation.title}, {self.integrator.title}, {self.coordinates.title}"
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the integrator needs more than the state."""
+        scheme = self.integrator.difference
+        return scheme is not None and scheme.remembers
+
+    @property
+    def rates_apart(self) -> bool:
+        """Whether rates at the stages of a step are not what completes the state at its end."""
+        return self.integrator.difference is None and self.formulation.traits.projection
+
+    def step(self, dynamics: Dynamics, saddle: Saddle, *, constrained: bool = True) -> Chain:
+        """A step of an implicit integrator, or what completes the state at the end of an explicit
+        one's; `constrained` tells whether the mechanism has any constraints.
+        """
+        scheme = self.integrator.difference
+        if scheme is not None:
+            chain = self.formulation.step(dynamics, scheme, saddle, constrained=constrained)
+            return check_step(chain, self.formulation, dynamics, remembers=scheme.remembers)
+        if not self.formulation.traits.projection:
+            return self.rates(dynamics, saddle)
+        chain = self.formulation.projection(dynamics, saddle)
+        return check_rates(chain, self.formulation, dynamics, "projection")
+
+    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """Accelerations and multipliers at given positions and velocities."""
+        chain = self.formulation.rates(dynamics, saddle)
+        return check_rates(chain, self.formulation, dynamics, "rates")
+
+    def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
+        """What a solver that takes its own steps integrates."""
+        return self.formulation.continuous(dynamics, saddle)
 
 
 def integrators_of(formulation: Formulation) -> list[str]:
@@ -166,22 +142,20 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
     equal = step is not None or (tolerance is None and every != 1)
     found = _method(how.get("integrator"), how.get("formulation"), equal=equal)
     method = replace(found, coordinates=find_coordinates(how.get("coordinates", "natural")))
-    adaptive = isinstance(method.integrator, Sundials) or (
-        isinstance(method.integrator, RungeKutta) and method.integrator.adaptive
-    )
-    if tolerance is not None and not adaptive:
+    traits = method.integrator.traits
+    if tolerance is not None and not traits.adaptive:
         raise ModelError(
             f"{method.formulation.title} with integrator {_name_of(method.integrator)!r} takes"
             " equal steps and knows no tolerance: give step= instead, or integrator='dop853' with"
             " formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' (stiff"
             " ones)"
         )
-    if step is not None and isinstance(method.integrator, Sundials):
+    if step is not None and not traits.equal_steps:
         raise ModelError(
             f"integrator {_name_of(method.integrator)!r} chooses its steps: give tolerance= instead"
             " of step= (output= spaces stored results)"
         )
-    if adaptive and step is None:
+    if traits.adaptive and step is None:
         return method, _chosen_times(method.integrator, duration, how)
     return method, _equal_times(duration, how)
 
@@ -198,7 +172,7 @@ def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> S
     chosen = chosen_steps(duration, tolerance, how.get("output"), how.get("longest_step"))
     if ends is None:
         return chosen
-    if isinstance(integrator, Sundials):
+    if not integrator.traits.given_steps:
         raise ModelError(
             f"integrator {_name_of(integrator)!r} chooses its steps itself and takes no ends="
         )
@@ -227,24 +201,6 @@ def _equal_times(duration: float, how: RunOptions) -> Schedule:
         min(DEFAULT_STEP, _positive(duration)) if step is None else step,
         how.get("every", 1),
     )
-
-
-def find_integrator(integrator: str | Integrator) -> Integrator:
-    """An integrator by name, or as given."""
-    if isinstance(integrator, (Newmark, HHT, GeneralisedAlpha, RungeKutta, Sundials)):
-        return integrator
-    if isinstance(integrator, str) and integrator in INTEGRATORS:
-        return INTEGRATORS[integrator]
-    raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
-
-
-def find_formulation(formulation: str | Formulation) -> Formulation:
-    """A formulation by name, or as given."""
-    if isinstance(formulation, (ALI3P, Projected, Stabilised, Independent, Penalty)):
-        return formulation
-    if isinstance(formulation, str) and formulation in FORMULATIONS:
-        return FORMULATIONS[formulation]
-    raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])
 
 
 def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
@@ -289,19 +245,18 @@ def _method(
 
 
 def _fit(formulation: Formulation, integrator: Integrator) -> bool:
-    if isinstance(integrator, (Newmark, HHT, GeneralisedAlpha)):
-        return isinstance(formulation, (ALI3P, Penalty))
-    if isinstance(formulation, Penalty):
-        return formulation.inertial and integrator != IDAS
-    if isinstance(integrator, Sundials):
-        return isinstance(formulation, Stabilised)
-    return isinstance(formulation, (Projected, Stabilised, Independent))
+    """Whether a formulation makes the chains that an integrator needs."""
+    traits = formulation.traits
+    if integrator.difference is not None:
+        return traits.step
+    if integrator.continuous is not None:
+        return traits.continuous and (traits.algebraic or not integrator.continuous.algebraic)
+    return traits.rates
 
 
 def _name_of(integrator: Integrator) -> str:
-    return next(
-        (name for name, known in INTEGRATORS.items() if known == integrator), integrator.title
-    )
+    known = INTEGRATORS.get(integrator.name)
+    return integrator.name if known == integrator else integrator.title
 
 
 def _positive(duration: Any) -> float:

@@ -6,10 +6,11 @@ from functools import cache
 
 import varimech as vm
 from varimech.backends.trajectory import Trajectory
+from varimech.schemes import INTEGRATORS
 
-EQUAL_ONLY = ("trapezoidal", "newmark", "hht", "generalised-alpha", "rk4")
+EQUAL_ONLY = tuple(name for name, i in INTEGRATORS.items() if not i.traits.adaptive)
 """Integrators that know no tolerance."""
-TOLERANCE_ONLY = ("cvodes", "idas")
+TOLERANCE_ONLY = tuple(name for name, i in INTEGRATORS.items() if not i.traits.equal_steps)
 """Integrators that know no step."""
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from methods_side import ACCURACIES, MECHANISMS
 from pages import DOCS, machine, markdown, number, run_side, show
@@ -11,7 +13,6 @@ from varimech.schemes import (
     COORDINATES,
     FORMULATIONS,
     INTEGRATORS,
-    SUITS,
     choose,
     formulations_of,
     integrators_of,
@@ -74,10 +75,10 @@ repeats the measurements (`python tools/compare/compare.py methods` those of thi
 """
 
 
-def listed(kind: str, entries: dict[str, list[str]]) -> str:
+def listed(kind: str, schemes: Mapping[str, Any], pairs: dict[str, list[str]]) -> str:
     return markdown(
         [kind, "suits", "goes with"],
-        [[f"`{n}`", SUITS[n], ", ".join(p)] for n, p in entries.items()],
+        [[f"`{n}`", schemes[n].suits, ", ".join(p)] for n, p in pairs.items()],
         3,
     )
 
@@ -103,11 +104,13 @@ def compare_methods() -> None:
     parts = [
         CHOICE,
         "## Formulations\n",
-        listed("formulation", formulations),
+        listed("formulation", FORMULATIONS, formulations),
         "## Integrators\n",
-        listed("integrator", integrators),
+        listed("integrator", INTEGRATORS, integrators),
         "## Coordinates\n",
-        markdown(["coordinates", "suits"], [[f"`{name}`", SUITS[name]] for name in COORDINATES], 2),
+        markdown(
+            ["coordinates", "suits"], [[f"`{name}`", c.suits] for name, c in COORDINATES.items()], 2
+        ),
     ]
     parts += [MEASURED, markdown(headings, rows, 2), machine(report["versions"])]
     PAGE.write_text("\n".join(parts), encoding="utf-8")

@@ -19,7 +19,6 @@ from problem import DURATION, coarsest, fastest
 
 import varimech as vm
 from varimech.benchmarks import five_bar
-from varimech.integrators.runge_kutta import RungeKutta
 from varimech.schemes import choose
 from varimech.solving.ensemble_runs import sampler_for
 from varimech.solving.task import Task
@@ -129,8 +128,8 @@ def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
         return None
     method, _ = choose(DURATION, **at_end(setting))
     sampler = sampler_of(m, setting)
-    p, scheme = sampler.native.program, method.integrator
-    assert isinstance(scheme, RungeKutta)
+    p, scheme = sampler.native.program, method.integrator.coefficients
+    assert scheme is not None
 
     def of(chain: Any, iterations: int) -> int:
         parts = ((chain.predict, 1), (chain.iterate, iterations), (chain.finish, 1))

@@ -17,7 +17,14 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "solution": [("solving",), ("analyses",)],
     "studies": [("optimization",), ("uncertainty",)],
     "input and output": [("files",), ("reports",), ("interchange",)],
-    "interfaces": [("mechanism",), ("__init__",), ("benchmarks",), ("cli",), ("__main__",)],
+    "interfaces": [
+        ("mechanism",),
+        ("__init__",),
+        ("benchmarks",),
+        ("testing",),
+        ("cli",),
+        ("__main__",),
+    ],
 }
 """Packages in their order: one imports only from packages before it, and not from those on its own
 level.

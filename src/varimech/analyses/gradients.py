@@ -12,7 +12,6 @@ import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
 from ..core.errors import ModelError, unknown_name
-from ..integrators.sundials import Sundials
 from ..results.gradient import Gradient
 from ..schemes import Method, RunOptions, choose
 from ..sensitivity.finite_difference import RELATIVE_STEPS
@@ -174,7 +173,7 @@ def _executed(
 
 def _way(method: str, way: Method, objectives: int, parameters: int) -> str:
     """How derivatives are computed: what is said, or the faster of direct and adjoint."""
-    adjoint_can = objectives > 0 and not isinstance(way.integrator, Sundials)
+    adjoint_can = objectives > 0 and way.integrator.traits.adjoint
     if method == "auto":
         return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
     if method == "adjoint" and not objectives:

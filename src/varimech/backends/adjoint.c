@@ -1,8 +1,8 @@
-/* Sweeps backwards: from the last recorded step to the first, derivatives of objectives with respect to states (costates, by rows, a column an
-   objective) and parameters. */
+/* Reverse sweep: from the last recorded step to the first, derivatives of objectives with respect to states (costates, by rows, one column for
+   each objective) and parameters. */
 
-/* What has to be known of a step: its beginning, length and end; the states at its stages; unknowns and multipliers of iterated chains; the choice
-   of independent coordinates. To be called before its end becomes the next beginning. */
+/* Record a step: its beginning, length and end; the states at its stages; unknowns and multipliers of iterated chains; the selection of
+   independent coordinates. To be called before its end becomes the next beginning. */
 static void vm_record(vm_run *r, const vm_workspace *m, double h, double end) {
   const long long stages = r->scheme ? r->scheme->stages : 1, n = r->states, solved = r->unknowns + r->multipliers;
   double *record = r->records + (r->done - r->first_recorded) * r->record_size;
@@ -19,52 +19,52 @@ static void vm_gain(double *target, double factor, const double *x, long long co
   for (long long i = 0; i < count; ++i) target[i] += factor * x[i];
 }
 
-/* The costate of what a chain starts from, by that of its result; the gradient gains what parameters contribute. `solved` are the unknowns and
-   multipliers of an iterated chain. */
+/* Costate of the initial state of a chain from that of its result; adds the contribution of the parameters to the gradient. `solved` are the
+   unknowns and multipliers of an iterated chain. */
 static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, const double *solved, const double *const *settings, int count,
                     const double *costate, double *pulled) {
   const int linear = vm_generated(chain + VM_LINEARISE);
-  const double **arg = m->bench.arg;
+  const double **arg = m->scratch.arg;
   *arg++ = state;
   if (vm_iterated(chain / VM_PER_CHAIN)) { *arg++ = solved; *arg++ = solved + r->unknowns; }
   if (!linear) *arg++ = costate;
   memcpy(arg, settings, (size_t)count * sizeof(double *));
   if (linear) {
-    m->bench.res[0] = m->coefficients;
+    m->scratch.res[0] = m->coefficients;
     vm_call(chain + VM_LINEARISE, r, m);
-    m->bench.arg[0] = m->coefficients; m->bench.arg[1] = costate;
+    m->scratch.arg[0] = m->coefficients; m->scratch.arg[1] = costate;
   }
-  m->bench.res[0] = pulled; m->bench.res[1] = m->contribution;
+  m->scratch.res[0] = pulled; m->scratch.res[1] = m->contribution;
   vm_call(chain + VM_PULLBACK, r, m);
   vm_gain(r->gradient, 1, m->contribution, r->pulled * r->columns);
 }
 
-/* Costate and gradient gain what integrands, or finals, at a state contribute, times a weight. */
-static void vm_pull_measure(int function, vm_run *r, vm_workspace *m, double time, const double *state, double weight, double *costate) {
+/* Add the weighted contribution of integrands, or of final terms, at a state to costate and gradient. */
+static void vm_pull_objectives(int function, vm_run *r, vm_workspace *m, double time, const double *state, double weight, double *costate) {
   if (!vm_generated(function)) return;
-  m->bench.arg[0] = state; m->bench.arg[1] = r->values; m->bench.arg[2] = &time;
-  m->bench.res[0] = m->pulled; m->bench.res[1] = m->contribution;
+  m->scratch.arg[0] = state; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time;
+  m->scratch.res[0] = m->pulled; m->scratch.res[1] = m->contribution;
   vm_call(function, r, m);
   vm_gain(costate, weight, m->pulled, r->measured * r->columns);
   vm_gain(r->gradient, weight, m->contribution, r->pulled * r->columns);
 }
 
-/* Costates of stages gain what a combination of them contributes: (q, v) of the first stage + h Σ weights_j (v, a) of stage j. */
-static void vm_spread(const vm_run *r, double h, const double *weights, long long count, const double *combined, double *costates) {
+/* Add the contribution of a combination of stages, (q, v) of the first + h Σ weights_j (v, a) of stage j, to their costates. */
+static void vm_distribute(const vm_run *r, double h, const double *weights, long long count, const double *combined, double *costates) {
   const long long size = 2 * r->coordinates * r->columns, shift = r->coordinates * r->columns, stride = r->states * r->columns;
   vm_gain(costates, 1, combined, size);
   for (long long j = 0; j < count; ++j) if (weights[j] != 0) vm_gain(costates + j * stride + shift, h * weights[j], combined, size);
 }
 
-/* Back over a step of an implicit integrator, and the integrands at its beginning, with a weight. */
+/* Reverse a step of an implicit integrator, and the weighted integrands at its beginning. */
 static void vm_retreat_implicit(vm_run *r, vm_workspace *m, const double *record, double weight) {
   const double *const settings[] = {record + 1, r->penalty, r->values, record + 2}, *state = record + 3;
   vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
   memcpy(r->costate, m->pulled, (size_t)(r->states * r->columns) * sizeof(double));
-  vm_pull_measure(VM_INTEGRANDS + 2, r, m, record[0], state, weight, r->costate);
+  vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], state, weight, r->costate);
 }
 
-/* Back over a step of an explicit one. */
+/* Reverse a step of an explicit integrator. */
 static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages, size = n * r->columns, solved = r->unknowns + r->multipliers;
@@ -78,19 +78,19 @@ static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record
     vm_combine(r, X, 1, h, weights, i, m->Y);
     vm_pull(i < count && r->rates ? VM_RATES : VM_STEP, r, m, m->Y, unknowns + (i - 1) * solved, t.list, t.count,
             i == count ? r->costate : costates + i * size, m->pulled);
-    vm_spread(r, h, weights, i, m->pulled, costates);
-    if (s->b[i - 1] != 0) vm_pull_measure(VM_INTEGRANDS + 2, r, m, vm_stage_time(begin, s->c[i - 1], h, record[2]), X + (i - 1) * n, h * s->b[i - 1], costates + (i - 1) * size);
+    vm_distribute(r, h, weights, i, m->pulled, costates);
+    if (s->b[i - 1] != 0) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, vm_stage_time(begin, s->c[i - 1], h, record[2]), X + (i - 1) * n, h * s->b[i - 1], costates + (i - 1) * size);
   }
   memcpy(r->costate, costates, (size_t)size * sizeof(double));
 }
 
-/* Back over all recorded steps; r->state is the end of the last one. From the end of the run on if r->to_end, back to the start if r->from_start. */
+/* Reverse all recorded steps; r->state is the end of the last one. Includes final terms if r->to_end, and the assembly if r->from_start. */
 static int vm_retreat(vm_run *r, vm_workspace *m) {
   const long long count = r->done - r->first_recorded;
   const double *records = r->records;
   const double last = count ? records[(count - 1) * r->record_size + 1] : 0;
-  if (r->to_end) vm_pull_measure(VM_FINALS + 2, r, m, r->time, r->state, 1, r->costate);
-  if (!r->scheme && count) vm_pull_measure(VM_INTEGRANDS + 2, r, m, r->time, r->state, last / 2, r->costate);
+  if (r->to_end) vm_pull_objectives(VM_FINALS + 2, r, m, r->time, r->state, 1, r->costate);
+  if (!r->scheme && count) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, r->time, r->state, last / 2, r->costate);
   for (long long k = count - 1; k >= 0; --k) {
     const double *record = records + k * r->record_size;
     if (r->scheme) vm_retreat_explicit(r, m, record);

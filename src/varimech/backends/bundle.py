@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.atomic_files import write_text
 from ..core.errors import ModelError, unknown_name
-from ..core.whole_files import write_text
 from .compiler import FLAGS
-from .cuda_source import FIELDS_ON_CARD, THREADS, cuda_source, scheme_source
+from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, scheme_source
 from .native_run import FIELDS
 from .sampler import Sampler
 
@@ -51,7 +51,7 @@ def write_bundle(
                 "times": sampler.times.tolist(),
                 "limits": list(map(float, sampler.limits)),
                 "flags": list(FLAGS),
-                "fields": FIELDS_ON_CARD if target == "cuda" else FIELDS,
+                "fields": FIELDS_ON_GPU if target == "cuda" else FIELDS,
                 "batch": {
                     **batch,
                     "threads": THREADS,

@@ -1,20 +1,20 @@
-/* What a run is, and how it calls generated functions and carries out chains; the same text for every program.
+/* Data of a run, calls of generated functions, and execution of chains. This source is the same for every program.
 
-   Before it stand the generated functions, which vm_call_generated calls by number, plan.c, and the kernels of plans, listed in vm_maps. */
+   It is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels of plans, listed in vm_maps. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
-enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, a start or rates */
-enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS,
-       VM_FINALS = VM_INTEGRANDS + 3 };  /* both followed by their tangent and their pullback */
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
+enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly or rates */
+enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_WINDING, VM_JACOBIAN, VM_INTEGRANDS,
+       VM_FINALS = VM_INTEGRANDS + 3 };  /* both are followed by their tangent and their pullback */
 
-/* program.py says why */
+/* convergence limits; see program.py */
 #define VM_NEGLIGIBLE 1e-4
 #define VM_NOISE 1e3
 
-/* Sizes. `parameters` are those of the gradient, derivatives of the state stand in rows of length `row`; then whether there are rates beside the step,
-   whether independent coordinates are chosen, and whether to stop where rounding is amplified; length of a row of costates, 0 without a sweep backwards,
-   number of all parameters, entries of a state that objectives see, numbers in a record of a step; of the working storage. Where a program is built
-   for a card they, and the scheme, are constants. */
+/* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
+   selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
+   0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
+   record. Then sizes of the working storage. In GPU code they, and the scheme, are constants. */
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \
@@ -29,57 +29,57 @@ typedef struct vm_run {
   VM_SCHEME                              /* NULL for implicit steps */
   VM_SIZES
   const double *seeds;                   /* derivatives of the parameters */
-  const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
-  const double *anchor;                  /* positions that set the penalty; NULL where the start does */
-  double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */
+  const double *guess;                   /* of the assembly; NULL if state and state_sensitivity are given */
+  const double *anchor;                  /* positions that set the penalty; NULL: the initial ones */
+  double *state, *state_sensitivity;     /* in: at the first step; out: at the last completed one */
   double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
   const double *values, *nominal;        /* of all parameters; the nominal ones set the penalty */
   double *penalty;
-  double *chosen;                        /* 1 for independent coordinates, else 0 */
+  double *chosen;                        /* 1 for independent coordinates, otherwise 0 */
   double duration, step, tolerance;      /* s; equal steps unless there is a tolerance or `ends` */
-  double longest;                        /* s; the longest step, where they are chosen */
-  const double *stops, *limits;          /* ends of pieces that no step crosses, and their longest steps; NULL where the whole run is one */
-  const double *probes;                  /* times at which explicit functions of time are looked at, and the time that each stands for */
-  const double *ends;                    /* times between steps where these are given, from 0 on; else NULL */
-  const double *outputs;                 /* when to store, from the second on; NULL for every `stride`-th step and the last */
-  double *taken;                         /* ends of all steps done, where wanted */
+  double longest;                        /* s; longest adaptive step */
+  const double *stops, *limits;          /* ends of pieces that no step crosses, and their longest steps; NULL for a single piece */
+  const double *probes;                  /* sampling times of explicit functions of time, and the duration that each represents */
+  const double *ends;                    /* given step ends, from 0 on; otherwise NULL */
+  const double *outputs;                 /* output times, from the second on; NULL for every `stride`-th step and the last */
+  double *taken;                         /* ends of all completed steps, or NULL */
   long long probe_count;
-  long long last, stride, total;         /* up to which step to go now; how many there are, where that is known */
-  long long max_iterations, parts;       /* the latter of the way from the nominal start to the one wanted */
-  double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
+  long long last, stride, total;         /* last step of this call; number of steps, 0 if unknown */
+  long long max_iterations, parts;       /* parts: continuation steps from the nominal to the requested initial state */
+  double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* output arrays; `stored` rows are filled */
   long long stored;
   double *residuals;                     /* largest so far */
-  const double *turns;                   /* for each coordinate, 1 if it is an angle, by nature of the size of one, else 0 */
-  const double *slope_floors;            /* for each parameter, 1 over its size */
-  double *slope_scales, *integrand_scales; /* what errors are measured by: derivatives of positions, then of velocities; integrands */
-  double *velocity_scales;               /* for each coordinate, the largest rate so far; in use where coordinates are of several kinds */
-  double mixed;                          /* whether they are */
-  double smallest_size;                  /* what the largest length counts at least */
-  double *records, *start_unknowns;      /* of steps done, from number `first_recorded` on, or NULL; what the start was found with */
-  double *costate, *gradient;            /* derivatives of objectives with respect to the state where the sweep stands, and to parameters, by rows */
+  const double *turns;                   /* for each coordinate, 1 if it is an angle (magnitude one), otherwise 0 */
+  const double *sensitivity_floors;            /* for each parameter, 1 over its magnitude */
+  double *sensitivity_scales, *integrand_scales; /* error scales: of derivatives of positions, then of velocities; of integrands */
+  double *velocity_scales;               /* for each coordinate, the largest rate so far; used if coordinates are of several kinds */
+  double mixed;                          /* whether coordinates are of several kinds */
+  double smallest_size;                  /* lower bound of the largest length */
+  double *records, *start_unknowns;      /* step records from number `first_recorded` on, or NULL; solution of the assembly */
+  double *costate, *gradient;            /* derivatives of objectives with respect to the current state of the sweep, and to parameters, by rows */
   double time, proposal, position_scale, velocity_scale;
-  double kept_proposal;                  /* what was proposed before a piece cut it short */
-  double look_time;                      /* when the run was last looked at for progress; the number of tries then is `look_tries` */
-  long long piece, look_tries;
-  long long first_recorded, to_end, from_start; /* of a sweep backwards: see adjoint.c */
+  double kept_proposal;                  /* proposed step before a piece end shortened it */
+  double check_time;                      /* time of the last progress check, at `check_tries` attempted steps */
+  long long piece, check_tries;
+  long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long failed_spring;
   long long status;
 } vm_run;
 
-/* where a run works */
+/* working storage of a run */
 typedef struct {
-  vm_scratch bench;
-  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio, *guess, *way;
-  /* states at all stages (the first is the beginning of a step), at its end and at further stages, integrands there, both with derivatives; of
-     explicit schemes combined positions and velocities, and what dense output gives */
+  vm_scratch scratch;
+  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio, *guess, *path_values;
+  /* states at all stages (the first is the beginning of a step), at its end and at further stages, and integrands there, both with derivatives;
+     of explicit schemes combined positions and velocities, and dense output */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
-  double *twists, *twists_new;           /* of torsional springs */
+  double *windings, *windings_new;           /* winding angles of torsional springs */
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
-  double *costates, *pulled, *contribution; /* of a sweep backwards: at stages; what came out last, for a state and for parameters */
+  double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
 } vm_workspace;
 
-/* At which stage the end of a step stands. */
+/* Stage index of the end of a step. */
 static long long vm_last_stage(const vm_run *r) { return r->scheme ? r->scheme->stages : 1; }
 
 static int vm_finite(const double *x, long long n) {
@@ -89,18 +89,18 @@ static int vm_finite(const double *x, long long n) {
 }
 
 static void vm_call(int function, const vm_run *r, vm_workspace *m) {
-  vm_scratch *b = &m->bench;
+  vm_scratch *b = &m->scratch;
   if (vm_generated(function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
   else vm_execute(r->plans + function, vm_maps, b, m->workspace);
 }
 
-/* Carries out a chain: from `state` (and S) with `count` settings to `result` (and S_result). Returns whether it converged. */
+/* Execute a chain from `state` (and S) with `count` settings to `result` (and S_result). Returns whether it converged. */
 static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, const double *S, const double *const *settings, int count,
                     double *result, double *S_result) {
   const size_t bytes = (size_t)count * sizeof(double *);
   const int iterated = vm_iterated(chain / VM_PER_CHAIN);
-  const double **arg = m->bench.arg;
-  double **res = m->bench.res;
+  const double **arg = m->scratch.arg;
+  double **res = m->scratch.res;
   *m->ratio = 0;
   if (iterated) {
     arg[0] = state; memcpy(arg + 1, settings, bytes);
@@ -116,7 +116,7 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
       memcpy(m->x, m->x_next, (size_t)r->unknowns * sizeof(double));
       memcpy(m->y, m->y_next, (size_t)r->multipliers * sizeof(double));
       ++k;
-      /* a sequence that converges quadratically: the next ratio will be about ratio³ / last² */
+      /* for quadratic convergence, the next ratio is about ratio³ / last² */
       converged = *m->ratio <= 1 || *m->ratio * *m->ratio * *m->ratio <= VM_NEGLIGIBLE * last * last ||
                   (*m->ratio <= VM_NOISE && ((k > 2 && *m->ratio >= last) || k == r->max_iterations));
       last = *m->ratio;
@@ -133,7 +133,7 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
   res[2] = tangent ? m->coefficients : S_result;
   vm_call(chain + VM_FINISH, r, m);
   if (tangent) {
-    arg = m->bench.arg;
+    arg = m->scratch.arg;
     arg[0] = m->coefficients; arg[1] = S; arg[2] = r->seeds;
     res[0] = S_result;
     vm_call(chain + VM_TANGENT, r, m);
@@ -142,22 +142,22 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
 }
 
 /* values of the objectives' integrands or finals at a state, and their derivatives */
-static void vm_measure(int function, vm_run *r, vm_workspace *m, const double *time, const double *state, const double *S, double *value, double *slope) {
+static void vm_evaluate_objectives(int function, vm_run *r, vm_workspace *m, const double *time, const double *state, const double *S, double *value, double *derivative) {
   if (r->objectives == 0) return;
-  const double **arg = m->bench.arg;
+  const double **arg = m->scratch.arg;
   arg[0] = state; arg[1] = r->values; arg[2] = time;
-  m->bench.res[0] = value;
+  m->scratch.res[0] = value;
   vm_call(function, r, m);
   if (r->parameters == 0) return;
   arg[0] = state; arg[1] = S; arg[2] = r->values; arg[3] = time;
-  m->bench.res[0] = slope;
+  m->scratch.res[0] = derivative;
   vm_call(function + 1, r, m);
 }
 
-/* `function` of positions: penalties, twists of torsional springs, or the Jacobian of the constraints */
+/* `function` of positions: penalties, winding angles of torsional springs, or the Jacobian of the constraints */
 static void vm_of_positions(int function, vm_run *r, vm_workspace *m, const double *values, const double *time, const double *state, double *result) {
-  m->bench.arg[0] = state; m->bench.arg[1] = values; m->bench.arg[2] = time; /* a state begins with its positions */
-  m->bench.res[0] = result;
+  m->scratch.arg[0] = state; m->scratch.arg[1] = values; m->scratch.arg[2] = time; /* a state begins with its positions */
+  m->scratch.res[0] = result;
   vm_call(function, r, m);
 }
 

@@ -17,7 +17,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from ..core.interrupts import held_back
+from ..core.interrupts import deferred_interrupts
 from ..core.progress import progress_bar
 from .library_cache import LIBRARY, add_library, cache_folder, found_library
 
@@ -124,9 +124,13 @@ def _executed(command: list[str]) -> tuple[bool, str]:
     """Whether a command fails, and what it complains of; told on the terminal where it
     takes long.
     """
-    with progress_bar("compiling", None) as tell, held_back() as held, _started(command) as process:
+    with (
+        progress_bar("compiling", None) as tell,
+        deferred_interrupts() as held,
+        _started(command) as process,
+    ):
         try:
-            with held.let_through():
+            with held.allowed():
                 while True:
                     try:
                         _, complaints = process.communicate(timeout=0.25)

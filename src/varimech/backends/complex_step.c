@@ -1,7 +1,7 @@
-/* Runs in complex numbers: a parameter is moved by a tiny imaginary amount, and imaginary parts of the outcome over it are derivatives.
+/* Complex-step runs: a parameter gets a tiny imaginary perturbation, and the imaginary parts of the results, divided by it, are derivatives.
 
-   Functions are lists of scalar instructions, read off CasADi's; this text is the same for every program. Where a function is no analytic one (absolute
-   values, comparisons, …), real parts decide, and what they decide for is continued analytically. complex_step.py calls it. */
+   Functions are lists of scalar instructions, read from CasADi's; this source is the same for every program. Where a function is not analytic
+   (absolute values, comparisons, …), the real parts select a branch, which is continued analytically. complex_step.py calls it. */
 
 #include <complex.h>
 #include <math.h>
@@ -22,23 +22,23 @@ enum { /* complex_step.py reads this list: the names are those of CasADi */
   VM_SINH, VM_COSH, VM_TANH, VM_ASINH, VM_ACOSH, VM_ATANH, VM_ATAN2, VM_LOG1P, VM_EXPM1, VM_HYPOT, VM_REMAINDER, VM_CONST, VM_INPUT, VM_OUTPUT
 };
 
-typedef struct { long long operation, to, a, b; double number; } vm_instruction; /* a and b: places to work; of inputs and outputs, which one and where */
+typedef struct { long long operation, to, a, b; double number; } vm_instruction; /* a and b: work indices; for inputs and outputs, argument number and position */
 typedef struct { const vm_instruction *code; long long count; } vm_code;
-typedef struct { vm_code predict, iterate, finish; } vm_chain;                   /* no code where there is none */
+typedef struct { vm_code predict, iterate, finish; } vm_chain;                   /* count = 0 if absent */
 
 typedef struct {
   vm_chain step, start, rates;
   vm_code integrands, finals;
-  long long coordinates, states, unknowns, multipliers, objectives, parameters, penalties, places; /* sizes; places to work */
+  long long coordinates, states, unknowns, multipliers, objectives, parameters, penalties, places; /* sizes; places: size of the work vector */
   long long stages;                           /* of an explicit scheme; 0 for implicit steps */
   const double *a, *b, *c;                    /* its coefficients */
-  const double *ends, *lengths;               /* of all steps: times between them, from 0 on; how long they are */
-  long long steps, done, last;                /* how many there are, are done, and are to be done at the end of this call */
+  const double *ends, *lengths;               /* of all steps: their ends, from 0 on; their lengths */
+  long long steps, done, last;                /* in total, completed, and to complete in this call */
   long long max_iterations, extra_iterations;
   double negligible, noise;                   /* see program.py */
   const double *guess, *penalty;
   const vm_z *values;                         /* of all parameters */
-  vm_z *state, *integral, *outcome;           /* in and out; objectives at the end */
+  vm_z *state, *integral, *outcome;           /* in and out; outcome: objectives at the end */
 } vm_complex_run;
 
 enum { VM_DONE, VM_NO_MEMORY, VM_NO_CONVERGENCE };
@@ -49,7 +49,7 @@ static vm_z vm_sub(vm_z a, vm_z b) { return (vm_z){a.re - b.re, a.im - b.im}; }
 static vm_z vm_times(double w, vm_z a) { return (vm_z){w * a.re, w * a.im}; }
 static vm_z vm_mul(vm_z a, vm_z b) { return (vm_z){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 
-static vm_z vm_div(vm_z a, vm_z b) { /* imaginary parts are the smaller ones */
+static vm_z vm_div(vm_z a, vm_z b) { /* imaginary parts are smaller than real parts */
   const double ratio = b.im / b.re, by = b.re + b.im * ratio;
   return (vm_z){(a.re + a.im * ratio) / by, (a.im - a.re * ratio) / by};
 }
@@ -75,13 +75,13 @@ static vm_z vm_power(vm_z a, vm_z b) {
   if (b.im == 0 && b.re == floor(b.re) && fabs(b.re) <= 64) return vm_whole_power(a, (long long)b.re);
   if (a.re == 0 && a.im == 0) return vm_real(pow(0, b.re));
   if (b.im == 0 && b.re == 0.5) return vm_of(csqrt(vm_c(a)));
-  /* a^b = |a|^Re b times the rest of exp(b log a), which is close to 1 */
+  /* a^b = |a|^Re b times the remainder of exp(b log a), which is close to 1 */
   const double length = hypot(a.re, a.im), turn = a.re < 0 ? NAN : atan2(a.im, a.re), log_length = log(length);
   const vm_z rest = {-b.im * turn, b.re * turn + b.im * log_length};
   return vm_times(pow(length, b.re), vm_of(cexp(vm_c(rest))));
 }
 
-static vm_z vm_atan2(vm_z y, vm_z x) { /* turned by the angle of the real parts, the rest is close to 0 */
+static vm_z vm_atan2(vm_z y, vm_z x) { /* rotated by the angle of the real parts, the remainder is close to 0 */
   const double angle = atan2(y.re, x.re), c = cos(angle), s = sin(angle);
   const vm_z along = vm_add(vm_times(c, x), vm_times(s, y)), across = vm_sub(vm_times(c, y), vm_times(s, x));
   return vm_add(vm_real(angle), vm_of(catan(vm_c(vm_div(across, along)))));
@@ -159,7 +159,7 @@ static void vm_evaluate(const vm_code *f, const vm_z *const *arg, vm_z *const *r
 
 typedef struct { vm_z *w, *x, *y, *x_next, *y_next, *penalty, *guess, *X, *G, *Y, *value; vm_z ratio, residuals[3]; } vm_workspace;
 
-/* Carries out a chain; see chain.c. Imaginary parts converge behind the real ones, so some more iterations follow. */
+/* Execute a chain; see chain.c. Imaginary parts converge later than real ones, so some more iterations follow. */
 static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_workspace *m, const vm_z *state, const vm_z *const *settings, int count, vm_z *result) {
   const vm_z *arg[8] = {state};
   const size_t bytes = (size_t)count * sizeof(vm_z *);
@@ -167,7 +167,7 @@ static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_workspace
     memcpy(arg + 1, settings, bytes);
     vm_evaluate(&chain->predict, arg, (vm_z *[]){m->x, m->y}, m->w);
     double last = 0;
-    long long more = -1; /* how many follow, once it has converged */
+    long long more = -1; /* remaining iterations after convergence */
     for (long long k = 1; more != 0; ++k) {
       arg[1] = m->x; arg[2] = m->y; memcpy(arg + 3, settings, bytes);
       vm_evaluate(&chain->iterate, arg, (vm_z *[]){m->x_next, m->y_next, &m->ratio}, m->w);
@@ -186,11 +186,11 @@ static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_workspace
   return 1;
 }
 
-static void vm_measure(const vm_code *f, const vm_complex_run *r, vm_workspace *m, const vm_z *state, vm_z time, vm_z *value) {
+static void vm_evaluate_objectives(const vm_code *f, const vm_complex_run *r, vm_workspace *m, const vm_z *state, vm_z time, vm_z *value) {
   vm_evaluate(f, (const vm_z *[]){state, r->values, &time}, (vm_z *[]){value}, m->w);
 }
 
-/* The state by a chain at the time of a combination of `count` stages, and its integrands, as stage i. */
+/* Evaluate a chain at a combination of `count` stages, and the integrands there, as stage i. */
 static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_workspace *m, double time, double h, const double *weights, long long count, long long i) {
   const long long q = r->coordinates, n = r->states;
   const vm_z t = vm_real(time), *const settings[] = {m->penalty, r->values, &t};
@@ -200,11 +200,11 @@ static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_workspace
     m->Y[k] = vm_add(m->X[k], vm_times(h, sum));
   }
   if (!vm_solve(chain, r, m, m->Y, settings, 3, m->X + i * n)) return 0;
-  vm_measure(&r->integrands, r, m, m->X + i * n, t, m->G + i * r->objectives);
+  vm_evaluate_objectives(&r->integrands, r, m, m->X + i * n, t, m->G + i * r->objectives);
   return 1;
 }
 
-/* A step from the first stage; its end becomes the first stage. */
+/* Take a step from the first stage; its end becomes the first stage. */
 static int vm_step(vm_complex_run *r, vm_workspace *m) {
   const long long n = r->states, o = r->objectives, s = r->stages, last = s ? s : 1;
   const double begin = r->ends[r->done], end = r->ends[r->done + 1], h = r->lengths[r->done];
@@ -215,7 +215,7 @@ static int vm_step(vm_complex_run *r, vm_workspace *m) {
   } else {
     const vm_z length = vm_real(h), time = vm_real(end), *const settings[] = {&length, m->penalty, r->values, &time};
     if (!vm_solve(&r->step, r, m, m->X, settings, 4, m->X + n)) return 0;
-    vm_measure(&r->integrands, r, m, m->X + n, time, m->G + o);
+    vm_evaluate_objectives(&r->integrands, r, m, m->X + n, time, m->G + o);
   }
   for (long long k = 0; k < o; ++k) {
     vm_z sum = vm_real(0);
@@ -234,19 +234,19 @@ static int vm_go(vm_complex_run *r, vm_workspace *m) {
   for (long long k = 0; k < r->coordinates; ++k) m->guess[k] = vm_real(r->guess[k]);
   if (r->done) memcpy(m->X, r->state, (size_t)r->states * sizeof(vm_z));
   else if (!vm_solve(&r->start, r, m, m->guess, settings, 3, m->X)) return 0;
-  vm_measure(&r->integrands, r, m, m->X, time, m->G);
+  vm_evaluate_objectives(&r->integrands, r, m, m->X, time, m->G);
   while (r->done < r->steps && r->done < r->last) if (!vm_step(r, m)) return 0;
   memcpy(r->state, m->X, (size_t)r->states * sizeof(vm_z));
-  vm_measure(&r->finals, r, m, m->X, vm_real(r->ends[r->done]), m->value);
+  vm_evaluate_objectives(&r->finals, r, m, m->X, vm_real(r->ends[r->done]), m->value);
   for (long long k = 0; k < r->objectives; ++k) r->outcome[k] = vm_add(r->integral[k], m->value[k]);
   return 1;
 }
 
-VM_EXPORT int vm_carry_out_complex(vm_complex_run *r) {
+VM_EXPORT int vm_run_complex(vm_complex_run *r) {
   const long long n = r->states, o = r->objectives, stages = r->stages ? r->stages + 1 : 2, u = r->unknowns, l = r->multipliers;
   vm_z *p = calloc((size_t)(r->places + 2 * (u + l) + r->penalties + 3 * r->coordinates + stages * (n + o) + o + 1), sizeof(vm_z)), *memory = p;
   if (!memory) return VM_NO_MEMORY;
-  vm_workspace room = {.w = p}, *m = &room; p += r->places;
+  vm_workspace storage = {.w = p}, *m = &storage; p += r->places;
   m->x = p; p += u; m->x_next = p; p += u; m->y = p; p += l; m->y_next = p; p += l;
   m->penalty = p; p += r->penalties; m->guess = p; p += r->coordinates; m->Y = p; p += 2 * r->coordinates;
   m->X = p; p += stages * n; m->G = p; p += stages * o; m->value = p;

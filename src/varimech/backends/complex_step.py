@@ -24,7 +24,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.errors import ModelError, SimulationError
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from .compiler import BuildError, load_library
 from .inputs import Inputs
 from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Program
@@ -93,7 +93,11 @@ class _Record(ctypes.Structure):
 
 
 def complex_step(
-    program: Program, inputs: Inputs, indices: list[int], name: str, progress: Tell | None = None
+    program: Program,
+    inputs: Inputs,
+    indices: list[int],
+    name: str,
+    progress: ProgressCallback | None = None,
 ) -> np.ndarray:
     """Derivatives (objective, parameter) at the end of a run with given steps; the program has none
     of its own.
@@ -141,7 +145,9 @@ class _ComplexProgram:
         counts = sum(f.n_instructions() for f in p.functions)
         self._slice = max(1, SLICE // (counts * (r.stages or 4)))
 
-    def slopes(self, inputs: Inputs, indices: list[int], progress: Tell | None) -> np.ndarray:
+    def slopes(
+        self, inputs: Inputs, indices: list[int], progress: ProgressCallback | None
+    ) -> np.ndarray:
         """Derivatives at the end of a run with the steps of a schedule."""
         call, r, schedule = _library(self.name), self._record, inputs.schedule
         assert inputs.guess is not None
@@ -246,9 +252,9 @@ def _operations() -> dict[int, int]:
 @cache
 def _call() -> Callable[[Any], int]:
     library = load_library(_source())
-    library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
-    library.vm_carry_out_complex.restype = ctypes.c_int
-    call: Callable[[Any], int] = library.vm_carry_out_complex
+    library.vm_run_complex.argtypes = [ctypes.POINTER(_Record)]
+    library.vm_run_complex.restype = ctypes.c_int
+    call: Callable[[Any], int] = library.vm_run_complex
     return call
 
 

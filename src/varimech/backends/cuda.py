@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.errors import ModelError
 from .batch import Batch, Gpu
-from .cuda_source import FIELDS_ON_CARD, THREADS, cuda_source
+from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source
 from .sampler import Sampler
 
 
@@ -41,5 +41,5 @@ def gpu_for(sampler: Sampler) -> Gpu:
             "executor='cuda' takes small mechanisms, whose functions are written out; leave"
             " executor out to use threads"
         )
-    batch = Batch({**sampler.description, "threads": THREADS}, FIELDS_ON_CARD)
+    batch = Batch({**sampler.description, "threads": THREADS}, FIELDS_ON_GPU)
     return Gpu(batch, cuda_source(sampler.native))

@@ -19,7 +19,7 @@ THREADS = 128
 
 
 CONSTANT = {"scheme", *SIZES}
-FIELDS_ON_CARD = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
+FIELDS_ON_GPU = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
 """Of `vm_run` there."""
 
 

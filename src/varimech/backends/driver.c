@@ -1,17 +1,17 @@
-/* A run; see program.py for what it does. */
+/* The time loop of a run; program.py describes it. */
 
-/* Stores a state, with what the integrals ψ and ψ' are there. */
+/* Store a state with the integrals ψ and ψ' there. */
 static void vm_store(vm_run *r, vm_workspace *m, double time, const double *state, const double *S, const double *psi, const double *psi_) {
   const long long k = r->stored++, o = r->objectives, p = r->parameters, n = r->states;
   if (r->times) r->times[k] = time;
   if (r->states_stored) memcpy(r->states_stored + k * n, state, (size_t)n * sizeof(double));
   for (long long i = 0; r->sensitivities && p && i < n; ++i) memcpy(r->sensitivities + (k * n + i) * p, S + i * r->row, (size_t)p * sizeof(double));
-  vm_measure(VM_FINALS, r, m, &time, state, S, r->objectives_stored + k * o, r->gradients + k * o * p);
+  vm_evaluate_objectives(VM_FINALS, r, m, &time, state, S, r->objectives_stored + k * o, r->gradients + k * o * p);
   for (long long i = 0; i < o; ++i) r->objectives_stored[k * o + i] += psi[i];
   for (long long i = 0; i < o * p; ++i) r->gradients[k * o * p + i] += psi_[i];
 }
 
-/* Stores what dense output gives at all times wanted before the end of an explicit step. Returns a status. */
+/* Store dense output at all output times before the end of an explicit step. Returns a status. */
 static int vm_store_within(vm_run *r, vm_workspace *m, double begin, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long o = r->objectives, q = o * r->parameters, count = s->stages + 1 + s->extra;
@@ -33,16 +33,17 @@ static int vm_store_within(vm_run *r, vm_workspace *m, double begin, double h, d
   return status;
 }
 
-/* Finds the start from the guess, which is that for nominal values; for values far from these in several parts of the way. Returns a status. */
-static int vm_find_start(vm_run *r, vm_workspace *m) {
-  const double time = 0, *const settings[] = {r->penalty, m->way, &time};
+/* Assemble the initial state from the guess, which holds for nominal values; in several continuation steps for values far from these.
+   Returns a status. */
+static int vm_assemble(vm_run *r, vm_workspace *m) {
+  const double time = 0, *const settings[] = {r->penalty, m->path_values, &time};
   memcpy(m->guess, r->guess, (size_t)r->coordinates * sizeof(double));
   for (long long k = 1; k <= r->parts; ++k) {
     for (long long i = 0; i < r->numbers; ++i)
-      m->way[i] = k == r->parts ? r->values[i] : r->nominal[i] + (double)k / (double)r->parts * (r->values[i] - r->nominal[i]);
+      m->path_values[i] = k == r->parts ? r->values[i] : r->nominal[i] + (double)k / (double)r->parts * (r->values[i] - r->nominal[i]);
     if (!vm_solve(VM_START, r, m, m->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, r->states) ||
         !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
-      return VM_NO_START;
+      return VM_NOT_ASSEMBLED;
     if (k < r->parts) memcpy(m->guess, m->X, (size_t)r->coordinates * sizeof(double));
   }
   vm_keep_largest(r->residuals, m->residuals, 3);
@@ -53,26 +54,26 @@ static int vm_find_start(vm_run *r, vm_workspace *m) {
   return VM_DONE;
 }
 
-/* Finds or takes the start. Returns a status. */
+/* Assemble or copy the initial state. Returns a status. */
 static int vm_begin(vm_run *r, vm_workspace *m) {
   const long long n = r->states;
   const double time = r->time;
   if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->anchor ? r->anchor : r->guess ? r->guess : r->state, r->penalty);
   if (r->guess && r->done == 0) {
-    const int status = vm_find_start(r, m);
+    const int status = vm_assemble(r, m);
     if (status != VM_DONE) return status;
   } else {
     memcpy(m->X, r->state, (size_t)n * sizeof(double));
     memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
   }
-  if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, m->X, m->twists);
-  vm_measure(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
+  if (r->springs) vm_of_positions(VM_WINDING, r, m, r->values, &time, m->X, m->windings);
+  vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
   if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
   if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
 }
 
-/* Where the piece ends that the run is in. */
+/* End of the current piece. */
 static double vm_stop(vm_run *r) {
   if (!r->stops) return r->duration;
   while (r->stops[r->piece] <= r->time) ++r->piece;
@@ -89,17 +90,17 @@ static double vm_next_step(vm_run *r, double *end) {
     if (h >= left * (1 - 1e-10)) h = left;
     else if (2 * h > left) h = left / 2;
     *end = h == left ? stop : r->time + h;
-    r->proposal = h; /* what a failure is reported with */
+    r->proposal = h; /* reported if the step fails */
     return h;
   }
   *end = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * r->step;
   return r->ends ? *end - r->time : r->step;
 }
 
-#define VM_SHORTEST 1e-14 /* share of a run that a step takes at least: a kink of a derivative may need that */
-#define VM_BRIDGE 1e-14 /* share of a run that lies between both sides of a jump at most: a few floating-point numbers */
+#define VM_SHORTEST 1e-14 /* shortest step, as a share of the duration: a kink of a derivative may need it */
+#define VM_BRIDGE 1e-14 /* longest distance between both sides of a jump, as a share of the duration: a few floating-point numbers */
 
-/* A step, and its error over the one allowed where steps are chosen. Returns a status. */
+/* Attempt a step; *error is its error over the allowed one if steps are adaptive. Returns a status. */
 static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *error) {
   const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
   const double *const settings[] = {&h, r->penalty, r->values, &end};
@@ -111,7 +112,7 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
   else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
-  else vm_keep_solved(r, m, 0), vm_measure(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
+  else vm_keep_solved(r, m, 0), vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
   if (r->tolerance > 0) {
     if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
@@ -119,19 +120,19 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
     if (!(*error <= 1)) return VM_DONE;
   }
   if (r->scheme && vm_amplified(r, m)) return VM_AMPLIFIED;
-  if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &end, next, m->twists_new);
+  if (r->springs) vm_of_positions(VM_WINDING, r, m, r->values, &end, next, m->windings_new);
   for (long long i = 0; i < r->springs; ++i)
-    if (fabs(m->twists_new[i] - m->twists[i]) > 3.141592653589793) { r->failed_spring = i; return VM_OVERWOUND; }
+    if (fabs(m->windings_new[i] - m->windings[i]) > 3.141592653589793) { r->failed_spring = i; return VM_OVERWOUND; }
   return VM_DONE;
 }
 
-/* Takes the end of a step as the beginning of the next. Returns a status. */
+/* Accept a step: its end becomes the beginning of the next. Returns a status. */
 static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = vm_last_stage(r);
   vm_keep_largest(r->residuals, m->residuals, 3);
   if (r->records) vm_record(r, m, h, end);
-  memcpy(m->twists, m->twists_new, (size_t)r->springs * sizeof(double));
+  memcpy(m->windings, m->windings_new, (size_t)r->springs * sizeof(double));
   if (s && r->outputs) {
     const int status = vm_store_within(r, m, r->time, h, end);
     if (status != VM_DONE) return status;
@@ -155,20 +156,20 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
 
-#define VM_TRIES 2000 /* steps, taken or rejected, between two looks at the progress of a run that chooses its steps */
-#define VM_PROGRESS 1e-8 /* share of a run that so many have to bring: 200 billion steps for all of it are no run to wait for */
+#define VM_TRIES 2000 /* steps, accepted or rejected, between two progress checks of an adaptive run */
+#define VM_PROGRESS 1e-8 /* smallest share of the duration between checks: otherwise the run would need over 200 billion steps */
 
-/* Whether a run that chooses its steps has nearly come to a halt. */
+/* Whether an adaptive run makes almost no progress. */
 static int vm_stalled(vm_run *r) {
   const long long tries = r->done + r->rejected;
-  if (!(r->tolerance > 0) || tries < r->look_tries + VM_TRIES) return 0;
-  if (r->time < r->look_time + VM_PROGRESS * r->duration) return 1;
-  r->look_time = r->time;
-  r->look_tries = tries;
+  if (!(r->tolerance > 0) || tries < r->check_tries + VM_TRIES) return 0;
+  if (r->time < r->check_time + VM_PROGRESS * r->duration) return 1;
+  r->check_time = r->time;
+  r->check_tries = tries;
   return 0;
 }
 
-/* The steps of a run, as far as it is to go now. Returns a status. */
+/* Take the steps of this call. Returns a status. */
 static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
   while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
@@ -176,7 +177,7 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
     const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE ||
-                                                   (status == VM_OVERWOUND && h > 1e-6 * r->duration); /* perhaps only a long step */
+                                                   (status == VM_OVERWOUND && h > 1e-6 * r->duration); /* the step may only be too long */
     if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;
@@ -188,13 +189,13 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       vm_scale(r, m, 0);
       vm_scale_integrands(r, m);
       r->proposal = h * vm_growth(r, error);
-      if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was not the error that made it short */
+      if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
     }
   }
   return status;
 }
 
-/* The start, or where it was left, and steps. Returns a status. */
+/* Begin or continue a run, and take steps. Returns a status. */
 static int vm_advance(vm_run *r, vm_workspace *m) {
   int status = vm_begin(r, m);
   if (status == VM_DONE) status = vm_steps(r, m);

@@ -1,14 +1,14 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
-   explicit.py does the same. */
+   explicit.py is the same in Python. */
 
-#define VM_FORESEEN 1e-11 /* over the tolerance, the share of the motion foreseen by which a mechanism at rest at the origin is measured: rounding of
-                             time makes forces of short pulses uncertain by that much */
-#define VM_MOST_FORESEEN 1e-3 /* no more than that: springs may hold back what is foreseen */
-#define VM_ROUNDING 1e-12 /* largest residual of velocities over velocities where projections are exact */
-#define VM_UNYIELDING 1e-8 /* largest residual of accelerations over accelerations where constraints do not give way to forces */
-#define VM_OFF 10 /* shares of the tolerance by which projections may fail */
-#define VM_BLUR 1e-15 /* over the tolerance, the relative change of a state by which integrands are measured at least */
-#define VM_SAFETY 0.01 /* share of the tolerance that is allowed for the error of one step */
+#define VM_FORESEEN 1e-11 /* over the tolerance, the share of the predicted motion that scales errors of a mechanism at rest at the origin:
+                             rounding of time makes forces of short pulses uncertain by that much */
+#define VM_MOST_FORESEEN 1e-3 /* upper bound of that share: springs may reduce the predicted motion */
+#define VM_ROUNDING 1e-12 /* largest velocity residual, relative to velocities, of exact projections */
+#define VM_UNYIELDING 1e-8 /* largest acceleration residual, relative to accelerations, of rigid constraints */
+#define VM_OFF 10 /* largest projection error, in multiples of the tolerance */
+#define VM_BLUR 1e-15 /* over the tolerance, the relative perturbation of a state that gives the smallest scale of integrands */
+#define VM_SAFETY 0.01 /* allowed error of one step, as a share of the tolerance */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
 
@@ -18,9 +18,9 @@ static vm_settings vm_settings_at(const vm_run *r, const double *time) {
   return s;
 }
 
-/* result = Σ weights_j (v, a) of stage j; the same for derivatives, where a row has `width` numbers. The order of summands is the same in both. */
+/* result = Σ weights_j (v, a) of stage j; for derivatives a row has `width` numbers. Both variants add in the same order. */
 #ifdef VM_THREADS
-/* a card keeps all of result in registers */
+/* a GPU keeps the whole result in registers */
 static void vm_sum_rates(const vm_run *r, const double *X, long long width, const double *weights, long long count, double *result) {
   const long long size = 2 * r->coordinates * width, shift = r->coordinates * width, stride = r->states * width;
   for (long long i = 0; i < size; ++i) result[i] = 0;
@@ -30,7 +30,7 @@ static void vm_sum_rates(const vm_run *r, const double *X, long long width, cons
   }
 }
 #else
-#define VM_BLOCK 8 /* numbers that are added up side by side, in vectors of the processor */
+#define VM_BLOCK 8 /* numbers that are summed side by side, in vector registers */
 
 /* for VM_BLOCK or for single numbers; stages are `stride` apart */
 static inline void vm_sum_block(const double *K, long long stride, const double *weights, long long count, const int block, double *result) {
@@ -65,7 +65,7 @@ static void vm_add(const double *G, long long size, double h, const double *weig
   }
 }
 
-/* The state by a chain at the time of a combination of `count` stages. Returns a status. */
+/* Evaluate a chain at a combination of `count` stages. Returns a status. */
 static int vm_evaluate(int chain, vm_run *r, vm_workspace *m, double time, double h, const double *weights, long long count, double *state, double *S) {
   const vm_settings s = vm_settings_at(r, &time);
   vm_combine(r, m->X, 1, h, weights, count, m->Y);
@@ -74,12 +74,12 @@ static int vm_evaluate(int chain, vm_run *r, vm_workspace *m, double time, doubl
   return vm_finite(state, r->states) ? VM_DONE : VM_NOT_FINITE;
 }
 
-static void vm_measure_stage(vm_run *r, vm_workspace *m, double time, long long i) {
+static void vm_evaluate_integrands(vm_run *r, vm_workspace *m, double time, long long i) {
   const long long o = r->objectives, n = r->states;
-  vm_measure(VM_INTEGRANDS, r, m, &time, m->X + i * n, m->X_ + i * n * r->row, m->G + i * o, m->G_ + i * o * r->parameters);
+  vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X + i * n, m->X_ + i * n * r->row, m->G + i * o, m->G_ + i * o * r->parameters);
 }
 
-/* Keeps what an iterated chain was solved with at a stage. */
+/* Keep the solution of an iterated chain at a stage. */
 static void vm_keep_solved(const vm_run *r, vm_workspace *m, long long i) {
   double *solved = m->solved + i * (r->unknowns + r->multipliers);
   if (!r->columns) return;
@@ -91,36 +91,36 @@ static void vm_keep_solved(const vm_run *r, vm_workspace *m, long long i) {
 static int vm_stage(vm_run *r, vm_workspace *m, double time, double h, const double *weights, long long i) {
   const long long n = r->states;
   const int status = vm_evaluate(r->rates ? VM_RATES : VM_STEP, r, m, time, h, weights, i, m->X + i * n, m->X_ + i * n * r->row);
-  if (status == VM_DONE) vm_measure_stage(r, m, time, i);
+  if (status == VM_DONE) vm_evaluate_integrands(r, m, time, i);
   if (i < r->scheme->stages) vm_keep_solved(r, m, i - 1);
   return status;
 }
 
-/* Rounding must not carry a stage beyond the end of its step, where a force may have jumped. */
+/* Rounding must not move a stage beyond the end of its step, where a force may jump. */
 static double vm_stage_time(double begin, double c, double h, double end) {
   const double time = begin + c * h;
   return time > end ? end : time;
 }
 
-/* A step from the first stage, which is the state at its beginning; its end stands behind the stages. Returns a status. */
+/* Take a step from the first stage, the state at its beginning; its end is stored after the stages. Returns a status. */
 static int vm_explicit_step(vm_run *r, vm_workspace *m, double begin, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages;
   int status = VM_DONE;
   for (long long i = 1; i < count && status == VM_DONE; ++i) status = vm_stage(r, m, vm_stage_time(begin, s->c[i], h, end), h, s->a + i * count, i);
   if (status == VM_DONE) status = vm_evaluate(VM_STEP, r, m, end, h, s->b, count, m->X + count * n, m->X_ + count * n * r->row);
-  if (status == VM_DONE) vm_measure_stage(r, m, end, count);
+  if (status == VM_DONE) vm_evaluate_integrands(r, m, end, count);
   vm_keep_solved(r, m, count - 1);
   return status;
 }
 
-/* What the derivative of a position or velocity (number i of both) with respect to a parameter is measured by. */
-static double *vm_slope_scale(const vm_run *r, long long i, long long k) {
+/* Error scale of the derivative of a position or velocity (number i of both) with respect to a parameter. */
+static double *vm_sensitivity_scale(const vm_run *r, long long i, long long k) {
   const long long n = r->coordinates, p = r->parameters;
-  return r->slope_scales + 2 * p * (r->turns[i < n ? i : i - n] != 0) + (i < n ? k : p + k);
+  return r->sensitivity_scales + 2 * p * (r->turns[i < n ? i : i - n] != 0) + (i < n ? k : p + k);
 }
 
-/* The largest of the errors by some weights: of positions and velocities, of their derivatives, and of integrals, each by its scale. */
+/* Largest scaled error estimate, by some weights: of positions and velocities, of their derivatives, and of integrals. */
 static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double *weights) {
   const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
@@ -128,11 +128,11 @@ static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double
   if (p) vm_sum_rates(r, m->X_, r->row, weights, count, m->Y_);
   for (long long i = 0; i < 2 * n; ++i) {
     const double scale = i < n ? (r->turns[i] ? 1 : r->position_scale) : (r->mixed ? r->velocity_scales[i - n] : r->velocity_scale);
-    const double error = fabs(m->Y[i]), *scales = vm_slope_scale(r, i, 0);
+    const double error = fabs(m->Y[i]), *scales = vm_sensitivity_scale(r, i, 0);
     if (scale > 0 && !(error / scale <= largest)) largest = error / scale;
     for (long long k = 0; k < p; ++k) {
-      const double slope = fabs(m->Y_[i * r->row + k]);
-      if (scales[k] > 0 && !(slope / scales[k] <= largest)) largest = slope / scales[k];
+      const double derivative = fabs(m->Y_[i * r->row + k]);
+      if (scales[k] > 0 && !(derivative / scales[k] <= largest)) largest = derivative / scales[k];
     }
   }
   for (long long i = 0; i < o; ++i) {
@@ -144,7 +144,7 @@ static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double
   return largest;
 }
 
-/* The error of a step over the one allowed, by the scales so far. */
+/* Error of a step over the allowed one, with the present scales. */
 static double vm_error_so_far(const vm_run *r, const vm_workspace *m, double h) {
   const vm_scheme *s = r->scheme;
   double error = vm_error_norm(r, m, s->error);
@@ -157,55 +157,55 @@ static double vm_error_so_far(const vm_run *r, const vm_workspace *m, double h) 
 
 static void vm_raise(double *scale, double value) { if (value > *scale) *scale = value; }
 
-/* The largest of coordinates, or of rates of them, that turn, or that do not. */
+/* Largest magnitude of coordinates, or of their rates, that are angles, or that are not. */
 static double vm_largest_of(const vm_run *r, const double *x, int turns) {
   double largest = 0;
   for (long long i = 0; i < r->coordinates; ++i) if ((r->turns[i] != 0) == turns) vm_raise(&largest, fabs(x[i]));
   return largest;
 }
 
-/* Derivatives are measured by no less than what would take a parameter through its size, by the positions so far. */
-static void vm_slope_floors(vm_run *r) {
+/* Lower bounds of the error scales of derivatives: a change of the parameter by its magnitude moves positions by their scale. */
+static void vm_raise_sensitivity_floors(vm_run *r) {
   const long long p = r->parameters;
   for (long long k = 0; k < p; ++k) {
-    const double floor = r->position_scale * r->slope_floors[k];
-    vm_raise(r->slope_scales + k, floor);
-    vm_raise(r->slope_scales + p + k, floor / r->duration);
+    const double floor = r->position_scale * r->sensitivity_floors[k];
+    vm_raise(r->sensitivity_scales + k, floor);
+    vm_raise(r->sensitivity_scales + p + k, floor / r->duration);
   }
 }
 
-/* Scales of the motion follow the largest values of accepted steps: those at a stage. */
+/* Raise the scales of the motion to the values at a stage of an accepted step. */
 static void vm_scale(vm_run *r, const vm_workspace *m, long long stage) {
   const long long n = r->coordinates, p = r->parameters;
   const double *x = m->X + stage * r->states, *S = m->X_ + stage * r->states * r->row;
   vm_raise(&r->position_scale, vm_largest_of(r, x, 0));
   vm_raise(&r->velocity_scale, vm_size(x + n, n));
   for (long long i = 0; i < n; ++i) vm_raise(r->velocity_scales + i, fabs(x[n + i]));
-  vm_slope_floors(r);
+  vm_raise_sensitivity_floors(r);
   for (long long i = 0; i < 2 * n; ++i)
-    for (long long k = 0; k < p; ++k) vm_raise(vm_slope_scale(r, i, k), fabs(S[i * r->row + k]));
+    for (long long k = 0; k < p; ++k) vm_raise(vm_sensitivity_scale(r, i, k), fabs(S[i * r->row + k]));
 }
 
 static void vm_scale_integrands(vm_run *r, const vm_workspace *m) {
   for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
 }
 
-/* Floors of all scales but those of integrands, for a mechanism of some length that moves with some velocity at least. */
+/* Lower bounds of all scales but those of integrands, for a mechanism of a given length and smallest velocity. */
 static void vm_floors(vm_run *r, double length, double velocity) {
   const long long p = r->parameters;
   r->position_scale = length;
   r->velocity_scale = velocity;
   for (long long i = 0; i < r->coordinates; ++i) r->velocity_scales[i] = r->turns[i] ? 1 / r->duration : velocity;
   for (long long k = 0; k < p; ++k) {
-    r->slope_scales[k] = 0;
-    r->slope_scales[p + k] = velocity * r->slope_floors[k];
-    r->slope_scales[2 * p + k] = r->slope_floors[k];
-    r->slope_scales[3 * p + k] = r->slope_floors[k] / r->duration;
+    r->sensitivity_scales[k] = 0;
+    r->sensitivity_scales[p + k] = velocity * r->sensitivity_floors[k];
+    r->sensitivity_scales[2 * p + k] = r->sensitivity_floors[k];
+    r->sensitivity_scales[3 * p + k] = r->sensitivity_floors[k] / r->duration;
   }
-  vm_slope_floors(r);
+  vm_raise_sensitivity_floors(r);
 }
 
-/* The error of a step over the one allowed. A mechanism at rest at the origin is measured by the step itself. */
+/* Error of a step over the allowed one. For a mechanism at rest at the origin the step itself sets the scales. */
 static double vm_error(vm_run *r, const vm_workspace *m, double h) {
   const int blind = r->position_scale == 0;
   if (blind) vm_scale(r, m, vm_last_stage(r));
@@ -214,14 +214,14 @@ static double vm_error(vm_run *r, const vm_workspace *m, double h) {
   return error;
 }
 
-/* Share of what is foreseen that errors are measured by at least. */
+/* Share of the predicted motion that is the lower bound of error scales. */
 static double vm_foreseen(const vm_run *r) {
   const double share = VM_FORESEEN / r->tolerance;
   return share > VM_MOST_FORESEEN ? VM_MOST_FORESEEN : share;
 }
 
-/* Floors for a mechanism at the origin. How fast it would go if it felt at its start what explicit functions of time bring later; and how far in the
-   time that the largest acceleration takes to bring that velocity about. */
+/* Lower bounds for a mechanism at the origin: the velocity it would reach if the explicit functions of time acted in its initial state, and
+   the distance in the time that the largest acceleration needs to reach that velocity. */
 static void vm_foresee(vm_run *r, vm_workspace *m, double *length, double *velocity) {
   const long long n = r->coordinates;
   double *v = m->Z, fastest = vm_largest_of(r, m->X + n, 0), strongest = 0;
@@ -239,28 +239,28 @@ static void vm_foresee(vm_run *r, vm_workspace *m, double *length, double *veloc
   if (strongest > 0) vm_raise(length, *velocity * (fastest / strongest));
 }
 
-/* Whether the end of a step is off the constraints, where the formulation puts it on them. */
+/* Whether the end of a step violates the constraints although the formulation projects onto them. */
 static int vm_projections_failed(const vm_run *r, const vm_workspace *m) {
   const double allowed = VM_OFF * r->tolerance;
   return (r->rates || r->selects) && !(m->residuals[0] <= allowed * r->position_scale + 1e-12 && m->residuals[1] <= allowed * r->velocity_scale + 1e-9);
 }
 
-/* Whether the end of a step shows rounding that a nearly singular position has amplified, or constraints that give way: one pass leaves 1e-12
-   of the accelerations that there were without them, which light bodies have in plenty. */
+/* Whether a nearly singular position has amplified rounding, or constraints yield: one pass leaves 1e-12 of the unconstrained
+   accelerations, which are large for light bodies. */
 static int vm_amplified(const vm_run *r, const vm_workspace *m) {
   const long long n = r->coordinates;
   const double *end = m->X + r->scheme->stages * r->states;
   return r->sharp && (m->residuals[1] > VM_ROUNDING * (1e-2 + vm_size(end + n, n)) || m->residuals[2] > VM_UNYIELDING * (1 + vm_size(end + 2 * n, n)));
 }
 
-/* How much longer the next step may be: at least a fifth, at most five times. */
+/* Growth factor of the next step, between a fifth and five. */
 static double vm_growth(const vm_run *r, double error) {
   const double factor = error > 0 ? 0.9 * pow(error, -1 / r->scheme->error_order) : 5;
   return factor < 0.2 ? 0.2 : factor > 5 ? 5 : factor;
 }
 
-/* The start's state, changed by a share of the mechanism's size; neighbouring coordinates by different amounts, so that distances change too. */
-static void vm_changed(const vm_run *r, const vm_workspace *m, double length, double share, double *changed) {
+/* Perturb the initial state by a share of the mechanism's size; neighbouring coordinates by different amounts, so that distances change too. */
+static void vm_perturb(const vm_run *r, const vm_workspace *m, double length, double share, double *changed) {
   const long long n = r->coordinates;
   for (long long i = 0; i < r->states; ++i) {
     const double size = i < 3 * n ? (r->turns[i % n] ? 1 : length) : fabs(m->X[i]);
@@ -269,31 +269,31 @@ static void vm_changed(const vm_run *r, const vm_workspace *m, double length, do
   }
 }
 
-/* An integrand is measured by no less than what rounding of the state, over the tolerance, makes of it: errors below cannot be told from noise. */
+/* Lower bounds of integrand scales: the effect of rounding of the state, over the tolerance; smaller errors are noise. */
 static void vm_integrand_floors(vm_run *r, vm_workspace *m, double length) {
   const long long o = r->objectives;
   const double time = 0;
   double *changed = m->X + r->states;
-  vm_changed(r, m, length, VM_BLUR / r->tolerance, changed);
-  vm_measure(VM_INTEGRANDS, r, m, &time, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
+  vm_perturb(r, m, length, VM_BLUR / r->tolerance, changed);
+  vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
   for (long long i = 0; i < o; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[o + i] - m->G[i]));
 }
 
-/* An integrand that explicit functions of time let begin from nothing is measured by no less than a share of what it comes to, in a state on the way
-   through the run, roughly. */
+/* Lower bounds of the scales of integrands that explicit functions of time raise from zero: a share of their values in an
+   approximate state within the run. */
 static void vm_foresee_integrands(vm_run *r, vm_workspace *m, double length) {
   const long long n = r->coordinates, o = r->objectives;
   double *changed = m->X + r->states;
-  vm_changed(r, m, length, 0.7, changed);
+  vm_perturb(r, m, length, 0.7, changed);
   for (long long i = 0; i < n; ++i) changed[i] += 0.37 * r->duration * m->X[n + i];
   for (long long k = 0; k < r->probe_count && o; ++k) {
-    vm_measure(VM_INTEGRANDS, r, m, r->probes + k, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
+    vm_evaluate_objectives(VM_INTEGRANDS, r, m, r->probes + k, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
     for (long long i = 0; i < o; ++i) if (fabs(m->G[o + i]) <= 1e300) vm_raise(r->integrand_scales + i, vm_foreseen(r) * fabs(m->G[o + i]));
   }
 }
 
-/* Scales at the start, and a first step from the time in which the state would change by itself. Nothing is measured by less than what would take it
-   through its own size within the run, or a parameter through its. */
+/* Initial scales, and a first step from the time scale of the initial state. The smallest scale of a quantity corresponds to a change by its own
+   magnitude within the run, or of a parameter by its magnitude. */
 static double vm_first_step(vm_run *r, vm_workspace *m) {
   const long long n = r->coordinates;
   double length = vm_largest_of(r, m->X, 0), velocity, time = r->duration;
@@ -315,7 +315,7 @@ static double vm_first_step(vm_run *r, vm_workspace *m) {
   return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;
 }
 
-/* Weights of dense output at θ. */
+/* Weights of dense output at θ, the share of the step. */
 static void vm_dense_weights(const vm_scheme *s, double theta, double *weights) {
   const long long count = s->stages + 1 + s->extra;
   for (long long i = 0; i < count; ++i) {

@@ -60,7 +60,7 @@ class ExplicitScheme:
         scheme: RungeKutta,
         coordinates: int,
         inputs: Inputs,
-        slope_floors: np.ndarray,
+        sensitivity_floors: np.ndarray,
         objectives: int,
     ):
         self.tables = SchemeTables(scheme)
@@ -71,11 +71,11 @@ class ExplicitScheme:
             np.zeros(coordinates, dtype=bool) if inputs.sizes is None else inputs.sizes.turns > 0
         )
         self.smallest_size = 0.0 if inputs.sizes is None else inputs.sizes.length
-        self.slope_floors = slope_floors
+        self.sensitivity_floors = sensitivity_floors
         self.position_scale = self.velocity_scale = 0.0
         self.velocity_scales = np.zeros(coordinates)
-        self.slope_scales, self.integrand_scales = (
-            np.zeros((2, 2, slope_floors.size)),
+        self.sensitivity_scales, self.integrand_scales = (
+            np.zeros((2, 2, sensitivity_floors.size)),
             np.zeros(objectives),
         )
 
@@ -117,7 +117,7 @@ class ExplicitScheme:
             (_weighted(G[:count], weights), ends),
         ]
         parts += [
-            (slope[k * n : (k + 1) * n], self.slope_scales[self.turns.astype(int), k])
+            (slope[k * n : (k + 1) * n], self.sensitivity_scales[self.turns.astype(int), k])
             for k in range(2)
         ]
         largest = 0.0
@@ -138,21 +138,23 @@ class ExplicitScheme:
         self.position_scale = max(self.position_scale, self._largest(x[:n], turns=False))
         self.velocity_scale = max(self.velocity_scale, float(x[n : 2 * n].max(initial=0.0)))
         np.maximum(self.velocity_scales, x[n : 2 * n], out=self.velocity_scales)
-        self._raise_slope_floors()
+        self._raise_sensitivity_floors()
         for kind, chosen in enumerate((~self.turns, self.turns)):
             for k in range(2):
-                scales = self.slope_scales[kind, k]
+                scales = self.sensitivity_scales[kind, k]
                 np.maximum(
                     scales, slope[k * n : (k + 1) * n][chosen].max(axis=0, initial=0.0), out=scales
                 )
 
-    def _raise_slope_floors(self) -> None:
+    def _raise_sensitivity_floors(self) -> None:
         """Derivatives are measured by no less than what would take a parameter through its size, by
         the positions so far.
         """
-        floor = self.position_scale * self.slope_floors
+        floor = self.position_scale * self.sensitivity_floors
         np.maximum(
-            self.slope_scales[0], [floor, floor / self.schedule.duration], out=self.slope_scales[0]
+            self.sensitivity_scales[0],
+            [floor, floor / self.schedule.duration],
+            out=self.sensitivity_scales[0],
         )
 
     def _reset_scales(self, length: float, velocity: float) -> None:
@@ -162,9 +164,12 @@ class ExplicitScheme:
         duration = self.schedule.duration
         self.position_scale, self.velocity_scale = length, velocity
         self.velocity_scales[:] = np.where(self.turns, 1 / duration, velocity)
-        self.slope_scales[0] = np.zeros_like(self.slope_floors), velocity * self.slope_floors
-        self.slope_scales[1] = self.slope_floors, self.slope_floors / duration
-        self._raise_slope_floors()
+        self.sensitivity_scales[0] = (
+            np.zeros_like(self.sensitivity_floors),
+            velocity * self.sensitivity_floors,
+        )
+        self.sensitivity_scales[1] = self.sensitivity_floors, self.sensitivity_floors / duration
+        self._raise_sensitivity_floors()
 
     def _foreseen(
         self, state: np.ndarray, accelerations_at: Callable[[float], np.ndarray | None]

@@ -1,4 +1,4 @@
-/* What a library for the processor offers: single runs that can be left and gone on with, and many at once. */
+/* Entry points of a CPU library: single runs that can be paused and continued, and many runs at once. */
 
 #ifdef _WIN32
 #define VM_EXPORT __declspec(dllexport)
@@ -6,30 +6,30 @@
 #define VM_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Numbers that a run needs to work with, and to have for itself where it is one of many. */
-static long long vm_room_size(const vm_run *r) {
+/* Size of the working storage, and of the private arrays of a run that is one of many (numbers). */
+static long long vm_workspace_size(const vm_run *r) {
   const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q + 2 * r->springs +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
          r->pulled * r->columns + 4 + r->coordinates + r->numbers;
 }
 
-static long long vm_own_size(const vm_run *r) {
+static long long vm_private_size(const vm_run *r) {
   return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 4 * r->parameters;
 }
 
 typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
 
-/* A room for a run. */
-static vm_workspace vm_furnished(const vm_run *r, const vm_memory *a) {
+/* Partition memory into the working storage of a run. */
+static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, stages = r->stages, costates = n * r->columns;
   double *p = a->numbers;
-  vm_workspace room = {{a->arg, a->res, a->iw, p, a->res + r->results + 2}}, *m = &room; p += r->reals;
+  vm_workspace storage = {{a->arg, a->res, a->iw, p, a->res + r->results + 2}}, *m = &storage; p += r->reals;
   m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
   m->G = p; p += stages * o; m->G_ = p; p += stages * q;
   m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
   m->psi = p; p += o; m->psi_ = p; p += q;
-  m->twists = p; m->twists_new = p + r->springs; p += 2 * r->springs;
+  m->windings = p; m->windings_new = p + r->springs; p += 2 * r->springs;
   m->workspace = p; p += r->workspace;
   m->coefficients = p; p += r->coefficients;
   m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
@@ -38,13 +38,13 @@ static vm_workspace vm_furnished(const vm_run *r, const vm_memory *a) {
   m->costates = p; p += stages * costates;
   m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
   m->residuals = p; p += 3; m->ratio = p; ++p;
-  m->guess = p; p += r->coordinates; m->way = p; p += r->numbers;
+  m->guess = p; p += r->coordinates; m->path_values = p; p += r->numbers;
   m->jacobian = p;
-  return room;
+  return storage;
 }
 
 static int vm_allocate(vm_memory *a, const vm_run *r, long long own) {
-  a->own = calloc((size_t)(own + vm_room_size(r) + 1), sizeof(double));
+  a->own = calloc((size_t)(own + vm_workspace_size(r) + 1), sizeof(double));
   a->numbers = a->own + own;
   a->iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
   a->arg = malloc((size_t)(r->arguments + 5) * sizeof(double *));
@@ -54,36 +54,36 @@ static int vm_allocate(vm_memory *a, const vm_run *r, long long own) {
 
 static void vm_release(vm_memory *a) { free(a->own); free(a->iw); free(a->arg); free(a->res); }
 
-static void vm_carry_out(vm_run *r, int (*work)(vm_run *, vm_workspace *)) {
+static void vm_run_with(vm_run *r, int (*work)(vm_run *, vm_workspace *)) {
   vm_memory a;
   r->status = VM_NO_MEMORY;
   if (vm_allocate(&a, r, 0)) {
-    vm_workspace room = vm_furnished(r, &a);
-    r->status = work(r, &room);
+    vm_workspace storage = vm_partitioned(r, &a);
+    r->status = work(r, &storage);
   }
   vm_release(&a);
 }
 
-VM_EXPORT void vm_go_on(vm_run *run) { vm_carry_out(run, vm_advance); }
+VM_EXPORT void vm_run_forward(vm_run *run) { vm_run_with(run, vm_advance); }
 
-VM_EXPORT void vm_go_back(vm_run *run) { vm_carry_out(run, vm_retreat); }
+VM_EXPORT void vm_run_backward(vm_run *run) { vm_run_with(run, vm_retreat); }
 
 static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
   vm_run run = job->common, *r = &run;
-  vm_workspace room = vm_furnished(r, a);
+  vm_workspace storage = vm_partitioned(r, a);
   double *p = a->own;
-  memset(p, 0, (size_t)vm_own_size(r) * sizeof(double));
+  memset(p, 0, (size_t)vm_private_size(r) * sizeof(double));
   r->state = p; p += r->states; r->state_sensitivity = p; p += r->states * r->row;
   r->integral = p; p += r->objectives; r->integral_gradient = p; p += r->objectives * r->parameters;
   r->integrand_scales = p; p += r->objectives; r->velocity_scales = p; p += r->coordinates;
   r->chosen = p; p += r->coordinates; r->residuals = p; p += 3;
-  r->slope_scales = p; p += 4 * r->parameters; r->penalty = p; p += r->penalties;
-  vm_sample(job, k, r, &room, p);
+  r->sensitivity_scales = p; p += 4 * r->parameters; r->penalty = p; p += r->penalties;
+  vm_sample(job, k, r, &storage, p);
 }
 
 VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {
   vm_memory a;
-  const int good = vm_allocate(&a, &job->common, vm_own_size(&job->common));
+  const int good = vm_allocate(&a, &job->common, vm_private_size(&job->common));
   for (long long k = 0; k < count; ++k)
     if (good) vm_sample_in(job, k, &a);
     else job->status[k] = VM_NO_MEMORY;

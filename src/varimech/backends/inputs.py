@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..core.coordinate_scales import CoordinateScales
 from ..core.schedule import Schedule
-from ..core.sizes import Sizes
 
 MEMORY = 500e6
 """Bytes for records, if nothing else is said."""
@@ -29,11 +29,11 @@ class Inputs:
     """Nominal values of the parameters; they set the penalty."""
     schedule: Schedule
     max_iterations: int
-    sizes: Sizes | None = None
+    sizes: CoordinateScales | None = None
     """By what errors are measured where coordinates are of several kinds; None where the largest
     tells the size of all.
     """
-    slope_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    sensitivity_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """For each direction that is differentiated in, the largest relative change of a parameter: 1
     over its size for a single one.
     """

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from ..integrators.runge_kutta import RungeKutta
 from .backward import Backward, Record, Records
 from .bound import bound
@@ -42,7 +42,10 @@ class OutOfTime(Exception):
 
 
 def run_interpreted(
-    program: Program, inputs: Inputs, progress: Tell | None = None, limit: float = math.inf
+    program: Program,
+    inputs: Inputs,
+    progress: ProgressCallback | None = None,
+    limit: float = math.inf,
 ) -> Trajectory:
     """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
@@ -95,7 +98,7 @@ class _Run:
             int(inputs.chosen is not None),
         )
         self.ends, self.proposal, self.kept_proposal = [0.0], 0.0, 0.0
-        self.piece, self.look_time, self.look_tries = 0, 0.0, 0
+        self.piece, self.check_time, self.check_tries = 0, 0.0, 0
         ρ_t = [inputs.parameters, self.time]
         settings = [self.penalty, *ρ_t]
         if program.jacobian is not None:
@@ -137,7 +140,7 @@ class _Run:
         self.sensitivities, self.gradients = np.zeros((rows, n, p)), np.zeros((rows, o, p))
 
     def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
-        floors = self.inputs.slope_floors if self.count else np.zeros(0)
+        floors = self.inputs.sensitivity_floors if self.count else np.zeros(0)
         return ExplicitScheme(
             scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count
         )
@@ -176,7 +179,7 @@ class _Run:
             self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
-    def execute(self, progress: Tell | None, limit: float) -> Trajectory:
+    def execute(self, progress: ProgressCallback | None, limit: float) -> Trajectory:
         try:
             self._take_steps(progress, limit)
         except KeyboardInterrupt:
@@ -214,7 +217,7 @@ class _Run:
             *slopes,
         )
 
-    def _take_steps(self, progress: Tell | None, limit: float) -> None:
+    def _take_steps(self, progress: ProgressCallback | None, limit: float) -> None:
         schedule, began = self.schedule, time.thread_time()  # others may keep the processor busy
         self._begin()
         now, done = 0.0, 0
@@ -300,11 +303,11 @@ class _Run:
     def _look_for_progress(self, time: float, done: int) -> None:
         """A run that chooses its steps must not come to a halt."""
         tries, schedule = done + self.rejected, self.schedule
-        if not schedule.tolerance or tries < self.look_tries + TRIES:
+        if not schedule.tolerance or tries < self.check_tries + TRIES:
             return
-        if time < self.look_time + PROGRESS * schedule.duration:
+        if time < self.check_time + PROGRESS * schedule.duration:
             raise Trouble(STALLED)
-        self.look_time, self.look_tries = time, tries
+        self.check_time, self.check_tries = time, tries
 
     def _begin(self) -> None:
         """Find or take the start."""

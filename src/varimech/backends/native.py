@@ -17,7 +17,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
@@ -41,7 +41,7 @@ from .slices import next_slice
 from .tape import Tape
 from .trajectory import Trajectory, broken_off
 
-NO_MEMORY, NO_START, AMPLIFIED = 3, 4, 8
+NO_MEMORY, NOT_ASSEMBLED, AMPLIFIED = 3, 4, 8
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR, 9: STALLED}
 DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
 """The same text for the processor, where host.c follows, and for cards."""
@@ -141,7 +141,7 @@ class NativeProgram:
         """
         _ = self.library
 
-    def run(self, inputs: Inputs, progress: Tell | None = None) -> Trajectory:
+    def run(self, inputs: Inputs, progress: ProgressCallback | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the share of the time that is done, now and
         then.
 
@@ -158,7 +158,7 @@ class NativeProgram:
             else self._forward(run, progress)
         )
 
-    def _forward(self, run: NativeRun, progress: Tell | None) -> Trajectory:
+    def _forward(self, run: NativeRun, progress: ProgressCallback | None) -> Trajectory:
         size = 64
         try:
             while not run.finished:
@@ -176,19 +176,19 @@ class NativeProgram:
     def advance(self, run: NativeRun, last: int) -> None:
         """Carry out a run up to a step."""
         run.record["last"] = last
-        self.library.vm_go_on(run.record.ctypes.data)
+        self.library.vm_run_forward(run.record.ctypes.data)
         self._check(run)
 
     def go_back(self, run: NativeRun) -> None:
         """Sweep back over the recorded steps of a run."""
-        self.library.vm_go_back(run.record.ctypes.data)
+        self.library.vm_run_backward(run.record.ctypes.data)
         self._check(run)
 
     def _check(self, run: NativeRun) -> None:
         status = int(run.record["status"])
         if status == NO_MEMORY:
             raise MemoryError("not enough memory for the working storage of a run")
-        if status == NO_START:
+        if status == NOT_ASSEMBLED:
             raise StartFailure
         if status == AMPLIFIED:
             raise Amplified
@@ -199,9 +199,11 @@ class NativeProgram:
     def library(self) -> ctypes.CDLL:
         """The compiled program."""
         library = load_library(self.source)
-        library.vm_go_on.argtypes = library.vm_go_back.argtypes = [ctypes.c_void_p]
+        library.vm_run_forward.argtypes = library.vm_run_backward.argtypes = [ctypes.c_void_p]
         library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
-        library.vm_go_on.restype = library.vm_go_back.restype = library.vm_sample_all.restype = None
+        library.vm_run_forward.restype = library.vm_run_backward.restype = (
+            library.vm_sample_all.restype
+        ) = None
         return library
 
     @cached_property

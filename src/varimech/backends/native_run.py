@@ -58,11 +58,20 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
     ("u8", ("residuals",)),
-    ("u8", ("turns", "slope_floors", "slope_scales", "integrand_scales", "velocity_scales")),
+    (
+        "u8",
+        (
+            "turns",
+            "sensitivity_floors",
+            "sensitivity_scales",
+            "integrand_scales",
+            "velocity_scales",
+        ),
+    ),
     ("f8", ("mixed", "smallest_size")),
     ("u8", ("records", "start_unknowns", "costate", "gradient")),
-    ("f8", ("time", "proposal", "position_scale", "velocity_scale", "kept_proposal", "look_time")),
-    ("i8", ("piece", "look_tries")),
+    ("f8", ("time", "proposal", "position_scale", "velocity_scale", "kept_proposal", "check_time")),
+    ("i8", ("piece", "check_tries")),
     (
         "i8",
         (
@@ -97,7 +106,7 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
         "limits": None if schedule.pieces is None else schedule.pieces.limits,
         "probes": schedule.probes,
         "turns": np.zeros(program.coordinates) if sizes is None else sizes.turns,
-        "slope_floors": inputs.slope_floors,
+        "sensitivity_floors": inputs.sensitivity_floors,
     }
     return {
         name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None
@@ -145,7 +154,7 @@ class NativeRun:
             "sensitivities": np.zeros((rows, n, p or 0)),
             "gradients": np.zeros((rows, o, p or 0)),
             "residuals": np.zeros(3),
-            "slope_scales": np.zeros((2, 2, p or 0)),
+            "sensitivity_scales": np.zeros((2, 2, p or 0)),
             "velocity_scales": np.zeros(program.coordinates),
             "integrand_scales": np.zeros(o),
             "start_unknowns": np.zeros(sum(program.solved_sizes)),

@@ -1,8 +1,8 @@
-/* Plans: functions of large models as a list of operations on vectors (see stages/plan.py), the same text for every model.
+/* Plans: functions of large models as a list of operations on vectors (see stages/plan.py). This source is the same for every model.
 
-   A plan is data, but for its kernels, so that one library serves models of any size made of the same kinds of elements. */
+   A plan is data except for its kernels, so one library serves models of any size with the same kinds of elements. */
 
-#ifndef __CUDACC_RTC__ /* which has all that is needed */
+#ifndef __CUDACC_RTC__ /* provides these functions itself */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ typedef struct { long long base, offset, table; } vm_port;
 /* a kernel over `count` elements: see `Kernels` in plan_tables.py */
 typedef void (*vm_map)(long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
 
-static inline void vm_largest(double *largest, double x) { /* not a number stays so */
+static inline void vm_largest(double *largest, double x) { /* NaN persists */
   if (!(fabs(x) <= *largest) && *largest == *largest) *largest = fabs(x);
 }
 
@@ -44,9 +44,10 @@ static inline double vm_minus(double c, double a, double b) {
 #endif
 }
 
-/* A = L U without pivoting, row by row: each, once it is done, is taken off all rows below that have an entry in its column. `values` holds
-   the diagonal, the rows of U and the rows of L one after the other; where A is symmetric, those of L need not be given. Afterwards the diagonal
-   is that of U, inverted, and that of L is one. For entry p of U `below` is its mirror in L; `targets` are what the products change, in order. */
+/* A = L U without pivoting, row by row: a finished row is subtracted from all rows below that have an entry in its column. `values` holds
+   the diagonal, the rows of U and the rows of L one after the other; for a symmetric A those of L need not be given. Afterwards the diagonal
+   is that of U, inverted, and that of L is one. For entry p of U `below` is its mirror in L; `targets` lists the entries that the products
+   update, in order. */
 static void vm_factor(int n, int symmetric, const int *u_start, const int *below, const int *targets, double *values) {
   double *d = values, *u = d + n, *l = u + u_start[n];
   for (int k = 0; k < n; ++k) {
@@ -100,7 +101,7 @@ static void vm_backsolve_transposed(long long n, long long width, const int *u_s
       for (long long c = 0; c < width; ++c) x[l_col[p] * width + c] = vm_minus(x[l_col[p] * width + c], l[p], x[i * width + c]);
 }
 
-/* Carries out a plan; its arguments and results stand in b, its workspace is `workspace`. */
+/* Execute a plan with the arguments and results in b. */
 static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_scratch *b, double *workspace) {
   double **bases = b->bases;
   bases[0] = workspace;

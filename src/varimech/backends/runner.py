@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from ..core.errors import VarimechError
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
 from .compiler import NO_COMPILER, BuildError, find_compiler
 from .inputs import Inputs
@@ -49,7 +49,7 @@ class Runner:
 
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
-    ) -> Callable[[Tell | None], Timed]:
+    ) -> Callable[[ProgressCallback | None], Timed]:
         """Choose a backend for so many such runs and build what it needs; the result carries out
         one of them.
 
@@ -83,7 +83,7 @@ class Runner:
             return False  # `prepare` says why
         return True
 
-    def _interpret_or_compile(self, inputs: Inputs, progress: Tell | None) -> Timed:
+    def _interpret_or_compile(self, inputs: Inputs, progress: ProgressCallback | None) -> Timed:
         """Interpret, unless there are so many steps that compiling pays, which shows only on the
         way.
         """
@@ -96,7 +96,9 @@ class Runner:
                 return self._interpret(inputs, progress)
             return timed(lambda: self.native.run(inputs, progress))
 
-    def _interpret(self, inputs: Inputs, progress: Tell | None, limit: float = math.inf) -> Timed:
+    def _interpret(
+        self, inputs: Inputs, progress: ProgressCallback | None, limit: float = math.inf
+    ) -> Timed:
         began = (
             time.thread_time()
         )  # threads that interpret wait for each other, and compiling is not the faster for it

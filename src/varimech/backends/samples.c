@@ -1,18 +1,18 @@
-/* Many runs that differ in parameter values only: of each, objectives at stored times are kept, and how it went. */
+/* Many runs that differ in parameter values only: objectives at stored times and the status of each. */
 
 typedef struct {
-  vm_run common;                          /* what they share; the rest is set for each */
-  const double *values;                   /* of all parameters, a row for each run */
-  const double *reach;                    /* how far from its nominal value each parameter may be for the nominal start to lead to its own */
-  const double *independent;              /* a choice of coordinates, or NULL */
-  double *objectives, *gradients, *residuals; /* out, for each run: (row, objective), (row, objective, parameter), the three largest */
-  long long *status, rows;                /* out: how each run ended; rows that a run stores */
+  vm_run common;                          /* shared fields; the others are set for each run */
+  const double *values;                   /* all parameters, one row for each run */
+  const double *reach;                    /* distance from its nominal value within which each parameter allows assembly from the nominal state in one step */
+  const double *independent;              /* selection of independent coordinates, or NULL */
+  double *objectives, *gradients, *residuals; /* out, for each run: (row, objective), (row, objective, parameter), largest residuals at three levels */
+  long long *status, rows;                /* out: status of each run; rows that a run stores */
 } vm_job;
 
-#define VM_FURTHEST 20 /* parts of the way to a start; nearby.py has the same */
-#define VM_LIGHT 3e8 /* explicit runs of equal steps that end faster than this are no results; coherence.py has the same, and tells why */
+#define VM_MOST_PARTS 20 /* most continuation steps to an initial state; the same as in the Python continuation */
+#define VM_LIGHT_SPEED 3e8 /* m/s: a fixed-step explicit run that ends faster has diverged; the same as LIGHT in validity.py */
 
-/* Run k, whose arrays are filled with zeros; `values` takes those of its parameters. */
+/* Run k. Its arrays are zero-filled; its parameters are copied to `values`. */
 static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m, double *values) {
   const long long o = r->objectives;
   memcpy(values, job->values + k * r->numbers, (size_t)r->numbers * sizeof(double));
@@ -22,11 +22,11 @@ static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m
     const double distance = fabs(values[i] - r->nominal[i]);
     if (distance > furthest * job->reach[i]) furthest = distance / job->reach[i];
   }
-  r->parts = furthest <= VM_FURTHEST ? (long long)ceil(furthest) : 0;
+  r->parts = furthest <= VM_MOST_PARTS ? (long long)ceil(furthest) : 0;
   if (job->independent) memcpy(r->chosen, job->independent, (size_t)r->coordinates * sizeof(double));
   r->objectives_stored = job->objectives + k * job->rows * o;
   r->gradients = job->gradients + k * job->rows * o * r->parameters;
-  job->status[k] = r->parts ? vm_advance(r, m) : VM_NO_START;
-  if (r->scheme && !(r->tolerance > 0) && vm_size(r->state + r->coordinates, r->coordinates) > VM_LIGHT) job->status[k] = VM_NOT_FINITE;
+  job->status[k] = r->parts ? vm_advance(r, m) : VM_NOT_ASSEMBLED;
+  if (r->scheme && !(r->tolerance > 0) && vm_size(r->state + r->coordinates, r->coordinates) > VM_LIGHT_SPEED) job->status[k] = VM_NOT_FINITE;
   memcpy(job->residuals + 3 * k, r->residuals, 3 * sizeof(double));
 }

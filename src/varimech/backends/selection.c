@@ -1,8 +1,8 @@
-/* The choice of independent coordinates: Gaussian elimination of Φ_q with full pivoting; columns without a pivot are independent.
-   selection.py does the same. */
+/* Selection of independent coordinates: Gaussian elimination of Φ_q with full pivoting; columns without a
+   pivot are independent. selection.py is the same in Python. */
 
-#define VM_POOR 0.5     /* the present choice is kept until its smallest pivot falls below this share of the best one's */
-#define VM_SINGULAR 1e-5  /* smaller pivots than this share of the largest entry amplify errors too much */
+#define VM_POOR 0.5     /* the present selection is kept until its smallest pivot falls below this share of the best one's */
+#define VM_SINGULAR 1e-5  /* smaller pivots, relative to the largest entry, amplify errors too much */
 #define VM_DEPENDENT 1e-9 /* pivots below this share of the largest entry are zero */
 
 /* Smallest pivot of an elimination of J (rows × columns, by columns, destroyed) that avoids columns with avoid[j] ≠ 0; marks columns that got a
@@ -41,7 +41,7 @@ static double vm_eliminate(double *J, long long rows, long long columns, const d
   return smallest;
 }
 
-/* Chooses independent coordinates at a state, unless the present choice is still good. Returns a status. */
+/* Select independent coordinates at a state, unless the present selection is still good. Returns a status. */
 static int vm_select(vm_run *r, vm_workspace *m, const double *time, const double *state) {
   const long long n = r->coordinates, rows = r->conditions;
   double *J = m->jacobian, *kept = J + rows * n, *best = kept + n;

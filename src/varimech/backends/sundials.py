@@ -1,4 +1,5 @@
-"""Runs by CVODES or IDAS, on the generated rates, in scaled variables (`sundials_scales`).
+"""Runs by a solver that takes its own steps (CVODES, IDAS, or another `ContinuousSolver`), on the
+generated rates, in scaled variables (`sundials_scales`).
 
 Results do not contain the terms that stabilise constraints: accelerations and multipliers at stored
 times, and in integrands, are those of exact constraints at the positions and velocities found.
@@ -17,12 +18,12 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..core.interrupts import HeldBack, held_back
-from ..core.progress import Tell
+from ..core.interrupts import DeferredInterrupt, deferred_interrupts
+from ..core.progress import ProgressCallback
 from ..core.schedule import LONGEST
 from ..core.symbols import SX
-from ..integrators.sundials import IDAS, Sundials
-from ..stages.chain import Chain
+from ..formulations.formulation import ContinuousRates
+from ..integrators.integrator import ContinuousSolver
 from .bound import evaluated
 from .failures import OVERWOUND, STEPPED_OVER, TOO_MANY_STEPS, UNDERFLOW, StepFailure
 from .inputs import Inputs
@@ -31,10 +32,6 @@ from .runner import Timed, timed
 from .sundials_scales import Scales, Scaling
 from .trajectory import Trajectory
 
-MOST_STEPS = 20_000
-"""Between two stored results: some seconds of work, and a hundred times what smooth motions take
-for a whole run.
-"""
 MOST_PASSES = 4
 """Runs for scales that fit the motion; the second nearly always does."""
 STABILISED = 1.0, 5.0
@@ -48,11 +45,6 @@ a revolution takes about a hundred.
 """
 INDEPENDENT = 1e-9
 """Least singular value of independent constraints over the largest."""
-SAFETY, LEAST = 0.002, 1e-15
-"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their
-errors add up (on Andrews' mechanism to three times the tolerance, with 0.01 to fifteen times); and
-the least that rounding allows.
-"""
 WATCHED = 501
 """Instants at least at which angles are followed that are known within half a turn only: as many as
 runs store by themselves.
@@ -67,48 +59,43 @@ class SundialsRunner:
 
     Args:
         program: Its penalty, torsional springs, objectives and directions are used.
-        chain: Gives the rates that are integrated.
-        exact: Gives accelerations and multipliers of results.
+        rates: What is integrated, and what gives accelerations and multipliers of results.
         jacobian: (q, ρ, t) → Φ_q.
-        solver: CVODES or IDAS.
+        solver: Makes the integrator.
         lengths: Whether a coordinate is a length; the others have no dimension.
-        omega: Value of the first setting of `chain`, ω of the stabilisation (rad/s), if it has one
-            beside α, ρ and t.
     """
 
     def __init__(
         self,
         program: Program,
-        chain: Chain,
-        exact: Chain,
+        rates: ContinuousRates,
         jacobian: ca.Function,
-        solver: Sundials,
+        solver: ContinuousSolver,
         lengths: np.ndarray,
-        omega: float | None = None,
     ):
         self.program = program
-        self._chain = chain
-        self._exact = exact
+        self._chain = rates.rates
+        self._exact = rates.results
         self._jacobian = jacobian
         self._solver = solver
         self._lengths = lengths
-        self._omega = omega
-        none = np.zeros((chain.parameters.numel(), 0))
+        self._omega = rates.omega
+        none = np.zeros((self._chain.parameters.numel(), 0))
         self._directions = none if program.directions is None else program.directions
         self._built: tuple[object, ca.Function] | None = None
         self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
-    ) -> Callable[[Tell | None], Timed]:
+    ) -> Callable[[ProgressCallback | None], Timed]:
         """What executes one run; there is one backend."""
 
         watched, rows = self._watched(inputs)
 
-        def execute(progress: Tell | None) -> Timed:
+        def execute(progress: ProgressCallback | None) -> Timed:
             with self._alone:
                 integrate = self._integrator(watched)
-                with held_back() as held:
+                with deferred_interrupts() as held:
                     return timed(lambda: self._run(integrate, watched, held).at_rows(rows))
 
         return execute
@@ -171,7 +158,7 @@ class SundialsRunner:
             SX.sym("ψ", self.program.objective_count),
         )
         X, Z = SX.sym("X", x.numel() + ψ.numel()), SX.sym("Z", rows.numel())
-        if self._solver == IDAS:
+        if self._solver.algebraic:
             stage = chain.stages[0]
             z = ca.vertcat(stage.unknown, stage.multiplier)
             state, conditions = ca.vertcat(x, z), ca.vertcat(stage.balance, stage.condition) / rows
@@ -191,19 +178,7 @@ class SundialsRunner:
             "ode": ode,
             "alg": alg,
         }
-        allowed = max(SAFETY * tolerance, LEAST)
-        options = {
-            "reltol": allowed,
-            "abstol": allowed,
-            "max_num_steps": MOST_STEPS,
-            "max_step_size": longest,
-            "disable_internal_warnings": True,  # failures are explained elsewhere
-        }
-        if self._solver == IDAS:
-            # accelerations and multipliers follow from what is controlled; errors of theirs would
-            # keep it at order 1
-            options["suppress_algebraic"] = True
-        return ca.integrator("run", self._solver.name, problem, 0.0, times[1:].tolist(), options)
+        return self._solver.function(problem, times, tolerance, longest)
 
     @cached_property
     def _rows(self) -> ca.Function:
@@ -224,7 +199,7 @@ class SundialsRunner:
 
     # a run
 
-    def _run(self, integrate: ca.Function, inputs: Inputs, held: HeldBack) -> Trajectory:
+    def _run(self, integrate: ca.Function, inputs: Inputs, held: DeferredInterrupt) -> Trajectory:
         p, n, outputs, times = (
             self.program,
             self.program.coordinates,
@@ -236,15 +211,15 @@ class SundialsRunner:
             : self._chain.settings[-3].value.numel()
         ]
         try:
-            with held.let_through():
+            with held.allowed():
                 scales, x, ψ, stats = self._motion(integrate, inputs, α)
                 S, ψ_ = self._sensitivities(integrate, scales, inputs, α)
         except RuntimeError as error:
-            if held.came_through:  # of which CasADi makes a failure of the step
+            if held.delivered:  # of which CasADi makes a failure of the step
                 raise KeyboardInterrupt from None
             stats, unit = integrate.stats(), _unit_of_time(times)
             t, h = (unit * float(stats.get(name, 0.0)) for name in ("tcur", "hcur"))
-            reason = TOO_MANY_STEPS if "TOO_MUCH_WORK" in str(error) else UNDERFLOW
+            reason = TOO_MANY_STEPS if self._solver.gave_up(error) else UNDERFLOW
             raise StepFailure(int(stats.get("nsteps", 0)), t, h, inputs.state, α, reason) from None
         columns = S.transpose(1, 0, 2).reshape(2 * n, -1)
         state, residuals, _, finals, state_, finals_ = self._complete(x, columns, inputs, α)
@@ -326,7 +301,7 @@ class SundialsRunner:
             "x0": np.concatenate([q_v, none]) / scales.differential,
             "p": np.concatenate(settings),
         }
-        if self._solver == IDAS:
+        if self._solver.algebraic:
             begin["z0"] = inputs.state[2 * n :] / scales.algebraic
         return begin
 
@@ -412,13 +387,15 @@ class SundialsRunner:
         if inputs.sensitivities is not None and count:
             S[0, : 2 * n] = inputs.sensitivities[: 2 * n]
             first = S[0] / scales.differential[:, None]
-            lengths = 1 / np.maximum(inputs.slope_floors, np.abs(first).max(axis=0, initial=0.0))
+            lengths = 1 / np.maximum(
+                inputs.sensitivity_floors, np.abs(first).max(axis=0, initial=0.0)
+            )
             begin = self._begin(scales, inputs, α)
             seeds = np.zeros((begin["p"].size, count))
             place = α.size + (self._omega is not None)
             seeds[place : place + inputs.parameters.size] = self._directions * lengths
             given = {"fwd_x0": first * lengths, "fwd_p": seeds}
-            if self._solver == IDAS:
+            if self._solver.algebraic:
                 given["fwd_z0"] = (
                     inputs.sensitivities[2 * n :] / scales.algebraic[:, None] * lengths
                 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.errors import ModelError
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from .native_run import NativeRun
 from .slices import next_slice
 from .trajectory import Trajectory
@@ -69,7 +69,7 @@ class Tape:
         self.taken = 0
         self._slice = 64
 
-    def execute(self, progress: Tell | None) -> Trajectory:
+    def execute(self, progress: ProgressCallback | None) -> Trajectory:
         """Values as of any other run; gradients at the end only, with respect to all parameters."""
         run, r, tell = self._run, self._record, progress or (lambda share: None)
         while not run.finished:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.atomic_files import write_text
 from ..core.errors import ModelError
 from ..core.markup import Displayed, html_heading, html_table, html_text
-from ..core.whole_files import write_text
 from ..plotting.figure import picture
 from ..plotting.perturbation_sweep import Curve, Level, sweep_figure
 from ..plotting.style import in_style

@@ -18,12 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..formulations.ali3p import ALI3P
-from ..formulations.index1 import Stabilised
-from ..formulations.penalty import Penalty
 from ..integrators.dop853 import DOP853
 from ..integrators.newmark import TRAPEZOIDAL
-from ..integrators.runge_kutta import RungeKutta
-from ..integrators.sundials import Sundials
 from ..schemes import Integrator
 from ..sensitivity.nonlinear_parts import (
     NonlinearParts,
@@ -114,12 +110,12 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
     formulation, integrator = motion.method.formulation, motion.method.integrator
     functions = _functions(gradient, motion)
     unresolved = tuple(_unresolved(functions, gradient.run, integrator))
-    duration, sundials = float(gradient.time[-1]), isinstance(integrator, Sundials)
-    if not unresolved and not sundials and not isinstance(integrator, RungeKutta):
+    duration, own_steps = float(gradient.time[-1]), integrator.continuous is not None
+    if not unresolved and integrator.difference is not None:
         derivative_check, what = _equal_steps(
             gradient, integrator, SHORTER * float(gradient.run.info["step"])
         )
-    elif sundials and not _affordable(gradient):
+    elif own_steps and not _affordable(gradient):
         derivative_check, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
     else:
         moving = any(
@@ -133,7 +129,7 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
         what,
         derivative_check.gradient,
         derivative_check.refusal,
-        isinstance(formulation, (Penalty, Stabilised)),
+        not formulation.traits.exact,
         unresolved,
     )
 
@@ -261,10 +257,10 @@ def _unresolved(
     functions: list[_Functions], run: Run, integrator: Integrator
 ) -> Iterator[Unresolved]:
     """For each place, what the steps of a run see least of."""
-    if run._live is None or isinstance(integrator, Sundials):
+    if run._live is None or integrator.continuous is not None:
         return  # whose stages are not known
-    ends = run._live.trajectory.step_ends
-    stages = Stages(integrator.c, integrator.b) if isinstance(integrator, RungeKutta) else ENDS
+    ends, scheme = run._live.trajectory.step_ends, integrator.coefficients
+    stages = ENDS if scheme is None else Stages(scheme.c, scheme.b)
     worst: dict[str, Unresolved] = {}
     for f in functions:
         off = f.sampled.missed(ends[:-1], ends[1:], stages)

@@ -22,8 +22,10 @@ def methods(
     integrator="dopri5", formulation="independent"), m.simulate(5.0, coordinates="rtdyn1"), …
     """
     from ..coordinates.systems import COORDINATES
-    from ..schemes import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
+    from ..core.registry import load_plugins
+    from ..schemes import FORMULATIONS, INTEGRATORS, choose, formulations_of, integrators_of
 
+    load_plugins()
     kinds: dict[str, Mapping[str, Any]] = {
         "formulation": FORMULATIONS,
         "integrator": INTEGRATORS,
@@ -38,7 +40,7 @@ def methods(
                 "kind": kind,
                 "name": name,
                 "title": entry.title,
-                "suits": SUITS[name],
+                "suits": entry.suits,
                 "goes_with": pairs[name],
             }
             for kind, entries in kinds.items()
@@ -54,13 +56,13 @@ def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]
     from rich.console import Console
     from rich.table import Table
 
-    from ..schemes import SUITS, choose
+    from ..schemes import choose
 
     console = Console()
     for kind, entries in kinds.items():
         table = Table(kind, "suits", "goes with", title_justify="left", show_lines=True)
-        for name in entries:
-            table.add_row(name, SUITS[name], ", ".join(pairs[name]))
+        for name, entry in entries.items():
+            table.add_row(name, entry.suits, ", ".join(pairs[name]))
         console.print(table)
     console.print(f"Chosen where nothing is said, or a tolerance: {choose(1.0)[0].title}.")
     console.print(f"Chosen for equal steps (step=…): {choose(1.0, step=0.1)[0].title}.")

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
+from ..core.atomic_files import write_text
 from ..core.errors import VarimechError
-from ..core.whole_files import write_text
 from . import INTERRUPTED
 from . import completion as c
 from . import options as o

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..benchmarks import BENCHMARKS
+from ..core.atomic_files import atomic_write, write_text
 from ..core.errors import ModelError, unknown_name
-from ..core.whole_files import write_text, written_whole
 from . import options as o
 from .printing import print_json
 
@@ -114,7 +114,7 @@ def topology(
                 f"no picture can be written as {out.name!r}; known: {', '.join(known)}",
                 param_hint="--out",
             )
-        with written_whole(out) as beside:
+        with atomic_write(out) as beside:
             figure.savefig(beside)
     if as_json:
         print_json(found.to_json())

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ..core.whole_files import write_text
+from ..core.atomic_files import write_text
 
 
 def print_json(data: Any) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..core.errors import ModelError
-from ..core.interrupts import held_back
+from ..core.interrupts import deferred_interrupts
 from . import INTERRUPTED
 from .printing import print_json
 from .writing import make_folder, model_that_ran, write
@@ -94,7 +94,7 @@ def conduct(
     written: list[Path] = []
     failed = None
     try:
-        with held_back():
+        with deferred_interrupts():
             told = tell(result)
         if out is not None:
             show = None if asked.mechanism.studies is None else asked.mechanism.studies.show

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.atomic_files import write_text
 from ..core.errors import Interrupted
-from ..core.whole_files import write_text
 from . import completion as c
 from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files

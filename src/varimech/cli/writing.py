@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..core.atomic_files import write_text
 from ..core.errors import ModelError
-from ..core.whole_files import write_text
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.symbols import SX
-from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS
+from ..stages.chain import CONSTRAINTS, COORDINATES, INITIAL_CONDITIONS, PARAMETERS, SCALAR
 from ..stages.pieces import Name, Piece, Pieces, Stored, Writer
 from .dynamics import Constraint, Dynamics, Element
 from .equations import Equations
@@ -43,7 +43,7 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
     sizes = {
         COORDINATES: e.q.numel(),
         CONSTRAINTS: e.constraints.numel(),
-        START_CONDITIONS: e.start_positions.numel(),
+        INITIAL_CONDITIONS: e.start_positions.numel(),
         PARAMETERS: e.ρ.numel(),
         WINDINGS: e.twists.numel(),
     }
@@ -177,7 +177,7 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         COORDINATES: [r.reading.entries[COORDINATES] for r in reads],
         PARAMETERS: [r.reading.entries[PARAMETERS] for r in reads],
         CONSTRAINTS: [r.rows[0] for r in reads],
-        START_CONDITIONS: [[*r.rows[0], *r.rows[1]] for r in reads],
+        INITIAL_CONDITIONS: [[*r.rows[0], *r.rows[1]] for r in reads],
         WINDINGS: [r.rows[2] for r in reads],
     }
     arrays = {

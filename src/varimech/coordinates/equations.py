@@ -14,8 +14,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..core.coordinate_scales import CoordinateScales
 from ..core.errors import VarimechError
-from ..core.sizes import Sizes
 from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
 from ..model.forces import Spring
@@ -51,7 +51,7 @@ class Equations(Dynamics):
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
     holds: tuple[Hold, ...]
     """What is given at the start."""
-    sizes: Sizes | None = field(default=None, kw_only=True)
+    sizes: CoordinateScales | None = field(default=None, kw_only=True)
     """By what errors are measured where coordinates are of several kinds; None where the largest
     tells the size of all.
     """
@@ -184,7 +184,7 @@ def derive(
     own: Iterable[Element] = (),
     inertia: Inertia | None = None,
     among: Among | None = None,
-    sizes: Sizes | None = None,
+    sizes: CoordinateScales | None = None,
     counted: Mapping[str, SX] | None = None,
     extra: int = 0,
 ) -> Equations:

@@ -20,10 +20,10 @@ from ..core.symbols import SX
 from ..stages.chain import (
     CONSTRAINTS,
     COORDINATES,
+    INITIAL_CONDITIONS,
     PARAMETERS,
     ROUNDING,
     SCALAR,
-    START_CONDITIONS,
     Block,
     Chain,
     Stage,
@@ -79,7 +79,7 @@ def moving_chain(dynamics: Dynamics, metric: SX) -> Chain:
         guess,
         none,
         α,
-        multiplier_space=START_CONDITIONS,
+        multiplier_space=INITIAL_CONDITIONS,
         noise=SX(ROUNDING),
         magnitude=e.q,
         metric=metric,
@@ -94,10 +94,10 @@ def moving_chain(dynamics: Dynamics, metric: SX) -> Chain:
         still,
         none,
         α,
-        multiplier_space=START_CONDITIONS,
+        multiplier_space=INITIAL_CONDITIONS,
         metric=metric,
     )
-    settings = Block(START_CONDITIONS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
+    settings = Block(INITIAL_CONDITIONS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
     result = Block(COORDINATES, e.q), Block(COORDINATES, e.v)
     levels = e.constraints, e.constraint_rate, SX(0, 1)
     return Chain(

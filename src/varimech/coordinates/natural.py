@@ -25,7 +25,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..core.sizes import Sizes
+from ..core.coordinate_scales import CoordinateScales
 from ..core.symbols import SX, traced
 from ..model.beam import Beam
 from ..model.body import Body, RigidBody
@@ -82,7 +82,7 @@ class _Builder:
                 [self._from_poses(poses), _angles(self.model, turns.values(), poses)]
             ),
             own=[turn.element(self.frames, self._arm, self._inertia) for turn in turns.values()],
-            sizes=Sizes(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm)
+            sizes=CoordinateScales(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm)
             if turns
             else None,
             counted={name: turn.θ for name, turn in turns.items()},

@@ -7,7 +7,7 @@ from __future__ import annotations
 import casadi as ca
 
 from ..core.symbols import SX
-from ..stages.chain import COORDINATES, SCALAR, START_CONDITIONS
+from ..stages.chain import COORDINATES, INITIAL_CONDITIONS, SCALAR
 from ..stages.pieces import Output, Pieces, Stored
 from ..stages.plan import Mode, Plan
 from ..stages.saddle import Saddle, carried_masses, mobilities
@@ -25,11 +25,11 @@ def penalty_function(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
 def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     """The same for a large system."""
     w = position_writer("penalty", pieces)
-    α = Stored(START_CONDITIONS, w.plan.result(w.size(START_CONDITIONS)))
+    α = Stored(INITIAL_CONDITIONS, w.plan.result(w.size(INITIAL_CONDITIONS)))
     masses, carried, mobility = (
         w.new("masses", COORDINATES),
         w.new("carried", COORDINATES),
-        w.new("mobility", START_CONDITIONS),
+        w.new("mobility", INITIAL_CONDITIONS),
     )
     heaviest, steepest, largest = (
         w.new(name, SCALAR) for name in ("heaviest", "steepest", "largest")
@@ -53,7 +53,7 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     )
     w.over_kinds(Output(moved, mobility), Output(moved, largest, Mode.LARGEST))
     w.over_entries(
-        START_CONDITIONS,
+        INITIAL_CONDITIONS,
         Output(lambda e: saddle.penalties(w.symbol(e, "mobility"), w.symbol(e, "largest")), α),
     )
     return w.plan

@@ -28,6 +28,7 @@ class Natural:
 
     name = "natural"
     title = "natural coordinates"
+    suits = "planar mechanisms with closed loops, large ones with loops of any depth: constant mass matrix, sparse equations"
 
     def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""
@@ -73,6 +74,16 @@ class Relative:
         """In words."""
         cut = f", cut at {', '.join(self._names)}" if self.cut else ""
         return f"relative coordinates (RTDyn{self.name[-1]}{cut})"
+
+    @property
+    def suits(self) -> str:
+        """What for."""
+        if self.reference == ORIGIN:
+            return "the same with recursion about the global origin, mostly fewer operations"
+        return (
+            "open trees and chains, spatial mechanisms with few loops: joint coordinates,"
+            " recursion about centres of mass"
+        )
 
     def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""

@@ -1,4 +1,4 @@
-"""Angles that are known up to full turns, made continuous over time."""
+"""Continuous angles from values that are known up to full turns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ import numpy as np
 def unwrapped(
     angle: np.ndarray, rate: np.ndarray, time: np.ndarray, first: float | None = None
 ) -> np.ndarray:
-    """Of all turns, each change is the one nearest to what the rate predicts; the first value is
-    the one nearest to `first`.
+    """Add full turns such that each change is the one closest to the change that the rate predicts.
+
+    Args:
+        angle: angles (rad), (time, angle).
+        rate: their rates (rad/s), of the same shape.
+        time: times (s).
+        first: the first value is taken as the one closest to this angle (rad).
+
+    Returns:
+        The continuous angles (rad), of the shape of `angle`.
 
     >>> t = np.array([0.0, 1.0])
     >>> unwrapped(np.array([[0.0], [0.5]]), np.full((2, 1), 12.0), t)[1].round(3)

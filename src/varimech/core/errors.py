@@ -196,7 +196,7 @@ def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     return difflib.get_close_matches(name, islice(of_like_length, MOST_COMPARED), n=most)
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> ModelError:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> ModelError:
     """An error for a name that does not exist, with the nearest ones that do."""
     names = sorted(known)
     near = near_names(str(name), names, 3)

@@ -1,13 +1,14 @@
-"""Text as mathematics: expressions are read by a parser that knows numbers, names and a list of
-functions, and nothing else of Python.
+"""Expressions as text: a parser that accepts numbers, names and a list of functions, and no other
+Python.
 
-    L_A1/2      3*sin(4*t)      dot(velocity("2"), velocity("2"))      where(distance("P", "Q") < 0.1, k, 0)
+    L_A1/2      3*sin(4*t)      dot(velocity("2"), velocity("2"))
+    where(distance("P", "Q") < 0.1, k, 0)
 
-They have + − * / **, comparisons, brackets for vectors, [0] for a component, and the functions of
-`symbols`; what names and further functions mean is defined by a `Scope`. Python's grammar is only
-read (`ast.parse`), never executed; numbers are floats, so that no power grows without end. Reading
-takes time in proportion to the text, and evaluating has a budget: no text of a few thousand
-characters takes a second or more than a few megabytes.
+Expressions have + − * / **, comparisons, brackets for vectors, [0] for a component, and the
+functions of `mathematics`; a `Scope` defines names and further functions. Python's grammar is only
+parsed (`ast.parse`), never executed; numbers are floats, so powers cannot grow without bound.
+Parsing time is proportional to the length of the text, and evaluation has a budget: no text of a
+few thousand characters takes a second or more than a few megabytes.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from .symbols import NOT_SYMBOLIC, SX
 from .units import in_unit, split_quantity
 
 LONGEST, DEPTH, OPERATIONS = 10_000, 500, 100_000
-"""Budget of an expression: its characters, operations within each other (Python's parser has an
-end, too, at some thousand), and scalar operations, those on the components of vectors and matrices
-counted one by one (about 0.1 µs and 100 bytes each).
+"""Limits of an expression: characters, nesting depth (Python's parser fails at some thousand), and
+scalar operations, counting those on each component of vectors and matrices (about 0.1 µs and 100
+bytes each).
 """
 RATES, ALL_RATES = 3, 20
-"""Time derivatives within each other, each of which makes an expression several times as long, and
-in all: one may have to differentiate the whole model.
+"""Limits of nested time derivatives, each of which makes an expression several times as long, and
+of all time derivatives in an expression: one may differentiate the whole model.
 """
 KEPT = 500
-"""Characters of texts whose programs are kept for the next time; one takes up to 200 bytes a
+"""Longest text (characters) whose program is cached; a program takes up to 200 bytes for each
 character.
 """
 CONSTANTS = {"pi": math.pi}
@@ -57,17 +58,17 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Scope:
-    """What names and functions mean besides the common ones."""
+    """Names and functions that are available besides the common ones."""
 
     names: Mapping[str, Any]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     ambiguous: Mapping[str, str] = field(default_factory=dict)
-    """Names of parameters that mean something else here: what."""
+    """Parameters whose names have another meaning in this scope: name → that meaning."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A text that was read; what it is worth depends on what its names mean.
+    """A parsed expression; its value depends on the scope.
 
     >>> Expression("2*a**2 + 1").value(Scope({"a": SX(3.0)}))
     SX(19)
@@ -75,7 +76,7 @@ class Expression:
 
     text: str
     _program: tuple[ast.expr, ...] = field(init=False, repr=False, compare=False)
-    """What is computed, operands before operations: no text is nested too deeply for this."""
+    """Operations in order of evaluation, operands first; evaluation needs no recursion."""
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -84,22 +85,34 @@ class Expression:
 
     @property
     def names(self) -> set[str]:
-        """Parameters and other names that it uses; not those of functions, nor texts."""
+        """Parameters and other names in the expression, without function names and
+        text arguments.
+        """
         return {node.id for node in self._program if isinstance(node, ast.Name)}
 
     def value(self, scope: Scope) -> Any:
-        """Its value: a number, an expression in symbols, or a vector of them.
+        """Evaluate the expression.
+
+        Returns:
+            A number, a symbolic expression, or a vector of them.
 
         Raises:
-            ModelError: for names and functions that do not exist, for what makes no sense, and for
-                more than `OPERATIONS`.
+            ModelError: for unknown names and functions, for invalid operations, and for more than
+                `OPERATIONS` operations.
         """
         return _Evaluation(self.text, scope).of(self._program)
 
 
 def fixed_number(text: str, unit: str, label: str) -> float:
-    """The number that a text without names stands for, in SI units: a quantity, or an expression of
-    numbers.
+    """Value in SI units of a text without names: a quantity, or an expression of numbers.
+
+    Args:
+        text: the text, such as "30 mm" or "3*pi/4".
+        unit: SI unit of the result.
+        label: name of the value in error messages.
+
+    Raises:
+        ModelError: if the text is not a single finite number.
 
     >>> fixed_number("30 mm", "m", "length"), fixed_number("3*pi/4", "rad", "angle")
     (0.03, 2.356194490192345)
@@ -123,22 +136,20 @@ _EXAMPLES = {"s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 kN"}
 
 def _read(text: str) -> tuple[ast.expr, ...]:
     if len(text) > LONGEST:
-        raise _refused(text, f"an expression of {len(text)} characters; {LONGEST} are allowed")
+        raise _refused(text, f"has {len(text)} characters; at most {LONGEST} are allowed")
     line = text.translate(_ONE_LINE).strip()
     try:
         tree = ast.parse(line, mode="eval").body
         written = line.encode()
         for node in ast.walk(tree):
             _check(text, node)
-            if isinstance(
-                node, ast.Name
-            ):  # as it is written: Python would take µ and μ for the same
+            if isinstance(node, ast.Name):  # as written: Python would identify µ with μ
                 node.id = written[node.col_offset : node.end_col_offset].decode()
     except ModelError:
         raise
     except SyntaxError as error:
         unit = (
-            "; a unit goes with a number alone, in expressions numbers are SI"
+            "; units are only allowed after a single number, expressions are in SI units"
             if re.search(r"\d\s*[A-Za-zµ°]", text)
             else ""
         )
@@ -149,9 +160,7 @@ def _read(text: str) -> tuple[ast.expr, ...]:
         )
         raise _refused(text, reason) from None
     except (RecursionError, MemoryError, ValueError):
-        raise _refused(
-            text, "nested too deeply, or with characters that no expression has"
-        ) from None
+        raise _refused(text, "nested too deeply, or contains invalid characters") from None
     return _program(text, tree)
 
 
@@ -173,14 +182,11 @@ def _program(text: str, tree: ast.expr) -> tuple[ast.expr, ...]:
         ):
             rates, within = rates + 1, within + 1
         if depth > DEPTH:
-            raise _refused(
-                text, f"nested too deeply: {DEPTH} operations are allowed, one in the other"
-            )
+            raise _refused(text, f"nested too deeply; at most {DEPTH} levels are allowed")
         if within > RATES or rates > ALL_RATES:
             raise _refused(
                 text,
-                f"rate of rate of rate …: {RATES} are allowed, one in the other, and {ALL_RATES}"
-                " in all",
+                f"too many rates: at most {RATES} nested and {ALL_RATES} in total are allowed",
             )
         order.append(node)
         waiting += [(operand, depth + 1, within) for operand in _operands(node)]
@@ -215,13 +221,11 @@ _KNOWN = (
     *(ast.operator, ast.unaryop, ast.cmpop, ast.expr_context),
 )
 _REMEDIES: dict[type, str] = {
-    ast.Attribute: (
-        'a dot, which expressions do not have; call functions of names, such as velocity("P")[0]'
-    ),
-    ast.BitXor: "^ is not known; a power is written **",
-    ast.Eq: "== is not known; expressions compare with <, <=, > and >=",
-    ast.IfExp: "if is not known; write where(condition, yes, no)",
-    ast.BoolOp: "and/or is not known; write where(condition, yes, no), one in the other",
+    ast.Attribute: ('a dot is not supported; call functions of names, such as velocity("P")[0]'),
+    ast.BitXor: "^ is not supported; write ** for a power",
+    ast.Eq: "== is not supported; compare with <, <=, > or >=",
+    ast.IfExp: "if is not supported; write where(condition, yes, no)",
+    ast.BoolOp: "and/or is not supported; nest where(condition, yes, no)",
 }
 
 
@@ -232,25 +236,26 @@ def _check(text: str, node: ast.AST) -> None:
     elif isinstance(node, ast.unaryop):
         known = isinstance(node, (ast.USub, ast.UAdd))
     elif isinstance(node, ast.Call):
-        known = (
-            isinstance(node.func, (ast.Name, ast.Attribute)) and not node.keywords
-        )  # the latter is refused by itself
+        # an attribute has an error message of its own
+        known = isinstance(node.func, (ast.Name, ast.Attribute)) and not node.keywords
     elif isinstance(node, ast.Constant):
         known = isinstance(node.value, (int, float, str)) and not isinstance(node.value, bool)
     elif isinstance(node, ast.Compare):
         known = len(node.ops) == 1
     if not known:
-        raise _refused(text, _REMEDIES.get(type(node), "something that expressions do not have"))
+        raise _refused(
+            text, _REMEDIES.get(type(node), "contains syntax that expressions do not support")
+        )
 
 
 class _Evaluation:
     def __init__(self, text: str, scope: Scope):
         self._text = text
         self._scope = scope
-        self._left = OPERATIONS
+        self._budget = OPERATIONS
         self._called: dict[tuple[str, ...], Any] = {}
-        """Values of functions of names alone, such as energy() and position("P"): the state is one
-        and the same.
+        """Values of functions of names alone, such as energy() and position("P"), which are the
+        same for each call.
         """
 
     def of(self, program: Sequence[ast.expr]) -> Any:
@@ -261,35 +266,33 @@ class _Evaluation:
             values[first:] = [self._one(node, values[first:])]
         return values[0]
 
-    def _one(self, node: ast.expr, given: list[Any]) -> Any:
+    def _one(self, node: ast.expr, operands: list[Any]) -> Any:
         match node:
             case ast.Constant(value=value):
                 return value if isinstance(value, str) else self._float(value)
             case ast.Name(id=name):
                 return self._name(name)
             case ast.UnaryOp(op=ast.USub()):
-                return self._combined(lambda a: -a, given)
+                return self._combined(lambda a: -a, operands)
             case ast.UnaryOp():
-                return self._combined(lambda a: a, given)
+                return self._combined(lambda a: a, operands)
             case ast.BinOp(op=sign) | ast.Compare(ops=[sign]):
-                return self._combined(_OPERATORS[type(sign)], given)
+                return self._combined(_OPERATORS[type(sign)], operands)
             case ast.List() | ast.Tuple():
-                return self._combined(_stacked, given)
+                return self._combined(_stacked, operands)
             case ast.Subscript():
-                return self._component(self._numbers(given[:1])[0], given[1])
+                return self._component(self._numbers(operands[:1])[0], operands[1])
             case ast.Call(func=ast.Name(id=name)):
-                return self._call(name, given)
-        raise _refused(
-            self._text, "something that expressions do not have"
-        )  # _check refused it before
+                return self._call(name, operands)
+        raise AssertionError(node)  # _check has refused all other nodes
 
     def _spend(self, operations: int) -> None:
-        self._left -= operations
-        if self._left < 0:
+        self._budget -= operations
+        if self._budget < 0:
             raise _refused(
                 self._text,
-                f"more than {OPERATIONS} operations on numbers, those on components of vectors and"
-                " matrices counted one by one",
+                f"more than {OPERATIONS} scalar operations, counting each component of vectors and"
+                " matrices",
             )
 
     def _float(self, value: Any) -> float:
@@ -303,8 +306,8 @@ class _Evaluation:
             meaning = self._scope.ambiguous[name]
             raise _refused(
                 self._text,
-                f"{name!r} is {meaning} here, and a parameter too: write parameter({name!r}), or"
-                " rename it",
+                f"{name!r} is ambiguous: {meaning}, and also a parameter; write"
+                f" parameter({name!r}) for the parameter, or rename it",
             )
         for known in (self._scope.names, CONSTANTS):
             if name in known:
@@ -319,13 +322,13 @@ class _Evaluation:
             if isinstance(value, str):
                 raise _refused(
                     self._text,
-                    f"{value!r} is a text, not a number; texts are names within functions, as in"
-                    ' position("P")',
+                    f"{value!r} is a text, not a number; texts are only allowed as function"
+                    ' arguments, as in position("P")',
                 )
         return values
 
-    def _combined(self, operator: Callable[..., Any], given: list[Any]) -> Any:
-        values = self._numbers(given)
+    def _combined(self, operator: Callable[..., Any], operands: list[Any]) -> Any:
+        values = self._numbers(operands)
         self._spend(
             _products(*values) if operator is _OPERATORS[ast.MatMult] else sum(map(_size, values))
         )
@@ -338,7 +341,7 @@ class _Evaluation:
         vector = SX(vector)
         if not isinstance(index, float) or not 0 <= index < vector.numel() or index != int(index):
             raise _refused(
-                self._text, f"component [{index}] of {vector.numel()}; they are counted from 0"
+                self._text, f"no component [{index}] of {vector.numel()}; indices start at 0"
             )
         return vector[int(index)]
 
@@ -358,24 +361,26 @@ class _Evaluation:
         except ModelError as error:
             raise _refused(self._text, str(error)) from None
         except (*NOT_SYMBOLIC, KeyError, ZeroDivisionError, OverflowError) as error:
-            raise _refused(self._text, f"{name} does not take this: {_first_line(error)}") from None
+            raise _refused(
+                self._text, f"invalid arguments of {name}: {_first_line(error)}"
+            ) from None
         if of_names is not None:
             self._called[of_names] = value
         return value
 
 
 def _size(value: Any) -> int:
-    """Components of a value."""
+    """Number of components of a value."""
     return int(value.numel()) if hasattr(value, "numel") else 1
 
 
 def _products(a: Any, b: Any) -> int:
-    """Multiplications of a @ b."""
+    """Number of multiplications in a @ b."""
     return _size(a) * (b.shape[1] if hasattr(b, "shape") and _size(a) > 1 else _size(b))
 
 
 def _stacked(*items: Any) -> SX:
-    """A column of numbers; a matrix of rows."""
+    """A column vector from numbers, or a matrix from rows."""
     return ca.vertcat(*[x.T if x.is_column() and x.numel() > 1 else x for x in map(SX, items)])
 
 
@@ -388,11 +393,9 @@ def _shown(text: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """CasADi and Python tell much about their own insides; what is left of the first sentence is
-    enough.
-    """
+    """First line of an error of CasADi or Python; a generic text if it only describes internals."""
     text = (str(error).strip().splitlines() or [""])[0]
     inside = any(
         word in text for word in ("casadi", "::", "GenSharedObject", ".hpp", "argument", "<lambda>")
     )
-    return "these do not go together" if inside or not text else text[:160]
+    return "the operands do not match" if inside or not text else text[:160]

@@ -1,6 +1,5 @@
-"""Ctrl-C where it must not come at any moment: it is held back, and let through where it does no
-harm. And threads, which never meet it: they look now and then whether somebody still waits for
-them.
+"""Deferred Ctrl-C: critical sections postpone it. And cancellation of threads, which never receive
+it: they poll an event.
 """
 
 from __future__ import annotations
@@ -13,96 +12,98 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-class HeldBack:
-    """Ctrl-C that is held back; `armed` where it comes at all."""
+class DeferredInterrupt:
+    """A Ctrl-C that is postponed; `armed` if this thread receives it at all."""
 
-    def __init__(self, before: Callable[[int, FrameType | None], object], *, armed: bool):
+    def __init__(self, previous: Callable[[int, FrameType | None], object], *, armed: bool):
         self._armed = armed
-        self.came_through = False
-        """Whether it came where it was let through: those that call Python may make another error
-        of it.
+        self.delivered = False
+        """Whether it was raised where it is allowed: libraries that call Python may convert it to
+        another error.
         """
-        self._before = before
-        self._came = False
-        self._open = False
+        self._previous = previous
+        self._pending = False
+        self._allowed = False
 
-    def note(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal: now where it may come, else later."""
-        self._came = True
-        if self._open:
-            self.came_through = True
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal: now where it is allowed, otherwise later."""
+        self._pending = True
+        if self._allowed:
+            self.delivered = True
             self.deliver()
 
     def arm(self) -> None:
-        """Have it come here. OpenTURNS, for one, puts a handler of its own in place, which breaks
-        down where Python runs.
+        """Install the handler. OpenTURNS, for example, installs its own, which fails while Python
+        code runs.
         """
         if self._armed:
-            signal.signal(signal.SIGINT, self.note)
+            signal.signal(signal.SIGINT, self.receive)
 
     def deliver(self) -> None:
-        """Do what Ctrl-C would have done before."""
-        if self._came:
-            self._came = False
-            self._before(signal.SIGINT, None)
+        """Call the previous handler if Ctrl-C was pressed."""
+        if self._pending:
+            self._pending = False
+            self._previous(signal.SIGINT, None)
 
     @contextmanager
-    def let_through(self) -> Iterator[None]:
-        """Here it may come, and what came before comes at once."""
+    def allowed(self) -> Iterator[None]:
+        """Allow Ctrl-C in this block, and deliver a postponed one at once."""
         self.arm()
         try:
-            self._open = True
+            self._allowed = True
             self.deliver()
             yield
         finally:
-            self._open = False
+            self._allowed = False
 
 
-def nothing_held() -> HeldBack:
-    """Where Ctrl-C does not come, or comes as ever."""
-    return HeldBack(lambda number, frame: None, armed=False)
+def no_deferral() -> DeferredInterrupt:
+    """A stand-in where Ctrl-C is not received, or not deferred."""
+    return DeferredInterrupt(lambda number, frame: None, armed=False)
 
 
 @contextmanager
-def held_back() -> Iterator[HeldBack]:
-    """Ctrl-C waits until this is left, or until it is let through. Only the main thread meets it;
-    in others nothing changes.
+def deferred_interrupts() -> Iterator[DeferredInterrupt]:
+    """Postpone Ctrl-C until the end of this block, or until it is allowed. Only the main thread
+    receives it; other threads are unaffected.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield nothing_held()
+    previous = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(previous):
+        yield no_deferral()
         return
-    held = HeldBack(before, armed=True)
+    held = DeferredInterrupt(previous, armed=True)
     try:
         held.arm()
         yield held
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
         held.deliver()
 
 
 class Stopped(Exception):
-    """Work was given up, because nobody waits for it any more."""
+    """The work was cancelled: its result is no longer needed."""
 
 
 @contextmanager
-def stopping(besides: Callable[[], object] = lambda: None) -> Iterator[threading.Event]:
-    """What is set when work is broken off (Ctrl-C, an error, enough of it), for those at work to
-    see.
+def stopping(on_stop: Callable[[], object] = lambda: None) -> Iterator[threading.Event]:
+    """An event that is set when this block is left by an exception, for worker threads to poll.
+
+    Args:
+        on_stop: called after the event is set.
     """
     stop = threading.Event()
     try:
         yield stop
     except BaseException:
         stop.set()
-        besides()
+        on_stop()
         raise
 
 
 @contextmanager
 def workers(count: int | None) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
-    """Threads that take up nothing new when work is broken off, and what tells them to give up what
-    they have.
+    """A pool of threads that starts nothing new after an error or Ctrl-C, and the event that
+    cancels running work.
     """
     with (
         ThreadPoolExecutor(count) as pool,

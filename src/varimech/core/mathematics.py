@@ -1,8 +1,7 @@
-"""The mathematics that forces, objectives and drivers are written in: CasADi's, under the names
-that an engineer expects.
+"""Mathematical functions for forces, objectives and drivers: CasADi's, under the usual names.
 
-Every function takes numbers, parameters and quantities of the state alike, vectors of them as lists
-or tuples too, and says what is wrong with anything else.
+Every function takes numbers, parameters and state quantities, or vectors of them (also as lists and
+tuples), and raises a ModelError for anything else.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from .symbols import NOT_SYMBOLIC, SX, wedge
 
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for anything that can be an expression, with words for what cannot be computed."""
+    """The function with its arguments converted to expressions and with descriptive errors."""
     name, signature = function.__name__, inspect.signature(function)
 
     @wraps(function)
-    def call(*given: Any, **named: Any) -> Any:
-        taken = (
-            [_expression(name, x) for x in given],
+    def call(*positional: Any, **named: Any) -> Any:
+        converted = (
+            [_expression(name, x) for x in positional],
             {key: _expression(name, x) for key, x in named.items()},
         )
         try:
-            values = signature.bind(*taken[0], **taken[1]).args
+            values = signature.bind(*converted[0], **converted[1]).args
         except TypeError as error:
             names = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]
             raise ModelError(f"{name}: {error}; it takes ({', '.join(names)})") from None
@@ -39,7 +38,7 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*values)
         except NOT_SYMBOLIC:
             sizes = " and ".join(SX(x).dim() for x in values)
-            raise ModelError(f"{name} cannot be computed of sizes {sizes}") from None
+            raise ModelError(f"{name} cannot be computed for sizes {sizes}") from None
 
     return call
 
@@ -55,15 +54,15 @@ def _expression(name: str, value: Any) -> Any:
         return (ca.DM if numbers else SX)(value)
     except NOT_SYMBOLIC:
         hint = "; the largest value along a run is varimech.peak" if callable(value) else ""
-        told = (
-            f"{name}: {value!r} is not a number, a parameter, a quantity of the state or a vector"
+        message = (
+            f"{name}: {value!r} is not a number, a parameter, a state quantity or a vector"
             f" of these{hint}"
         )
-    raise ModelError(told)
+    raise ModelError(message)
 
 
 def _stacked(name: str, values: Sequence[Any]) -> Any:
-    """A column of numbers; a matrix of rows."""
+    """A column vector from numbers, or a matrix from rows."""
     rows = [
         _expression(name, x).T if isinstance(x, (list, tuple)) else _expression(name, x)
         for x in values
@@ -74,14 +73,14 @@ def _stacked(name: str, values: Sequence[Any]) -> Any:
         raise ModelError(f"{name}: {values!r} has rows of different lengths") from None
 
 
-def _of_one(name: str, function: Callable[[Any], Any], told: str) -> Callable[[Any], Any]:
-    """A function of one argument, entry by entry, by its public name."""
+def _of_one(name: str, function: Callable[[Any], Any], description: str) -> Callable[[Any], Any]:
+    """A function of one argument, entry by entry, under its public name."""
 
     def call(x: Any) -> Any:
         return function(x)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = told
+    call.__doc__ = description
     return _checked(call)
 
 
@@ -115,16 +114,16 @@ def minimum(a: Any, b: Any, *more: Any) -> Any:
 
 @_checked
 def maximum(a: Any, b: Any, *more: Any) -> Any:
-    """The largest of two or more values; it has a kink where they are equal. The largest along a
-    run is `varimech.peak`.
+    """The largest of two or more values; it has a kink where they are equal. `varimech.peak` is the
+    largest value along a run.
     """
     return reduce(ca.fmax, (a, b, *more))
 
 
 @_checked
 def where(condition: Any, yes: Any, no: Any) -> Any:
-    """`yes` where the condition holds, else `no`: in place of Python's `if`, which cannot decide on
-    symbols.
+    """`yes` where the condition holds, otherwise `no`. It replaces Python's `if`, which cannot
+    decide on symbols.
     """
     return ca.if_else(condition, yes, no)
 
@@ -151,8 +150,8 @@ def cross(a: Any, b: Any) -> SX:
 
 @_checked
 def norm(vector: Any) -> SX:
-    """Euclidean length of a vector; where it is zero, and has no derivative, the derivative is
-    taken as zero.
+    """Euclidean norm of a vector. At zero, where it is not differentiable, its derivative is taken
+    as zero.
     """
     square = ca.sumsqr(SX(vector))
     zero = square == 0
@@ -204,4 +203,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{"minimum": minimum, "maximum": maximum, "where": where, "absolute": absolute, "sign": sign},
     **{"dot": dot, "norm": norm, "cross": cross, "rotation": rotation},
 }
-"""What texts may call."""
+"""Functions that are available in text expressions."""

@@ -1,4 +1,4 @@
-"""How much memory there is, and a refusal of what needs more before anything is allocated."""
+"""Available memory, and an early error for what would exceed it."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from pathlib import Path
 from .errors import ModelError
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where Linux lists what a container may have."""
+"""Files in which Linux states the memory limit of a container."""
 
 LITTLE = 1e6
-"""Numbers that fit anywhere: small runs do not ask the system."""
+"""Number of values (8 MB) that is always accepted, so that small runs need no system call."""
 
 
 def check_memory(what: str, numbers: float, remedy: str) -> None:
-    """Refuse what needs more memory than this machine has.
+    """Raise an error if an array would exceed the available memory.
 
     Args:
-        what: is to be stored, as the beginning of a sentence: "chunk = 1000000000 samples of 3
+        what: the array, as the beginning of a sentence: "chunk = 1000000000 samples of 3
             parameters".
-        numbers: how many numbers of eight bytes.
-        remedy: what to change, in the interface of the caller.
+        numbers: its size in numbers of eight bytes.
+        remedy: what the caller can change, in the caller's interface.
 
     Raises:
-        ModelError: with both sizes.
+        ModelError: with the required and the available size.
     """
     if numbers > LITTLE and 8.0 * numbers > (most := memory_bytes()):
         raise ModelError(
-            f"{what} would take {8e-9 * numbers:.3g} GB of memory, and this process may have"
-            f" {1e-9 * most:.3g} GB; {remedy}"
+            f"{what} needs {8e-9 * numbers:.3g} GB of memory, and {1e-9 * most:.3g} GB are"
+            f" available to this process; {remedy}"
         )
 
 
 def memory_bytes() -> float:
-    """Bytes that this process may have: those of the machine, less where its container or `ulimit
-    -v` allows less.
+    """Memory available to this process (bytes): that of the machine, or the limit of its container
+    or of `ulimit -v`.
     """
-    most = _of_the_machine()
+    most = _machine_bytes()
     try:
         import resource
     except ImportError:  # Windows
@@ -48,15 +48,11 @@ def memory_bytes() -> float:
 
 
 @cache
-def _of_the_machine() -> float:
+def _machine_bytes() -> float:
     try:
         most = float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (
-        AttributeError,
-        ValueError,
-        OSError,
-    ):  # a system that does not know: what a large workstation has
-        most = 256e9
+    except (AttributeError, ValueError, OSError):
+        most = 256e9  # unknown: the memory of a large workstation
     for path in LIMITS:
         try:
             most = min(most, float(Path(path).read_text(encoding="ascii")))

@@ -1,4 +1,4 @@
-"""Names that can be used everywhere: in files, tables, drawings, expressions, reports and generated
+"""Names that are valid everywhere: in files, tables, drawings, expressions, reports and generated
 source; and texts within C comments.
 """
 
@@ -10,22 +10,22 @@ from typing import Any
 from .errors import ModelError
 
 LONGEST = 60
-"""Characters of a name: drawings and tables have no space for more."""
+"""Longest name (characters): drawings and tables have no space for more."""
 SLASH = "/"
-"""Separates folders, so that no mechanism and no part of one has it in its name: names become those
-of files. Parameters and objectives are free, as their names are of ratios, such as 'k/m'.
+"""Not allowed in names of mechanisms and elements, which become file names. Parameters and
+objectives may be ratios, such as 'k/m'.
 """
 DOT = "."
-"""Separates a body from its point ('rod.tip'), so that neither of them has one in its name."""
+"""Separates a body from its point ('rod.tip'), so it is not allowed in the names of either."""
 
 
 def check_name(kind: str, name: Any, without: str = SLASH) -> None:
-    """Refuse what is no usable name.
+    """Raise an error for an unusable name.
 
     Args:
-        kind: the sort of thing that gets the name, such as "point".
-        name: what was given.
-        without: characters that it must not contain, besides those that cannot be seen.
+        kind: kind of the named thing, such as "point".
+        name: the name.
+        without: characters that it must not contain, besides non-printable ones.
 
     Raises:
         ModelError: with the reason and the remedy.
@@ -42,23 +42,22 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
         )
     if name != name.strip():
         raise ModelError(
-            f"the name {shown} of {a_kind} begins or ends with a blank; leave it out:"
-            f" {name.strip()!r}"
+            f"the name {shown} of {a_kind} begins or ends with a blank; use {name.strip()!r}"
         )
     if not name.isprintable():
         hidden = next(c for c in name if not c.isprintable())
         raise ModelError(
-            f"the name {shown} of {a_kind} contains the character U+{ord(hidden):04X}, which cannot"
-            " be seen; use letters, digits, plain blanks and signs"
+            f"the name {shown} of {a_kind} contains the character U+{ord(hidden):04X}, which is"
+            " not printable; use letters, digits, plain blanks and signs"
         )
-    if found := next((c for c in name if c in without), ""):
+    if forbidden := next((c for c in name if c in without), ""):
         reason = (
             "which separates a body from its point, as in 'rod.tip'"
-            if found == DOT
+            if forbidden == DOT
             else "which separates folders"
         )
         raise ModelError(
-            f"the name {shown} of {a_kind} contains {found!r}, {reason}; use another character,"
+            f"the name {shown} of {a_kind} contains {forbidden!r}, {reason}; use another character,"
             " such as '_'"
         )
 
@@ -75,11 +74,10 @@ def _is_usable(name: str, without: str) -> bool:
 
 
 def comment_text(text: str) -> str:
-    """A text for a C comment: on one line, and whatever it contains, it ends no comment and begins
-    none.
+    """Text that is safe within a C comment: one line that neither ends nor begins a comment.
 
-    What cannot be seen becomes a blank, a backslash (which joins lines) a slash; then no `*/`, no
-    `/*` and no trigraph `??` is left.
+    Non-printable characters become blanks and backslashes (which join lines) become slashes; then
+    no `*/`, no `/*` and no trigraph `??` remains.
     """
     visible = "".join(c if c.isprintable() else " " for c in text).replace("\\", "/")
     for pair in ("*/", "/*", "??"):

@@ -1,4 +1,4 @@
-"""Progress of anything that takes longer than two seconds, on a terminal; silent elsewhere."""
+"""Progress bars on a terminal, for work that takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -9,21 +9,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Tell = Callable[[float], None]
-"""Told, now and then, how much is done."""
+ProgressCallback = Callable[[float], None]
+"""Called from time to time with the amount of work that is done."""
 PATIENCE = 2.0
-"""Seconds before a bar appears."""
+"""Delay before a bar appears (s): shorter work needs none."""
 _ONE_AT_A_TIME = threading.Lock()
-"""Held by the bar that is shown: a terminal has room for one, and the outer one tells more."""
+"""Held by the visible bar: a terminal shows one at a time, and the outer one is more
+informative.
+"""
 
 
 @contextmanager
 def progress_bar(
     label: str, total: float | None, enabled: bool | None = None
 ) -> Iterator[Callable[..., None]]:
-    """A function to call with the amount done, and a note beside the label, or what makes one if it
-    is shown; the bar appears only if the work outlasts the patience. Without a total it only tells
-    that something goes on.
+    """Show a progress bar if the work takes longer than `PATIENCE`.
+
+    Args:
+        label: text before the bar.
+        total: total amount of work; None for an indefinite bar.
+        enabled: whether to show it; by default, whether stderr is a terminal.
+
+    Yields:
+        A function of the amount done and of a note beside the label, or of a callable that returns
+        the note.
     """
     show = sys.stderr.isatty() if enabled is None else enabled
     began = time.monotonic()

@@ -1,6 +1,4 @@
-"""When a run steps and when it stores: equal steps, steps that a tolerance chooses, or steps at
-given times.
-"""
+"""Step and output times of a run: equal steps, steps chosen by a tolerance, or given steps."""
 
 from __future__ import annotations
 
@@ -17,23 +15,22 @@ from .errors import MOST, ModelError
 Output = float | Sequence[float] | np.ndarray | None
 """Time between stored results, or their times themselves (s)."""
 DEFAULT_STEP = 1e-3
-"""s, of integrators that take equal steps."""
+"""Step of fixed-step integrators (s), a round value."""
 DEFAULT_TOLERANCE = 1e-8
-"""Of integrators that choose their steps."""
+"""Relative tolerance of adaptive integrators, a round value."""
 DEFAULT_OUTPUTS = 500
-"""Intervals between stored results of a run that chooses its steps."""
+"""Output intervals of an adaptive run: enough for smooth plots."""
 LONGEST = 0.02
-"""Share of a run that one chosen step may take, if nothing else is given: what happens within less
-may be missed.
-"""
+"""Longest adaptive step, as a share of the duration, unless given: shorter events may be missed."""
 SMALLEST_TOLERANCE = 1e-13
+"""Smallest relative tolerance, near the rounding error of double precision."""
 MOST_STEPS, MOST_STORED = 1e12, 1e7
-"""Steps, and stored results, of one run."""
+"""Most steps, and most stored states, of one run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Pieces of a run: a step ends where a piece does, and is no longer than its limit (s)."""
+    """Pieces of a run. Each piece ends at a step end; its steps are at most its limit (s)."""
 
     stops: np.ndarray
     limits: np.ndarray
@@ -41,47 +38,47 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """Times of a run, in s."""
+    """Step and output times of a run (s)."""
 
     duration: float
     step: float = 0.0
-    """Of equal steps; 0 where they are chosen or given."""
+    """Length of equal steps; 0 for chosen or given steps."""
     steps: int = 0
-    """Number of steps, where it is known before."""
+    """Number of steps, if it is known in advance."""
     every: int = 1
-    """Every so many steps one is stored, and the last; with `outputs` those are stored instead."""
+    """Store every n-th state and the last one; `outputs` takes precedence."""
     tolerance: float = 0.0
-    """Relative error that steps are chosen for; 0 where they are equal or given."""
+    """Relative tolerance of chosen steps; 0 for equal or given steps."""
     outputs: np.ndarray | None = None
-    """When to store, from 0 to the duration."""
+    """Output times, from 0 to the duration."""
     ends: np.ndarray | None = None
-    """Given times between steps, from 0 to the duration."""
+    """Given step ends, from 0 to the duration."""
     longest_step: float = math.inf
-    """Longest step, where they are chosen."""
+    """Longest chosen step."""
     pieces: Pieces | None = None
-    """Pieces with limits of their own, where the model's explicit functions of time
-    ask for them.
+    """Pieces with their own step limits, if the model has explicit functions of time that need
+    them.
     """
     probes: np.ndarray | None = None
-    """Times that show what explicit functions of time do, followed by the time that each stands
-    for.
+    """Sampling times of explicit functions of time, followed by the duration that
+    each represents.
     """
 
     @property
     def longest_chosen(self) -> float:
-        """Longest step, where they are chosen."""
+        """Longest chosen step, including the default limit."""
         return min(self.longest_step, LONGEST * self.duration)
 
     @property
     def stored_count(self) -> int:
-        """How many states are stored."""
+        """Number of stored states."""
         if self.outputs is not None:
             return self.outputs.size
         return 1 + self.steps // self.every + (1 if self.steps % self.every else 0)
 
     @property
     def stored_times(self) -> np.ndarray:
-        """When."""
+        """Times of the stored states."""
         if self.outputs is not None:
             return self.outputs
         stored = np.append(np.arange(0, self.steps, self.every), self.steps)
@@ -89,28 +86,28 @@ class Schedule:
 
     @property
     def estimated_steps(self) -> int:
-        """Number of steps, guessed where it is not known."""
+        """Number of steps, or a round estimate (200) if it is unknown."""
         return self.steps or 200
 
     @property
     def known_ends(self) -> np.ndarray:
-        """Times between steps, where they are known before."""
+        """Step ends, if they are known in advance."""
         return np.arange(self.steps + 1) * self.step if self.ends is None else self.ends
 
     def replayed(self, ends: np.ndarray) -> Schedule:
-        """The same with steps that another run has chosen."""
+        """The same schedule with the step ends of another run."""
         return replace(
             self, tolerance=0.0, steps=ends.size - 1, ends=ends, pieces=None, probes=None
         )
 
     def last_only(self) -> Schedule:
-        """The same with nothing stored but beginning and end."""
+        """The same schedule with only the initial and the final state stored."""
         if self.outputs is not None:
             return replace(self, outputs=np.array([0.0, self.duration]))
         return replace(self, every=self.steps)
 
     def shortened(self) -> Schedule:
-        """A run of the same kind that is over soon."""
+        """A schedule of the same kind with a very short duration."""
         if self.tolerance:
             end = 1e-6 * self.duration
             return replace(
@@ -130,7 +127,7 @@ class Schedule:
 
 
 def check_every(every: Any) -> None:
-    """It has to be a number of steps."""
+    """Raise a ModelError unless `every` is a valid number of steps."""
     if (
         not isinstance(every, Integral)
         or isinstance(every, bool)
@@ -143,7 +140,16 @@ def check_every(every: Any) -> None:
 
 
 def equal_steps(duration: float, step: float, every: int) -> Schedule:
-    """Checked equal steps; they are shortened a little where they do not divide the duration."""
+    """Schedule of equal steps; they are shortened slightly if they do not divide the duration.
+
+    Args:
+        duration: of the run (s).
+        step: step (s).
+        every: store every n-th state.
+
+    Raises:
+        ModelError: if a value is not usable.
+    """
     _check_seconds(duration=duration, step=step)
     if step > duration:
         raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
@@ -160,8 +166,16 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
 def chosen_steps(
     duration: float, tolerance: float, output: Output, longest_step: float | None = None
 ) -> Schedule:
-    """Checked steps that a tolerance chooses, with results stored every `output` seconds, or at
-    those times (and at both ends).
+    """Schedule of steps chosen by a tolerance.
+
+    Args:
+        duration: of the run (s).
+        tolerance: relative error tolerance.
+        output: interval between stored states (s), or their times; both ends are always stored.
+        longest_step: longest step (s).
+
+    Raises:
+        ModelError: if a value is not usable.
     """
     _check_seconds(duration=duration)
     longest = math.inf
@@ -194,7 +208,11 @@ def chosen_steps(
 
 
 def given_ends(ends: Any, duration: float) -> np.ndarray:
-    """Checked times between steps, from 0 to the duration."""
+    """Check step ends that the caller gives.
+
+    Raises:
+        ModelError: unless they increase from 0 to the duration.
+    """
     times = np.array(ends, dtype=float)
     if (
         times.ndim != 1
@@ -204,8 +222,8 @@ def given_ends(ends: Any, duration: float) -> np.ndarray:
         or not (np.diff(times) > 0).all()
     ):
         raise ModelError(
-            f"ends= must rise from 0 to the duration, {duration:g} s, as `step_ends` of another run"
-            " does"
+            f"ends= must increase from 0 to the duration, {duration:g} s, like `step_ends` of"
+            " another run"
         )
     return times
 
@@ -226,7 +244,7 @@ def _given_times(duration: float, output: Sequence[float] | np.ndarray) -> np.nd
 
 
 def _intervals(duration: float, label: str, length: float, most: float) -> int:
-    """How many of a length there are in the duration, rounded up."""
+    """Number of intervals of a length in the duration, rounded up."""
     count = duration / length
     if count > most:
         raise ModelError(

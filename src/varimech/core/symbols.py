@@ -1,4 +1,4 @@
-"""Symbols: what equations are stated in, CasADi's expressions of scalars."""
+"""Symbols in which equations are stated: CasADi's scalar expressions."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ import casadi as ca
 
 SX = ca.SX
 Instruction = tuple[int, list[SX], list[int]]
-"""CasADi's number of an operation, what it is given, and where its result goes."""
+"""CasADi's operation code, the operands, and the indices of the result."""
 NOT_SYMBOLIC = (TypeError, ValueError, RuntimeError, NotImplementedError)
-"""What CasADi raises where something is not a number or an expression."""
+"""Exceptions that CasADi raises for a value that is neither a number nor an expression."""
 
-# numpy's functions on symbols work, and have always worked; CasADi 3.8 would print a page about
-# their future
+# numpy functions of symbols work; without this option CasADi 3.8 prints a long deprecation notice
 if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)
 
 
 def symbols_in(*expressions: SX) -> set[int]:
-    """What identifies the symbols that occur in some expressions."""
+    """Hashes of the symbols that occur in expressions."""
     return {symbol.element_hash() for expression in expressions for symbol in ca.symvar(expression)}
 
 
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of SX, with the expressions built once for each shape of its arguments: repeated
-    for many things it is ten times faster.
+    """A function of SX whose expressions are built once for each combination of argument shapes:
+    repeated calls are ten times faster.
     """
     built: dict[tuple[tuple[int, int], ...], tuple[ca.Function, bool]] = {}
 
@@ -37,11 +36,14 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
         if shapes not in built:
             symbols = [SX.sym("x", *shape) for shape in shapes]
             result = function(*symbols)
-            many = isinstance(result, tuple)
-            built[shapes] = ca.Function("traced", symbols, list(result) if many else [result]), many
-        expressions, many = built[shapes]
-        found = expressions.call(list(arguments))
-        return tuple(found) if many else found[0]
+            is_tuple = isinstance(result, tuple)
+            built[shapes] = (
+                ca.Function("traced", symbols, list(result) if is_tuple else [result]),
+                is_tuple,
+            )
+        expressions, is_tuple = built[shapes]
+        results = expressions.call(list(arguments))
+        return tuple(results) if is_tuple else results[0]
 
     return call
 
@@ -49,21 +51,23 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
 def replayed(
     function: ca.Function, inputs: Sequence[SX], numbers: Iterable[SX] | None = None
 ) -> Iterator[Instruction]:
-    """The instructions of a function, carried out one by one on other symbols, and with other
-    numbers in place of its own.
+    """Execute the instructions of a function one by one on other symbols, optionally with other
+    numbers in place of its constants.
     """
     work: dict[int, SX] = {}
-    left = None if numbers is None else iter(numbers)
+    constants = None if numbers is None else iter(numbers)
     for k in range(function.n_instructions()):
         operation, to = function.instruction_id(k), function.instruction_output(k)
         if operation == ca.OP_CONST:
-            work[to[0]] = SX(function.instruction_constant(k)) if left is None else next(left)
+            work[to[0]] = (
+                SX(function.instruction_constant(k)) if constants is None else next(constants)
+            )
             continue
-        given = function.instruction_input(k)
+        sources = function.instruction_input(k)
         if operation == ca.OP_INPUT:
-            work[to[0]] = inputs[given[0]]
+            work[to[0]] = inputs[sources[0]]
             continue
-        values = [work[place] for place in given]
+        values = [work[place] for place in sources]
         yield operation, values, to
         if operation != ca.OP_OUTPUT:
             work[to[0]] = (
@@ -72,10 +76,10 @@ def replayed(
 
 
 def wedge(a: SX, b: SX) -> SX:
-    """a × b: a number in the plane, a vector in space."""
+    """a × b: a scalar in the plane, a vector in space."""
     return a[0] * b[1] - a[1] * b[0] if a.numel() == 2 else ca.cross(a, b)
 
 
 def wrapped(angle: SX) -> SX:
-    """The same angle in (−π, π], smooth there."""
+    """The same angle in (−π, π], smooth inside."""
     return ca.atan2(ca.sin(angle), ca.cos(angle))

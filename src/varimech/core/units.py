@@ -1,16 +1,16 @@
-"""Quantities as text: "30 mm", "2 deg", "9.81 m/s²", "21/s", in SI units inside. Units are pint's,
-which is loaded where a text has one.
+"""Quantities as text: "30 mm", "2 deg", "9.81 m/s²", "21/s"; in SI units internally. The units are
+pint's, which is imported only when a text needs it.
 
-    quantity  =  number [unit]                      3e5      30 mm      5 N/(m*s)      5 1/s      21/s
+    quantity  =  number [unit]                      3e5   30 mm   5 N/(m*s)   5 1/s   21/s
     unit      =  [1] / explicit  |  item ((blank | *) item)* explicit
-    explicit  =  item ((* | /) item)*               after a slash, products are written with a sign: N/m s could mean two things
+    explicit  =  item ((* | /) item)*
     item      =  name [power]  |  ( item ((blank | * | /) item)* ) [power]
 
-A power is ** or ^ with one digit, or superscripts; · is another *. A number with a name or a
-bracket after it is a quantity, whatever the name: no expression looks so. A number with a slash
-after it is one if names alone follow; it reads as an expression too, and what it means depends on
-whether these are parameters (see `Numbers.quantity`). All other texts are expressions (see
-`expressions`).
+After a slash, products need a sign (`explicit`), because N/m s is ambiguous. A power is ** or ^
+with one digit, or superscripts; · is another *. A number followed by a name or a bracket is always
+a quantity: no expression has that form. A number followed by a slash is a quantity if only names
+follow; it is a valid expression too, and its meaning depends on whether these names are parameters
+(see `ParameterSet.quantity`). All other texts are expressions (see `expressions`).
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from typing import Any
 from .errors import ModelError
 
 LONGEST = 60
-"""Characters of a unit: more than any needs, and less than would keep a computer busy."""
+"""Longest unit (characters): more than any needs, and short enough to parse quickly."""
 NUMBER = r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
-"""What was matched is not tried in shorter parts (++): "21/s" is never 2 with the unit 1/s, and a
-long text is read once.
-"""
+"""Possessive (++), so that "21/s" is never 2 with the unit 1/s, and a long text is scanned once."""
 _QUANTITY = re.compile(rf"\s*+({NUMBER})\s*+(?:(?:[^\W\d]|[°(/]|(?<=\s)1\s*/).*+)?", re.DOTALL)
 _ITEM = r"(?:[^\W\d]++|°)(?:\s*(?:\*\*|\^)\s*[-+]?[0-9]|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹])?(?![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])"
-_ITEMS = rf"(?:{_ITEM}|\(\s*{_ITEM}(?:(?:\s*[*·/]\s*|\s+){_ITEM})*\s*\)(?:(?:\*\*|\^)[-+]?[0-9]|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹])?)"
+_ITEMS = (
+    rf"(?:{_ITEM}|\(\s*{_ITEM}(?:(?:\s*[*·/]\s*|\s+){_ITEM})*\s*\)"
+    r"(?:(?:\*\*|\^)[-+]?[0-9]|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹])?)"
+)
 _UNIT = re.compile(
     rf"(?:(?:1\s*)?/\s*{_ITEMS}|{_ITEMS}(?:(?:\s*[*·]\s*|\s+){_ITEMS})*)(?:\s*[*·/]\s*{_ITEMS})*"
 )
@@ -43,59 +44,70 @@ _PLAIN = {
     **dict.fromkeys(("ms", "us", "µs", "min", "h"), "s"),
     **{"rpm": "rad/s", "kJ": "J", "kW": "W", "kHz": "Hz"},
 }
-"""Units that engineers write, and those of the SI that take their places."""
+"""Common engineering units, and the SI units that replace them."""
 _SI = {
     **{"m": (1, 0, 0), "kg": (0, 1, 0), "s": (0, 0, 1), "rad": (0, 0, 0), "Hz": (0, 0, -1)},
     **{"N": (1, 1, -2), "Pa": (-1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3)},
 }
-"""Units of the SI that mechanics uses, with the powers of m, kg and s in them: they are known
-without pint, which takes long to load.
+"""SI units of mechanics with their powers of m, kg and s: recognised without pint, which is slow to
+import.
 """
 _FACTOR = re.compile(r"\s*([*/]?)\s*(1(?=\s*/)|[A-Za-z]+)(?:(?:\*\*|\^)([-+]?\d))?\s*")
 _WRITTEN_TOGETHER = re.compile(r"\b([kM]?N)(mm|ms|m|s)\b((?:\s*\*\*\s*[-+]?\d)?)")
-"""Engineers write Nm and Nm², which pint takes for a unit of yarns."""
+"""Engineers write Nm and Nm², which pint would read as a unit of yarn."""
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _PURE = ("-", "–", "1")
-"""What engineers write where there is no unit."""
+"""Common notations for "no unit"."""
 _REMEDY = "; after a slash, write products with a sign: N/(m*s) or N/m*s"
 
 
 def split_quantity(text: str) -> tuple[float, str] | None:
-    """Number and unit of a text that is a quantity; None for other texts. A unit that begins with a
-    slash may be an expression, too.
+    """Number and unit of a quantity; None for any other text.
 
-    >>> split_quantity("30 mm"), split_quantity("21/s"), split_quantity("L/2"), split_quantity("21/4")
-    ((30.0, 'mm'), (21.0, '/s'), None, None)
+    A text whose unit begins with a slash may be an expression, too.
+
+    >>> split_quantity("30 mm"), split_quantity("21/s")
+    ((30.0, 'mm'), (21.0, '/s'))
+    >>> split_quantity("L/2"), split_quantity("21/4")
+    (None, None)
     """
-    found = _QUANTITY.fullmatch(text)
-    if found is None:
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
         return None
-    unit = text[found.end(1) :].strip()
+    unit = text[match.end(1) :].strip()
     if unit.startswith("/") and not _is_unit(unit):
         return None
-    return float(found[1]), unit
+    return float(match[1]), unit
 
 
 def words_of(unit: str) -> set[str]:
-    """The names in a unit."""
+    """The unit names in a unit."""
     return set(re.findall(r"[^\W\d]+", unit))
 
 
 def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
-    """A quantity in SI units, if it is of the kind that is wanted; a number without a unit is in
-    them already.
+    """Convert a quantity to SI units and check its dimension.
+
+    Args:
+        number: the number.
+        unit: its unit; "" for SI.
+        wanted: the expected SI unit.
+        label: name of the value in error messages.
+
+    Raises:
+        ModelError: for an unknown unit, another dimension, or a value out of range.
 
     >>> in_unit(30.0, "mm", "m", "length")
     0.03
     """
     if not math.isfinite(number if unit == "" else si_value(number, unit, label)):
-        raise ModelError(f"{label} = '{number:g} {unit}' is too large for a number")
+        raise ModelError(f"{label} = '{number:g} {unit}' is out of range")
     if not unit:
         return number
     if _parsed(unit, label).dimensionality != _parsed(wanted, label).dimensionality:
         raise ModelError(
-            f"{label} = '{number:g} {unit}' has the wrong kind of unit; what belongs here is in"
-            f" {wanted or 'pure numbers'}"
+            f"{label} = '{number:g} {unit}' has the wrong dimension; expected"
+            f" {wanted or 'a pure number'}"
         )
     if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
         raise ModelError(
@@ -106,12 +118,12 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
 
 
 def si_value(number: float, unit: str, label: str) -> float:
-    """A quantity in SI units, whatever its kind: the same bits wherever it stands."""
+    """Value of a quantity in SI units, whatever its dimension; the same bits for every caller."""
     return float((number * _parsed(unit, label)).to_base_units().magnitude)
 
 
 def is_of_kind(unit: str, wanted: str) -> bool:
-    """Whether a text is a unit, and one that measures what is wanted."""
+    """Whether a text is a unit of the same dimension as `wanted`."""
     try:
         return bool(_parsed(unit, "").dimensionality == _parsed(wanted, "").dimensionality)
     except ModelError:
@@ -119,8 +131,7 @@ def is_of_kind(unit: str, wanted: str) -> bool:
 
 
 def si_unit(unit: str, label: str) -> str:
-    """The SI unit of the same kind, under the name that it goes by; a unit that is one already as
-    it was written.
+    """The SI unit of the same dimension, under its usual name; an SI unit is returned unchanged.
 
     >>> si_unit("N/mm", "stiffness"), si_unit("N·m·s/rad", "damping")
     ('N/m', 'N·m·s/rad')
@@ -133,7 +144,7 @@ def si_unit(unit: str, label: str) -> str:
 
 
 def is_si(unit: str) -> bool:
-    """Whether a unit is one of the SI, such that numbers need no factor; none at all is one too."""
+    """Whether numbers in a unit need no factor to SI; true without a unit, too."""
     if _powers(unit) is not None:
         return True
     try:
@@ -143,7 +154,7 @@ def is_si(unit: str) -> bool:
 
 
 def of_one_kind(first: str, second: str) -> bool:
-    """Whether two units of the SI measure the same kind of thing.
+    """Whether two SI units have the same dimension.
 
     >>> of_one_kind("N·m/rad", "J"), of_one_kind("kg", "m")
     (True, False)
@@ -161,23 +172,23 @@ def _powers(unit: str) -> tuple[int, ...] | None:
     if text and not _is_unit(unit):
         return None
     while at < len(text):
-        found = _FACTOR.match(text, at)
-        if found is None or (found[2] != "1" and found[2] not in _SI):
+        factor = _FACTOR.match(text, at)
+        if factor is None or (factor[2] != "1" and factor[2] not in _SI):
             return None
-        power = (-1 if found[1] == "/" else 1) * int(found[3] or 1)
+        power = (-1 if factor[1] == "/" else 1) * int(factor[3] or 1)
         powers = [
             total + power * own
-            for total, own in zip(powers, _SI.get(found[2], (0, 0, 0)), strict=True)
+            for total, own in zip(powers, _SI.get(factor[2], (0, 0, 0)), strict=True)
         ]
-        at = found.end()
+        at = factor.end()
     return tuple(powers)
 
 
 def _plain_text(unit: str) -> str:
-    """Superscripts and dots as a keyboard has them; nothing for a pure number."""
+    """The unit with ASCII powers, * and deg; empty for a pure number."""
     if unit in _PURE:
         return ""
-    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
+    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda match: f"**{match[0].translate(_SUPERSCRIPTS)}", unit)
     return text.replace("·", "*").replace("°", "deg")
 
 
@@ -203,7 +214,7 @@ def _parsed(unit: str, label: str) -> Any:
 @lru_cache(maxsize=512)
 def _read(unit: str) -> Any:
     if len(unit) > LONGEST:
-        raise ModelError(f"'{unit[:LONGEST]}…' is not a unit; one has {LONGEST} characters at most")
+        raise ModelError(f"'{unit[:LONGEST]}…' is not a unit; the longest has {LONGEST} characters")
     if unit not in ("", *_PURE) and not _is_unit(unit):
         raise ModelError(
             f"{unit!r} is not a unit{_REMEDY if re.search(r'/.*[^*·/ ] +[^*·/ ]', unit) else ''}"
@@ -216,12 +227,12 @@ def _read(unit: str) -> Any:
     try:
         parsed = _registry().Quantity(1.0, _registry().parse_units(text or "dimensionless"))
         if not parsed._is_multiplicative:
-            raise ValueError("degrees Celsius and decibels are more than a factor")
+            raise ValueError("offset and logarithmic units (°C, dB) are not supported")
         if not 0 < parsed.to_base_units().magnitude < math.inf:
-            raise ValueError("its factor to SI units is beyond all numbers")
+            raise ValueError("its factor to SI units is out of range")
         return parsed
-    except Exception as error:  # pint has many ways to say no
+    except Exception as error:  # pint raises many types
         raise ModelError(
-            f"{unit!r} is not a unit that can be used; SI units and mm, deg, lb, inch, … can"
+            f"{unit!r} is not a unit that can be used; use SI units or mm, deg, lb, inch, …"
             f" ({error})"
         ) from None

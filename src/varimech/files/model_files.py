@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..core.atomic_files import write_text
 from ..core.errors import ModelError
-from ..core.whole_files import write_text
 from ..model.writing import ModelBuilder
 
 if TYPE_CHECKING:

@@ -36,17 +36,27 @@ from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import ROUNDING, Chain, Stage
 from ..stages.saddle import Saddle
+from .formulation import Formulation, FormulationTraits
 from .implicit import ImplicitStep
 
 
 @dataclass(frozen=True)
-class ALI3P:
+class ALI3P(Formulation):
     """Index-3 augmented Lagrangian with projections. Takes redundant constraints, drivers and
     massless coordinates.
     """
 
     name = "ali3p"
     title = "ALI3-P"
+    suits = (
+        "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
+        " constraints satisfied to rounding"
+    )
+    traits = FormulationTraits(exact=True, step=True, composite=True)
+
+    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
+        """As exact as it can be: the motion is iterated."""
+        return Saddle(regular)
 
     def step(
         self,

@@ -28,19 +28,22 @@ from ..core.symbols import SX
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from .blocks import accelerations, settings_of, whole_state
+from .formulation import Formulation, FormulationTraits
 
 HEAVY = 1e12
 """Weight of a chosen coordinate over that of the others."""
 
 
 @dataclass(frozen=True)
-class Independent:
+class Independent(Formulation):
     """Independent coordinates, chosen and chosen anew by the run. For small models whose
     coordinates all have mass.
     """
 
     name = "independent"
     title = "independent coordinates"
+    suits = "smooth motions; integrates one coordinate per degree of freedom, and reselects them where needed"
+    traits = FormulationTraits(exact=True, rates=True, selects=True, large_models=False)
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The whole state at given independent positions and velocities."""

@@ -31,22 +31,34 @@ from ..core.symbols import SX
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from .blocks import accelerations, settings_of, stabilised, whole_state
+from .formulation import (
+    VIOLATION,
+    ContinuousRates,
+    FinishedMotion,
+    Formulation,
+    FormulationTraits,
+    ResidualLimit,
+)
 
 
 @dataclass(frozen=True)
-class Projected:
+class Projected(Formulation):
     """Index 1 with projections at the end of each step. Takes redundant constraints, drivers and
     massless coordinates.
     """
 
     name = "index1"
     title = "index 1 with projections"
+    suits = "smooth motions with high accuracy, also with redundant constraints; constraint error is the square of a step's error"
+    traits = FormulationTraits(
+        exact=True, rates=True, projection=True, sharp_first=True, composite=True, recursive=True
+    )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
         return _rates(dynamics, dynamics.constraint_acceleration, saddle)
 
-    def end(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+    def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The state on the constraints that is next to given positions and velocities."""
         e = dynamics
         n, m = e.q.numel(), e.λ.numel()
@@ -81,9 +93,17 @@ class Projected:
             saddle,
         )
 
+    def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
+        """Projections of velocities are exact, those of positions leave the drift squared."""
+        remedies = "integrator='dopri5', a smaller step, or formulation='ali3p'"
+        return (
+            ResidualLimit(1, max(1e-9, 1e-5 * motion.speed), "m/s or rad/s", remedies),
+            ResidualLimit(0, max(1e-12, VIOLATION * motion.size), "m or rad", remedies),
+        )
+
 
 @dataclass(frozen=True)
-class Stabilised:
+class Stabilised(Formulation):
     """Index 1 with Baumgarte's stabilisation. Takes redundant constraints, drivers and massless
     coordinates.
 
@@ -97,6 +117,10 @@ class Stabilised:
     omega: float = 10.0
     xi: float = 1.0
     name = "index1-stabilised"
+    suits = "the same without projections: constraints drift within the tolerance; used by CVODES and IDAS"
+    traits = FormulationTraits(
+        exact=False, rates=True, continuous=True, algebraic=True, composite=True
+    )
 
     def __post_init__(self) -> None:
         check_numbers("Stabilised", omega=self.omega, xi=self.xi)
@@ -110,14 +134,25 @@ class Stabilised:
         """In words."""
         return f"index 1 with stabilisation (ω = {self.omega:g}, ξ = {self.xi:g})"
 
-    def rates(self, dynamics: Dynamics, saddle: Saddle, omega: SX | None = None) -> Chain:
-        """Accelerations and multipliers at given positions and velocities; a symbol for ω becomes
-        the first of the settings.
-        """
-        if omega is None:
-            return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
-        chain = _rates(dynamics, stabilised(dynamics, omega, self.xi), saddle)
-        return replace(chain, settings=(Block(SCALAR, omega), *chain.settings))
+    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """Accelerations and multipliers at given positions and velocities."""
+        return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
+
+    def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
+        """The same with a symbol for ω; results are those of exact constraints."""
+        ω = SX.sym("ω")
+        chain = _rates(dynamics, stabilised(dynamics, ω, self.xi), saddle)
+        return ContinuousRates(
+            replace(chain, settings=(Block(SCALAR, ω), *chain.settings)),
+            _rates(dynamics, dynamics.constraint_acceleration, saddle),
+            self.omega,
+        )
+
+    def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
+        """Constraints drift by no more than the error that is allowed."""
+        share = min(VIOLATION, motion.tolerance) if motion.tolerance else VIOLATION
+        remedies = "a larger omega=, a smaller step, or formulation='ali3p' or 'index1'"
+        return (ResidualLimit(0, max(1e-12, share * motion.size), "m or rad", remedies),)
 
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:

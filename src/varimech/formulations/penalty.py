@@ -22,19 +22,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from ..coordinates.dynamics import Dynamics
+from ..coordinates.penalty import penalty_function
 from ..core.errors import ModelError, check_numbers
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from .blocks import settings_of, stabilised, whole_state
+from .formulation import (
+    VIOLATION,
+    ContinuousRates,
+    FinishedMotion,
+    Formulation,
+    FormulationTraits,
+    ResidualLimit,
+)
 from .implicit import ImplicitStep
+
+GENEROUS = 100
+"""Violations over what forces and the error of the steps explain from which on joints have come
+apart. A wide margin: both are estimates of an order of magnitude.
+"""
 
 
 @dataclass(frozen=True)
-class Penalty:
+class Penalty(Formulation):
     """Penalty formulation. Takes redundant constraints, drivers and massless coordinates.
 
     Args:
@@ -50,6 +65,10 @@ class Penalty:
     xi: float = 1.0
     inertial: bool = True
     name = "penalty"
+    suits = (
+        "comparison with penalty codes; joints are compliant by about 1/factor, and singular positions"
+        " may be left on another branch"
+    )
 
     def __post_init__(self) -> None:
         check_numbers("Penalty", factor=self.factor, omega=self.omega, xi=self.xi)
@@ -71,7 +90,29 @@ class Penalty:
         )
         return f"{kind} (factor {self.factor:g}, ω = {self.omega:g}, ξ = {self.xi:g})"
 
-    def step(self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle) -> Chain:
+    @property
+    def traits(self) -> FormulationTraits:
+        """Without Φ̈ it is stiff: for implicit integrators only."""
+        return FormulationTraits(
+            exact=False,
+            compliant=True,
+            step=True,
+            rates=self.inertial,
+            continuous=self.inertial,
+        )
+
+    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
+        """As exact as it can be: constraints give way by themselves."""
+        return Saddle(regular)
+
+    def step(
+        self,
+        dynamics: Dynamics,
+        scheme: DifferenceScheme,
+        saddle: Saddle,
+        *,
+        constrained: bool = True,
+    ) -> Chain:
         """One step with an implicit integrator."""
         e = dynamics
         s = ImplicitStep(e, scheme)
@@ -133,6 +174,36 @@ class Penalty:
             saddle,
         )
 
+    def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
+        """The rates, for results too."""
+        chain = self.rates(dynamics, saddle)
+        return ContinuousRates(chain, chain)
+
+    def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
+        """Joints give way to forces, and to no more than the error of chosen steps beside."""
+        allowed = VIOLATION * motion.size
+        if motion.tolerance:
+            e, steps = motion.equations, motion.tolerance * motion.size
+            n, lengths = e.q.numel(), e.q.numel() - e.extra
+            accelerations = np.abs(motion.states[:, 2 * n : 2 * n + lengths]).max(axis=1)
+            give = float(_usual(accelerations)) / (self.factor * self.omega**2)
+            if motion.residuals[0] > GENEROUS * (give + steps):  # what rests is carried, too
+                give = max(give, self._give(motion))
+            allowed = min(allowed, GENEROUS * (give + steps))
+        remedies = "a larger factor=, a smaller step, or formulation='ali3p' or 'index1'"
+        return (ResidualLimit(0, max(1e-12, allowed), "m or rad", remedies),)
+
+    def _give(self, motion: FinishedMotion) -> float:
+        """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal
+        values.
+        """
+        e, saddle = motion.equations, Saddle(regular=True)
+        n, nominal = e.q.numel(), e.model.parameter_set.nominal
+        λ = _usual(np.abs(motion.states[:, 3 * n :]))
+        α = np.array(penalty_function(e, saddle)(motion.states[0, :n], nominal, 0.0)).ravel()
+        worst = float((λ / α[: λ.size]).max(initial=0.0))
+        return worst * saddle.penalty_factor / (self.factor * self.omega**2)
+
     def _strength(self, α: SX, saddle: Saddle) -> SX:
         """α with this formulation's factor in place of the one that is used to solve linear
         systems.
@@ -142,3 +213,10 @@ class Penalty:
     def _deviation(self, e: Dynamics) -> SX:
         whole = stabilised(e, self.omega, self.xi)
         return whole if self.inertial else whole - e.constraint_acceleration
+
+
+def _usual(sizes: np.ndarray) -> np.ndarray:
+    """The median over stored results; of two, as where only both ends are stored, the smaller: the
+    end may be what went wrong.
+    """
+    return np.asarray(np.quantile(sizes, 0.5, axis=0, method="lower"))

@@ -8,42 +8,52 @@ Some remember one more vector of the step before, an auxiliary acceleration.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core.symbols import SX
+from .integrator import IntegratorTraits
 
 V = TypeVar("V", SX, np.ndarray)
 
 
-class DifferenceScheme(Protocol):
-    """An implicit integrator."""
+class DifferenceScheme(ABC):
+    """An implicit integrator. Concrete ones state `name`, `title`, `suits` and `order`, too."""
+
+    coefficients = None
+    continuous = None
 
     @property
-    def title(self) -> str:
-        """In words."""
-        ...
+    def difference(self) -> DifferenceScheme:
+        """Itself."""
+        return self
 
     @property
+    def traits(self) -> IntegratorTraits:
+        """Equal steps, without damping."""
+        return IntegratorTraits()
+
+    @property
+    @abstractmethod
     def beta(self) -> float:
         """Weight of the new acceleration in the position."""
-        ...
 
     @property
+    @abstractmethod
     def gamma(self) -> float:
         """Weight of the new acceleration in the velocity."""
-        ...
 
     @property
+    @abstractmethod
     def remembers(self) -> bool:
         """Whether it needs the auxiliary acceleration."""
-        ...
 
+    @abstractmethod
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
-        """q̂ and q̂̇ from the last state."""
-        ...
+        """q̂ and q̂̇ from the last state, of the shape of q; `h` is the step in seconds."""
 
+    @abstractmethod
     def remember(self, a: V, memory: V, a_new: V) -> V:
-        """The auxiliary acceleration of the end of a step."""
-        ...
+        """The auxiliary acceleration at the end of a step, of the shape of a."""

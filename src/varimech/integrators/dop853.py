@@ -263,5 +263,15 @@ def _dense() -> Rows:
 
 
 DOP853 = RungeKutta(
-    "dop853", "Dormand–Prince of order 8", 8, A, B, ERROR_5, ERROR_3, 8, EXTRA, _dense()
+    "dop853",
+    "Dormand–Prince of order 8",
+    8,
+    A,
+    B,
+    ERROR_5,
+    ERROR_3,
+    8,
+    EXTRA,
+    _dense(),
+    "order 8(5,3), adaptive steps; tolerances of 1e-6 to 1e-12",
 )

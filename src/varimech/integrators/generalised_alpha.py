@@ -16,21 +16,27 @@ M. Arnold and O. Brüls, Multibody Syst. Dyn. 18 (2007) 185–202.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import ModelError, check_numbers
-from .difference import V
+from .difference import DifferenceScheme, V
+from .integrator import IntegratorTraits
 
 
-class AlphaScheme(ABC):
+class AlphaScheme(DifferenceScheme):
     """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual
     choices of them.
     """
 
     remembers = True
     order = 2
+
+    @property
+    def traits(self) -> IntegratorTraits:
+        """Equal steps; damping but for ρ∞ = 1, where α_m = α_f = ½, and for α = 0."""
+        return IntegratorTraits(damping=self.newmark_gamma > 0.5)
 
     @property
     @abstractmethod
@@ -86,6 +92,8 @@ class GeneralisedAlpha(AlphaScheme):
     """
 
     rho: float = 0.8
+    name = "generalised-alpha"
+    suits = "order 2 with damping of fast vibrations, least damping of slow ones (rho=…)"
 
     def __post_init__(self) -> None:
         check_numbers("GeneralisedAlpha", rho=self.rho)

@@ -21,6 +21,8 @@ class HHT(AlphaScheme):
     """
 
     alpha: float = 0.05
+    name = "hht"
+    suits = "order 2 with damping of fast vibrations (alpha=…)"
 
     def __post_init__(self) -> None:
         check_numbers("HHT", alpha=self.alpha)

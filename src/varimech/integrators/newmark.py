@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import ModelError, check_numbers
-from .difference import V
+from .difference import DifferenceScheme, V
+from .integrator import IntegratorTraits
 
 
 @dataclass(frozen=True)
-class Newmark:
+class Newmark(DifferenceScheme):
     """Newmark's scheme with its two constants; β = (γ + ½)²/4 if not given.
 
     >>> Newmark(gamma=1.0).beta
@@ -52,6 +53,11 @@ class Newmark:
         return 2 if self.gamma == 0.5 else 1
 
     @property
+    def name(self) -> str:
+        """Short."""
+        return "trapezoidal" if self == TRAPEZOIDAL else "newmark"
+
+    @property
     def title(self) -> str:
         """In words."""
         return (
@@ -59,6 +65,18 @@ class Newmark:
             if self == TRAPEZOIDAL
             else f"Newmark (γ = {self.gamma:g}, β = {self.beta:g})"
         )
+
+    @property
+    def suits(self) -> str:
+        """What for."""
+        if self == TRAPEZOIDAL:
+            return "order 2, no damping: conserves energy, passes singular positions; the robust choice with fixed steps"
+        return "order 1 with damping of fast vibrations (gamma=…)"
+
+    @property
+    def traits(self) -> IntegratorTraits:
+        """Equal steps; damping with γ > ½."""
+        return IntegratorTraits(damping=self.gamma > 0.5)
 
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
         """The parts of q and q̇ that the last state determines."""

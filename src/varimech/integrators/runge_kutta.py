@@ -10,17 +10,48 @@ more stages.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from ..core.errors import ModelError, check_numbers
+from .integrator import IntegratorTraits
+
 GROWTH = 1e-4
 """Growth a step that counts as none."""
+CONSISTENT = 1e-10
+"""Error of sums of coefficients that counts as rounding: published ones have 15 digits or more."""
+MOST_STAGES = 64
+"""Stages of a step, its end and further ones, together: what the compiled driver has room for."""
 Rows = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
 class RungeKutta:
-    """A scheme by its coefficients: a (rows below the diagonal) and b; c follows from a."""
+    """An explicit Runge–Kutta scheme by its coefficients; c follows from a.
+
+    Args:
+        name: by which calls, files and commands find it.
+        title: for results and messages.
+        order: of convergence.
+        a: rows below the diagonal: row i has one number for each stage before stage i.
+        b: weights of the stages in the step.
+        error: e, one for each stage and one for the end of the step; empty if it estimates none,
+            and takes equal steps only.
+        second_error: a coarser estimate that makes the first one safe; see `dop853`.
+        error_order: the estimate is of size h to this power.
+        extra: weights of all stages, the end and earlier ones of these in further stages that dense
+            output needs.
+        dense: b_i(θ) by powers of θ, from the first on: a row for each stage, the end, and each
+            further stage. A scheme that estimates its error needs it; see `hermite`.
+        suits: what it is good for, in a line of `varimech methods`.
+
+    Raises:
+        ModelError: for coefficients whose numbers or sums cannot be right.
+
+    >>> RungeKutta("heun", "Heun", 2, ((), (1.0,)), (0.5, 0.5)).c
+    (0, 1.0)
+    """
 
     name: str
     title: str
@@ -28,24 +59,31 @@ class RungeKutta:
     a: Rows
     b: tuple[float, ...]
     error: tuple[float, ...] = ()
-    """e, one for each stage and one for the end of the step; empty if it estimates none."""
     second_error: tuple[float, ...] = ()
-    """A coarser estimate that makes the first one safe; see `dop853`."""
     error_order: int = 0
-    """The estimate is of size h to this power."""
     extra: Rows = ()
-    """Weights of all stages, the end and earlier ones of these in further stages that dense output
-    needs.
-    """
     dense: Rows = ()
-    """b_i(θ) by powers of θ, from the first on: a row for each stage, the end, and each further
-    stage.
-    """
+    suits: str = ""
+    difference = continuous = None
+
+    def __post_init__(self) -> None:
+        if faults := coefficient_faults(self):
+            raise ModelError(f"RungeKutta {self.name!r}: {'; '.join(faults)}")
 
     def __hash__(self) -> int:
         return hash(
             (self.name, self.order)
         )  # solvers are looked up by it in every run, and coefficients are many
+
+    @property
+    def coefficients(self) -> RungeKutta:
+        """Itself."""
+        return self
+
+    @cached_property
+    def traits(self) -> IntegratorTraits:
+        """All there is; chosen steps where it estimates its error."""
+        return IntegratorTraits(adaptive=bool(self.error))
 
     @property
     def c(self) -> tuple[float, ...]:
@@ -69,7 +107,59 @@ class RungeKutta:
         unstable = np.abs(np.polyval(powers[::-1], 1j * ωh)) > 1 + GROWTH
         return float(ωh[unstable.argmax()] - 0.01)
 
-    @property
-    def adaptive(self) -> bool:
-        """Whether it can choose its steps."""
-        return bool(self.error)
+
+def hermite(b: tuple[float, ...]) -> Rows:
+    """Dense output of order 3 for any scheme: the cubic with the positions and rates of both ends
+    of a step.
+
+        y(θ) = y₀ + h [θ(1−θ)² k₁ + θ²(3−2θ) Σ b_i k_i − θ²(1−θ) k_end]
+
+    Args:
+        b: weights of the stages in the step.
+    """
+    rows = [(0.0, 3 * weight, -2 * weight) for weight in b]
+    rows[0] = (1.0, rows[0][1] - 2.0, rows[0][2] + 1.0)
+    return (*rows, (0.0, -1.0, 1.0))
+
+
+def coefficient_faults(s: RungeKutta) -> list[str]:
+    """What is wrong with coefficients: their numbers, and sums that every scheme has."""
+    stages, further = len(s.b), len(s.extra)
+    faults = []
+
+    def expect(good: bool, text: str) -> None:
+        if not good:
+            faults.append(text)
+
+    for name in ("b", "error", "second_error"):
+        check_numbers(f"RungeKutta {s.name!r}", **{name: sum(getattr(s, name))})
+    expect(stages > 0 and len(s.a) == stages, f"a has {len(s.a)} rows and b {stages} numbers")
+    count = stages + 1 + further
+    expect(count <= MOST_STAGES, f"{count} stages are more than {MOST_STAGES}")
+    for i, row in enumerate(s.a):
+        expect(len(row) == i, f"row {i} of a has {len(row)} numbers, an explicit scheme has {i}")
+    expect(abs(sum(s.b) - 1) < CONSISTENT, f"b adds up to {sum(s.b):.6g}, not to 1")
+    for name in ("error", "second_error"):
+        weights: tuple[float, ...] = getattr(s, name)
+        expect(
+            len(weights) in (0, stages + 1),
+            f"{name} has {len(weights)} numbers, not {stages + 1}: {stages} stages and the end",
+        )
+        expect(abs(sum(weights)) < CONSISTENT, f"{name} adds up to {sum(weights):.6g}, not to 0")
+    expect(not s.error or s.error_order > 0, "error needs its error_order, which is positive")
+    expect(
+        not s.error or bool(s.dense), "error needs dense, such as hermite(b), for stored results"
+    )
+    for i, row in enumerate(s.extra):
+        expect(
+            len(row) == stages + 1 + i,
+            f"row {i} of extra has {len(row)} numbers, not {stages + 1 + i}",
+        )
+    if s.dense:
+        expect(len(s.dense) == count, f"dense has {len(s.dense)} rows, not {count}")
+        expect(len({len(row) for row in s.dense}) == 1, "rows of dense are of different lengths")
+        end = sum(sum(row) for row in s.dense)
+        expect(
+            abs(end - 1) < CONSISTENT, f"dense adds up to {end:.6g} at the end of a step, not to 1"
+        )
+    return faults

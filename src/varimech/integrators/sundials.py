@@ -10,7 +10,24 @@ A. C. Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363–396.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..core.symbols import SX
+from .integrator import CONTINUOUS, ContinuousSolver, IntegratorTraits
+
+MOST_STEPS = 20_000
+"""Between two stored results: some seconds of work, and a hundred times what smooth motions take
+for a whole run.
+"""
+SAFETY, LEAST = 0.002, 1e-15
+"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their
+errors add up (on Andrews' mechanism to three times the tolerance, with 0.01 to fifteen times); and
+the least that rounding allows.
+"""
 
 
 @dataclass(frozen=True)
@@ -19,7 +36,45 @@ class Sundials:
 
     name: str
     title: str
+    suits: str
+    algebraic: bool
+    order = difference = coefficients = None
+    most_steps = MOST_STEPS
+
+    @property
+    def traits(self) -> IntegratorTraits:
+        """Those of continuous solvers; redundant constraints leave algebraic unknowns open."""
+        return replace(CONTINUOUS, redundant=not self.algebraic)
+
+    @property
+    def continuous(self) -> ContinuousSolver:
+        """Itself."""
+        return self
+
+    def function(
+        self, problem: dict[str, SX], times: np.ndarray, tolerance: float, longest: float
+    ) -> ca.Function:
+        """The integrator of CasADi; see `ContinuousSolver`."""
+        allowed = max(SAFETY * tolerance, LEAST)
+        options: dict[str, Any] = {
+            "reltol": allowed,
+            "abstol": allowed,
+            "max_num_steps": MOST_STEPS,
+            "max_step_size": longest,
+            "disable_internal_warnings": True,  # failures are explained elsewhere
+        }
+        if self.algebraic:
+            # accelerations and multipliers follow from what is controlled; errors of theirs would
+            # keep it at order 1
+            options["suppress_algebraic"] = True
+        return ca.integrator("run", self.name, problem, 0.0, times[1:].tolist(), options)
+
+    def gave_up(self, error: RuntimeError) -> bool:
+        """Whether it had taken too many steps."""
+        return "TOO_MUCH_WORK" in str(error)
 
 
-CVODES = Sundials("cvodes", "CVODES")
-IDAS = Sundials("idas", "IDAS")
+CVODES = Sundials(
+    "cvodes", "CVODES", "stiff forces with a tolerance; small models", algebraic=False
+)
+IDAS = Sundials("idas", "IDAS", "very stiff forces with a tolerance; small models", algebraic=True)

@@ -1,5 +1,5 @@
-"""Plain C of a CasADi function, behind one readable signature: arrays in, arrays out, no memory of
-its own.
+"""Plain C code of a CasADi function, with one readable signature: arrays in, arrays out, no memory
+allocation.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from pathlib import Path
 
 import casadi as ca
 
+from ..core.atomic_files import write_text
 from ..core.names import comment_text
-from ..core.whole_files import write_text
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What the C function is called, of what mechanism, and what its numbers are."""
+    """Name of the C function, its mechanism, and the names of the entries of its arrays."""
 
     name: str
     mechanism: str
-    told: Mapping[str, tuple[str, ...]]
+    entries: Mapping[str, tuple[str, ...]]
 
 
 def write_c(folder: Path, signature: Signature, function: ca.Function) -> Path:
-    """Write `name`.c and `name`.h; returns the source."""
+    """Write `name`.c and `name`.h into a folder; returns the path of the source."""
     name = signature.name
     generator = ca.CodeGenerator(f"{name}.c", {"casadi_int": "int"})
     work = ca.Function(f"{name}_work", function.sx_in(), function.call(function.sx_in()))
@@ -54,18 +54,18 @@ def _header(signature: Signature, function: ca.Function) -> str:
             if columns == 1
             else f" *   {x}: {rows} x {columns}, column by column"
         )
-    told = [
-        f" * {what}:\n" + "\n".join(f" *   [{k}] {comment_text(n)}" for k, n in enumerate(names))
-        for what, names in signature.told.items()
+    entries = [
+        f" * {array}:\n" + "\n".join(f" *   [{k}] {comment_text(n)}" for k, n in enumerate(names))
+        for array, names in signature.entries.items()
         if names
     ]
     lines = [
         "/*",
         f" * Equations of motion of {comment_text(signature.mechanism)}, SI units:",
         " *   M a + Phi_q' lambda = Q,   Phi = 0,   Phi_q a = gamma",
-        " * Numbers of each argument; outputs that are not wanted may be 0:",
+        " * Sizes of the arguments; outputs that are not needed may be 0:",
         *sizes,
-        *told,
+        *entries,
         " */",
         f"#ifndef {guard}",
         f"#define {guard}",

@@ -1,9 +1,10 @@
 """Equations of motion for other programs, as one CasADi function and as plain C:
 
-    M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     Φ_q q̈ = γ(q, q̇, t),     all depending on the parameters ρ.
+    M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     Φ_q q̈ = γ(q, q̇, t),
 
-γ is what differentiating Φ = 0 twice leaves beside Φ_q q̈. Whoever solves both for q̈ and λ has
-accelerations; where constraints are redundant, λ is not unique, but q̈ is.
+all depending on the parameters ρ. γ collects the remaining terms of the second time derivative of
+Φ = 0. The first and the last equation determine q̈ and λ; with redundant constraints λ is not
+unique, but q̈ is.
 """
 
 from __future__ import annotations
@@ -33,39 +34,45 @@ OUTPUTS = ("M", "Q", "Phi", "Phi_q", "gamma")
 
 @dataclass(frozen=True, eq=False)
 class MotionEquations:
-    """The equations of motion of a mechanism; made by `Mechanism.equations`."""
+    """The equations of motion of a mechanism; created by `Mechanism.equations`."""
 
     mechanism: str
     function: ca.Function
     """(q, v, t, rho) → (M, Q, Phi, Phi_q, gamma, and measures by name), all dense."""
     coordinate_names: tuple[str, ...]
-    """Of the entries of q and of v, its rates."""
+    """Names of the entries of q and of its rates v."""
     constraint_names: tuple[str, ...]
-    """Of the rows of Phi, Phi_q and gamma, and of λ."""
+    """Names of the rows of Phi, Phi_q and gamma, and of λ."""
     parameter_names: tuple[str, ...]
     parameter_units: tuple[str, ...]
     parameters: np.ndarray
     """Nominal values of rho."""
     q: np.ndarray
-    """Coordinates at the start, for the nominal parameters."""
+    """Initial coordinates, for the nominal parameters."""
     v: np.ndarray
-    """Their rates."""
+    """Initial rates of the coordinates."""
 
     def to_c(self, folder: str | os.PathLike[str], name: str | None = None) -> Path:
-        """Write the function as plain C, a source and a header that tells what is what; returns the
-        source.
+        """Write the function as plain C: a source, and a header that documents the arrays.
 
         Args:
-            folder: where to; made if it is not there.
-            name: of the function and of both files; that of the mechanism with `_equations` if not
-                given.
+            folder: target folder, created if missing.
+            name: name of the function and of both files; by default that of the mechanism with
+                `_equations`.
+
+        Returns:
+            Path of the source.
+
+        Raises:
+            ModelError: if `name` is not a C identifier.
         """
         name = _identifier(f"{self.mechanism}_equations") if name is None else name
         if not _is_name(name):
             raise ModelError(
-                f"to_c: name = {name!r} is no name in C; use letters, digits and single underscores"
+                f"to_c: name = {name!r} is not a C identifier; use letters, digits and single"
+                " underscores"
             )
-        told = {
+        entries = {
             "q, v": self.coordinate_names,
             "rows of Phi, Phi_q, gamma": self.constraint_names,
             "rho": tuple(
@@ -78,7 +85,7 @@ class MotionEquations:
                 )
             ),
         }
-        return write_c(Path(folder), Signature(name, self.mechanism, told), self.function)
+        return write_c(Path(folder), Signature(name, self.mechanism, entries), self.function)
 
     def __repr__(self) -> str:
         counts = (
@@ -93,27 +100,29 @@ class MotionEquations:
 def motion_equations(
     e: Equations, q: np.ndarray, v: np.ndarray, measures: Mapping[str, Callable[[State], Any]]
 ) -> MotionEquations:
-    """The function of some equations, with measures among what it tells."""
+    """The function of the equations `e`, with initial coordinates and rates and with additional
+    outputs.
+    """
     at_rest = ca.substitute(
         ca.vertcat(e.constraint_acceleration, e.resistance), e.a, SX.zeros(e.a.numel())
     )
     rows = e.constraints.numel()
     γ, inertia = -at_rest[:rows], at_rest[rows:]
-    found = [e.mass, e.forces - inertia, e.constraints, e.constraint_jacobian, γ]
+    outputs = [e.mass, e.forces - inertia, e.constraints, e.constraint_jacobian, γ]
     names = list(OUTPUTS)
     for name, function in measures.items():
         if not _is_name(name) or name in (*INPUTS, *names):
             raise ModelError(
-                f"equations: measure {name!r} needs a name of its own of letters, digits and single"
+                f"equations: measure {name!r} needs a unique name of letters, digits and single"
                 " underscores"
             )
-        found.append(_measure(e, name, function))
+        outputs.append(_measure(e, name, function))
         names.append(name)
     parameters = e.model.parameter_set.parameters
     return MotionEquations(
         e.model.name,
         ca.Function(
-            "equations", [e.q, e.v, e.t, e.ρ], [ca.densify(x) for x in found], list(INPUTS), names
+            "equations", [e.q, e.v, e.t, e.ρ], [ca.densify(x) for x in outputs], list(INPUTS), names
         ),
         e.coordinate_names,
         e.constraint_names,
@@ -130,19 +139,19 @@ def _measure(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
     expression = column_of(function, e.state, label)
     if symbols_in(expression) & symbols_in(e.a, e.λ):
         raise ModelError(
-            f"{label} depends on accelerations or reactions, which whoever solves the equations"
-            " finds; leave it out"
+            f"{label} depends on accelerations or reactions, which are unknowns of the"
+            " equations; leave it out"
         )
     e.model.parameter_set.check_symbols(expression, label, symbols_in(e.q, e.v, e.t))
     return expression
 
 
 def _is_name(text: str) -> bool:
-    """Whether CasADi and C take it."""
+    """Whether CasADi and C accept a name."""
     return re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", text) is not None
 
 
 def _identifier(text: str) -> str:
-    """A name that C takes."""
+    """A valid C identifier from a text."""
     words = re.sub(r"[\W_]+", "_", text, flags=re.ASCII).strip("_")
     return words if words[:1].isalpha() else f"mechanism_{words}"

@@ -1,8 +1,8 @@
-"""A URDF file written in the words of a mechanism.
+"""Translation of a URDF file into the elements of a mechanism.
 
-Links with mass are bodies, joints keep their names and their zeros, and each is a point of both its
-bodies. `revolute` and `continuous` are revolute joints, a `floating` one is no joint. Limits are
-not enforced; meshes, transmissions and other tags are not read.
+Links with mass become bodies; joints keep their names and their zero positions, and each is a point
+of both its bodies. `revolute` and `continuous` become revolute joints, a `floating` joint becomes
+no joint. Limits are not enforced; meshes, transmissions and other tags are not read.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ from .urdf_file import Connection, LoopJoint, Robot, read_urdf
 from .urdf_tree import GROUND, JOINT_DOFS, Tree, check_values, tree_of
 
 KINDS = ("mass", "com", "origin", "damping")
-"""Of what parameters are made, if asked for."""
+"""Quantities that can become parameters."""
 
 
 def load(path: str | os.PathLike[str], parameters: Sequence[str]) -> tuple[Tree, tuple[str, ...]]:
-    """The tree of a file, and which of its numbers become parameters."""
-    chosen = (parameters,) if isinstance(parameters, str) else tuple(parameters)
-    for kind in chosen:
+    """Read a file; returns its tree and the quantities that become parameters."""
+    requested = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+    for kind in requested:
         if kind not in KINDS:
             raise unknown_name("kind of parameter of a URDF file", kind, KINDS)
-    return tree_of(read_urdf(path)), chosen
+    return tree_of(read_urdf(path)), requested
 
 
 class Writer:
-    """Writes a tree into a model."""
+    """Writes a URDF tree into a model."""
 
     def __init__(self, model: Model, tree: Tree, parameters: Sequence[str]):
         self.m, self.tree, self.robot = model, tree, tree.robot
         self._parameters = parameters
         self._joints = {j.name: j for j in tree.joints}
         self._offsets: dict[str, SX] = {}
-        """Place of each link's origin in the frame of its carrier."""
+        """Position of each link's origin in the frame of its carrier (m)."""
         self._steps: dict[str, SX] = {}
-        """Place of each joint's origin, seen from its parent's."""
+        """Position of each joint's origin relative to its parent's (m)."""
 
     def write(self) -> None:
-        """Bodies, joints, dampers and loops."""
-        self._measure_out()
+        """Add bodies, joints, dampers and loops."""
+        self._compute_offsets()
         points = self._points()
-        loose = {self.tree.carriers[j.child] for j in self.tree.joints if j.type == "floating"}
+        floating = {self.tree.carriers[j.child] for j in self.tree.joints if j.type == "floating"}
         for name, place in points[GROUND].items():
             self.m.ground_point(name, place)
         for link, carrier in self.tree.carriers.items():
             if link == carrier:
                 with _of(self.robot, f"link {link!r}"):
-                    self._body(link, points[link], floating=link in loose)
+                    self._body(link, points[link], floating=link in floating)
         if self.tree.carriers[self.tree.root] != GROUND:
             self.m.fixed(f"{self.tree.root}.base", "ground.base", f"{self.tree.root}.base")
         for joint in self.tree.joints:
@@ -69,17 +69,18 @@ class Writer:
     def start(
         self, positions: Mapping[str, Any], speeds: Mapping[str, Any], near: Mapping[str, Any]
     ) -> None:
-        """One value for each freedom: all joint values, or those given where loops tie joints to
-        each other.
+        """Set the initial conditions, one value for each degree of freedom.
+
+        Without loops these are all joint values; with loops, those that are given.
         """
-        given, rates, rough = (
+        given, rates, approximate = (
             check_values(label, values, self._joints)
             for label, values in (("positions", positions), ("speeds", speeds), ("near", near))
         )
         if not self.robot.loops:
-            if rough:
+            if approximate:
                 raise ModelError(
-                    f"near = {dict(near)!r} means nothing without loops; give these joint values as"
+                    f"near = {dict(near)!r} has no effect without loops; give these joint values as"
                     " positions=…"
                 )
             given = {
@@ -87,32 +88,35 @@ class Writer:
                 for n, j in self._joints.items()
                 if JOINT_DOFS[j.type]
             }
-        if unheld := [n for n in rates if n not in given]:
+        if without_position := [n for n in rates if n not in given]:
             raise ModelError(
-                f"speeds: {unheld[0]!r} has a speed, but no position; give it in positions=…"
+                f"speeds: {without_position[0]!r} has a speed but no position; add it to"
+                " positions=…"
             )
         zero = {n: np.zeros(JOINT_DOFS[j.type]) for n, j in self._joints.items()}
-        motions = self.tree.motions({**zero, **rough, **given}, {**zero, **rates})
-        words: dict[str, dict[Any, Any]] = {
+        motions = self.tree.motions({**zero, **approximate, **given}, {**zero, **rates})
+        conditions: dict[str, dict[Any, Any]] = {
             k: {} for k in ("angle", "displacement", "position", "orientation", "speed", "near")
         }
         for name, value in given.items():
-            self._hold(self._joints[name], value, rates.get(name, zero[name]), motions, words)
+            self._initial_condition(
+                self._joints[name], value, rates.get(name, zero[name]), motions, conditions
+            )
         if self.robot.loops:
-            words["near"] |= {
+            conditions["near"] |= {
                 link: motions[link].R
                 for link, carrier in self.tree.carriers.items()
                 if link == carrier
             }
-            words["near"] |= {
+            conditions["near"] |= {
                 f"{c}.com": self._com_near(link, motions)
                 for link, c in self.tree.carriers.items()
                 if link == c
             }
-        self.m.start(**words)
+        self.m.start(**conditions)
 
-    def _measure_out(self) -> None:
-        """Where links are in the bodies that carry them, with parameters among these numbers."""
+    def _compute_offsets(self) -> None:
+        """Compute the positions of links in the bodies that carry them, including parameters."""
         turned, carriers = self.tree.turned, self.tree.carriers
         for j in self.tree.joints:
             self._steps[j.name] = SX(turned[j.parent]) @ self._vector(
@@ -122,36 +126,33 @@ class Writer:
             link: SX.zeros(3) for link, carrier in carriers.items() if carrier in (link, GROUND)
         }
         ties = [j for j in self.tree.joints if carriers[j.parent] == carriers[j.child]]
-        for j in (
-            *ties,
-            *reversed(ties),
-            *ties,
-        ):  # down from carriers, up to what they carry above them, and down from there
+        # down from carriers, up to the links they carry above them, and down from there
+        for j in (*ties, *reversed(ties), *ties):
             if j.parent in self._offsets and j.child not in self._offsets:
                 self._offsets[j.child] = self._offsets[j.parent] + self._steps[j.name]
             elif j.child in self._offsets and j.parent not in self._offsets:
                 self._offsets[j.parent] = self._offsets[j.child] - self._steps[j.name]
 
     def _points(self) -> dict[str, dict[str, Any]]:
-        """Body → its named points: where joints are, and the origins of links that it carries."""
+        """Body → its named points: joints, and origins of the links that it carries."""
         carriers = self.tree.carriers
-        found: dict[str, dict[str, Any]] = {GROUND: {}, **{body: {} for body in carriers.values()}}
+        points: dict[str, dict[str, Any]] = {GROUND: {}, **{body: {} for body in carriers.values()}}
         if carriers[self.tree.root] != GROUND:
-            found[GROUND]["base"] = found[carriers[self.tree.root]]["base"] = SX.zeros(3)
+            points[GROUND]["base"] = points[carriers[self.tree.root]]["base"] = SX.zeros(3)
         for j in self.tree.joints:
             parent, child = carriers[j.parent], carriers[j.child]
             if parent != child:
-                found[child][j.name] = self._offsets[j.child]
-                found[parent][j.name] = self._offsets[j.parent] + self._steps[j.name]
+                points[child][j.name] = self._offsets[j.child]
+                points[parent][j.name] = self._offsets[j.parent] + self._steps[j.name]
         for link, carrier in carriers.items():
             if link != carrier:
-                found[carrier][link] = self._offsets[link]
+                points[carrier][link] = self._offsets[link]
         for loop in self.robot.loops:
             for link, frame in zip(loop.links, loop.frames, strict=True):
-                found[carriers[link]][loop.name] = self._offsets[link] + SX(
+                points[carriers[link]][loop.name] = self._offsets[link] + SX(
                     self.tree.turned[link] @ frame.xyz
                 )
-        return found
+        return points
 
     def _body(self, link: str, points: Mapping[str, Any], *, floating: bool) -> None:
         inertial, C = self.robot.links[link], self.tree.turned[link]
@@ -161,7 +162,7 @@ class Writer:
         com = SX(C) @ self._vector("com", f"{link}.com", inertial.origin.xyz)
         spine = tuple(points) if len(points) > 1 else (*points, "com")
         inertia = turn @ inertial.inertia @ turn.T
-        inertia = (inertia + inertia.T) / 2  # symmetric beyond rounding
+        inertia = (inertia + inertia.T) / 2  # remove rounding errors
         self.m.body(
             link, mass=mass, inertia=inertia, com=com, points=points, floating=floating, spine=spine
         )
@@ -179,7 +180,7 @@ class Writer:
         elif j.type == "prismatic":
             m.prismatic(j.name, *ends, axis=axis)
             if j.damping:
-                self._damp_slide(
+                self._damp_displacement(
                     j, parent, ends, self._number("damping", damped, j.damping, "N·s/m")
                 )
         else:
@@ -189,8 +190,10 @@ class Writer:
                     damped, j.name, damping=self._number("damping", damped, j.damping, "N·m·s/rad")
                 )
 
-    def _damp_slide(self, j: Connection, parent: str, ends: tuple[str, str], damping: Any) -> None:
-        """Opposite forces along the axis, which both points lie on."""
+    def _damp_displacement(
+        self, j: Connection, parent: str, ends: tuple[str, str], damping: Any
+    ) -> None:
+        """Apply opposite forces along the axis, which both points lie on."""
         axis = vector(*self.tree.axis(j))
 
         def pull(s: Any) -> Any:
@@ -219,37 +222,43 @@ class Writer:
         elif loop.type == "planar":
             m.planar(loop.name, *ends, normal=first, normal_on_second=second)
         else:
-            word = m.cylindrical if loop.type == "cylindrical" else m.revolute
-            word(loop.name, *ends, axis=first, axis_on_second=second)
+            joint = m.cylindrical if loop.type == "cylindrical" else m.revolute
+            joint(loop.name, *ends, axis=first, axis_on_second=second)
 
-    def _hold(
+    def _initial_condition(
         self,
         j: Connection,
         value: np.ndarray,
         rate: np.ndarray,
         motions: Mapping[str, Any],
-        words: dict[str, Any],
+        conditions: dict[str, Any],
     ) -> None:
-        """What the words of a start say of a joint; places of planar and floating joints are
+        """Set the initial conditions of a joint; positions of planar and floating joints are
         global.
         """
         child, at = self.tree.carriers[j.child], motions[j.child]
         place = f"{child}.{j.name}"
         if j.type in ("revolute", "continuous", "prismatic"):
-            words["displacement" if j.type == "prismatic" else "angle"][j.name] = float(value[0])
-            words["speed"][j.name] = float(rate[0])
+            conditions["displacement" if j.type == "prismatic" else "angle"][j.name] = float(
+                value[0]
+            )
+            conditions["speed"][j.name] = float(rate[0])
         elif j.type == "planar":
-            words["angle"][j.name], words["speed"][j.name] = float(value[2]), float(rate[2])
-            open_ = int(
-                np.abs(motions[j.parent].R @ self.tree.axis(j)).argmax()
-            )  # the plane tells this component
-            words["position"][place] = [
-                None if k == open_ else float(x) for k, x in enumerate(at.p)
+            conditions["angle"][j.name], conditions["speed"][j.name] = (
+                float(value[2]),
+                float(rate[2]),
+            )
+            # the plane determines this component
+            dependent = int(np.abs(motions[j.parent].R @ self.tree.axis(j)).argmax())
+            conditions["position"][place] = [
+                None if k == dependent else float(x) for k, x in enumerate(at.p)
             ]
-            words["speed"][place] = [None if k == open_ else float(x) for k, x in enumerate(at.v)]
+            conditions["speed"][place] = [
+                None if k == dependent else float(x) for k, x in enumerate(at.v)
+            ]
         elif j.type == "floating":
-            words["position"][place], words["speed"][place] = at.p.tolist(), at.v.tolist()
-            words["orientation"][child], words["speed"][child] = at.R, at.ω.tolist()
+            conditions["position"][place], conditions["speed"][place] = at.p.tolist(), at.v.tolist()
+            conditions["orientation"][child], conditions["speed"][child] = at.R, at.ω.tolist()
 
     def _com_near(self, link: str, motions: Mapping[str, Any]) -> list[float]:
         inertial, at = self.robot.links[link], motions[link]
@@ -260,7 +269,7 @@ class Writer:
         return self.m.parameter(name, value, unit=unit) if kind in self._parameters else value
 
     def _vector(self, kind: str, name: str, value: np.ndarray) -> SX:
-        """Components, those that are not zero as parameters where these are asked for."""
+        """Components; nonzero ones become parameters if these are requested."""
         return vector(
             *[
                 self._number(kind, f"{name}.{c}", float(x), "m") if x else 0.0
@@ -271,7 +280,7 @@ class Writer:
 
 @contextmanager
 def _of(robot: Robot, thing: str) -> Iterator[None]:
-    """Errors say which file and what in it they are about."""
+    """Prefix errors with the file and the element they concern."""
     try:
         yield
     except ModelError as error:

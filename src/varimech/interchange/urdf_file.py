@@ -1,4 +1,4 @@
-"""URDF files as plain data, read by urdf_parser_py, with one tag more: loops are closed by
+"""URDF files as plain data, read by urdf_parser_py, with an additional tag that closes loops:
 
     <loop_joint name="C" type="revolute">
       <link1 link="coupler" xyz="0.4 0 0" rpy="0 0 0"/>
@@ -6,8 +6,8 @@
       <axis xyz="0 0 1"/>
     </loop_joint>
 
-A frame of each link (xyz in m, rpy in rad, from the link's frame) is joined as by a joint between
-them; the axis is that of both.
+A joint of this type connects a frame of each link (xyz in m, rpy in rad, relative to the link's
+frame); the axis applies to both frames.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .xml_text import xml_root
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 LOOP_TYPES = ("revolute", "continuous", "prismatic", "fixed", "spherical", "cylindrical", "planar")
 MOST = 10_000
-"""Links, and joints, of a file."""
+"""Limit of the number of links, and of joints, in a file: a round value beyond any real robot."""
 READ = {"link": ("inertial",), "joint": ("origin", "axis", "parent", "child", "dynamics", "mimic")}
-"""Of what a file says: the rest, such as meshes and limits, has nothing to do with the motion or is
-not enforced.
+"""Tags that are read. The others, such as meshes and limits, do not affect the motion or are not
+enforced.
 """
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A frame: where (m) and how it is turned (roll, pitch, yaw, rad), as another one sees it."""
+    """A frame: its position (m) and its roll, pitch and yaw (rad) relative to another frame."""
 
     xyz: np.ndarray
     rpy: np.ndarray
@@ -49,7 +49,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Inertial:
-    """Mass (kg), centre of mass with the axes of the inertia, and that (kg·m²) in these axes."""
+    """Mass (kg), centre of mass and axes of the inertia, and the inertia (kg·m²) in these axes."""
 
     mass: float
     origin: Placed
@@ -71,7 +71,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class LoopJoint:
-    """A joint beyond the tree."""
+    """A joint that closes a loop."""
 
     name: str
     type: str
@@ -82,7 +82,7 @@ class LoopJoint:
 
 @dataclass(frozen=True)
 class Robot:
-    """What a file says."""
+    """Content of a URDF file."""
 
     file: str
     name: str
@@ -92,14 +92,14 @@ class Robot:
 
 
 def read_urdf(path: str | os.PathLike[str]) -> Robot:
-    """Read a file.
+    """Read a URDF file.
 
     Raises:
         ModelError: with the file, the joint or link, and the remedy.
     """
     file, root = str(path), xml_root(path)
     if root.tag != "robot":
-        raise ModelError(f"{file} is no URDF: its outermost tag is <{root.tag}>, not <robot>")
+        raise ModelError(f"{file} is not a URDF file: its root tag is <{root.tag}>, not <robot>")
     _check_names(file, root)
     for node in root.findall("joint"):
         if node.get("type") not in TYPES:
@@ -118,7 +118,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Robot:
 
 
 def rpy_matrix(rpy: Any) -> np.ndarray:
-    """R_z(yaw) R_y(pitch) R_x(roll): turned about fixed axes, x first."""
+    """R_z(yaw) R_y(pitch) R_x(roll): rotations about fixed axes, x first."""
     (a, b, c), (A, B, C) = np.sin(rpy), np.cos(rpy)
     return np.array(
         [
@@ -146,7 +146,9 @@ def _parsed(file: str, root: ElementTree.Element) -> Any:
     try:
         return URDF.from_xml_string(ElementTree.tostring(kept))
     except (ParseError, AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{file} is no valid URDF: {' '.join(str(error).split())}") from None
+        raise ModelError(
+            f"{file} is not a valid URDF file: {' '.join(str(error).split())}"
+        ) from None
 
 
 def _check_names(file: str, root: ElementTree.Element) -> None:
@@ -154,7 +156,7 @@ def _check_names(file: str, root: ElementTree.Element) -> None:
         counts = Counter(node.get("name") for node in root if node.tag in tags)
         if sum(counts.values()) > MOST:
             raise ModelError(
-                f"{file}: {sum(counts.values()):,} {tags[0]}s are more than a mechanism has; check"
+                f"{file}: {sum(counts.values()):,} {tags[0]}s exceed the limit of {MOST:,}; check"
                 " the file"
             )
         for name, count in counts.items():
@@ -167,22 +169,22 @@ def _check_names(file: str, root: ElementTree.Element) -> None:
 
 
 def _inertial(file: str, link: Any, *, root: bool) -> Inertial | None:
-    """None for a link without mass; a root without stands on the ground, so that its inertia does
-    not matter.
+    """Inertial data of a link; None for a massless one. A massless root is the ground, so that its
+    inertia does not matter.
     """
     if link.inertial is None:
         return None
     label = f"{file}: link {link.name!r}"
     if link.inertial.inertia is None:
-        raise ModelError(f"{label} has a mass, but no <inertia>; give it one (kg·m²)")
+        raise ModelError(f"{label} has a mass but no <inertia>; add one (kg·m²)")
     inertia = np.array(link.inertial.inertia.to_matrix(), dtype=float)
     mass = float(link.inertial.mass)
     if mass == 0 and (root or not inertia.any()):
         return None
     if not (np.isfinite(inertia).all() and np.isfinite(mass) and mass > 0):
         raise ModelError(
-            f"{label}: mass = {mass:g} kg must be positive, its inertia finite; without mass leave"
-            " <inertial> out"
+            f"{label}: mass = {mass:g} kg must be positive and its inertia finite; omit <inertial>"
+            " for a massless link"
         )
     return Inertial(mass, _placed(label, link.inertial.origin), inertia)
 
@@ -194,8 +196,8 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
             raise ModelError(f"{label}: {unknown_name('link', link, links)}")
     if joint.mimic is not None:
         raise ModelError(
-            f"{label} mimics {joint.mimic.joint!r}, which is not read; remove <mimic>, and drive"
-            " both joints alike"
+            f"{label} mimics {joint.mimic.joint!r}, which is not supported; remove <mimic> and"
+            " apply the same driver to both joints"
         )
     damping, friction = (
         float((joint.dynamics and getattr(joint.dynamics, n)) or 0.0)
@@ -203,13 +205,13 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
     )
     if friction:
         raise ModelError(
-            f"{label}: friction = {friction:g} is not read, as it is not smooth; set it to 0, and"
-            " add a force in its place"
+            f"{label}: friction = {friction:g} is not supported, as it is not smooth; set it to 0"
+            " and add a force instead"
         )
     if damping and joint.type in ("planar", "floating", "fixed"):
         raise ModelError(
-            f"{label}: damping = {damping:g} of a {joint.type} joint is not read; set it to 0, and"
-            " add a force instead"
+            f"{label}: damping = {damping:g} of a {joint.type} joint is not supported; set it to 0"
+            " and add a force instead"
         )
     axis = _axis(label, (1.0, 0.0, 0.0) if joint.axis is None else joint.axis)
     return Connection(
@@ -265,9 +267,7 @@ def _axis(label: str, axis: Any) -> np.ndarray:
     direction = _vector(f"{label}: axis", axis)
     length = float(np.linalg.norm(direction))
     if length == 0:
-        raise ModelError(
-            f'{label}: axis = "0 0 0" has no direction; give a vector that is not zero'
-        )
+        raise ModelError(f'{label}: axis = "0 0 0" has no direction; give a nonzero vector')
     return direction / length
 
 

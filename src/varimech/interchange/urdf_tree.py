@@ -1,9 +1,9 @@
-"""The tree of a URDF file: which body carries which link, how frames are turned, and where links
-are for given joint values.
+"""The tree of a URDF file: the body of each link, constant rotations of frames, and positions of
+links for given joint values.
 
-A body's frame has its origin where its link has it, and is parallel to the root's while all joint
-values are zero: so a joint has the same axis in both its bodies, and its angle is zero where the
-file says so. With C the constant rotation of a link's own frame in its body's:
+A body's frame has the origin of its link's frame, and is parallel to the root's frame when all
+joint values are zero: so a joint has the same axis in both its bodies, and the zero of its angle is
+that of the file. With C the constant rotation of a link's own frame in its body's:
 
     R_child = R_parent Rot(C a, θ),     p_child = p_parent + R_parent (C_parent xyz + C a s)
 """
@@ -24,8 +24,8 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Motion:
-    """Rotation of a link's body, place of the link's origin (m), and their rates (rad/s, m/s), in
-    the global frame.
+    """Rotation of a link's body, position of the link's origin (m), and their rates (rad/s, m/s),
+    in the global frame.
     """
 
     R: np.ndarray
@@ -36,8 +36,8 @@ class Motion:
 
 @dataclass(frozen=True)
 class Tree:
-    """Joints with parents before children, the root, the constant rotation of each link's frame,
-    and who carries which link.
+    """Kinematic tree: joints with parents before children, the root, the constant rotation of each
+    link's frame, and the body of each link.
     """
 
     robot: Robot
@@ -52,30 +52,38 @@ class Tree:
         return self.turned[joint.child] @ joint.axis
 
     def plane(self, joint: Connection) -> np.ndarray:
-        """Both directions of a planar joint, as columns: x and y of the joint's frame where its
-        axis is z, else turned with it.
+        """Both directions of a planar joint, as columns: x and y of the joint's frame if its axis
+        is z, otherwise rotated with it.
         """
         return self.turned[joint.child] @ _turning_z_to(joint.axis)[:, :2]
 
     def motions(
         self, values: Mapping[str, np.ndarray], rates: Mapping[str, np.ndarray]
     ) -> dict[str, Motion]:
-        """All links for joint values and rates: (θ), (s), (x, y, θ) of planar joints, (x, y, z,
-        roll, pitch, yaw) of floating ones; rates of the latter are velocity and angular velocity in
-        the joint's frame.
+        """Motion of all links.
+
+        Args:
+            values: joint values: (θ), (s), (x, y, θ) of planar joints, (x, y, z, roll, pitch, yaw)
+                of floating ones (rad, m).
+            rates: their rates; of floating joints velocity and angular velocity in the joint's
+                frame (m/s, rad/s).
         """
         still = np.zeros(3)
-        found = {self.root: Motion(np.eye(3), still, still, still)}
+        motions = {self.root: Motion(np.eye(3), still, still, still)}
         for joint in self.joints:
-            up = found[joint.parent]
-            slide, glide, turn, spin = self._relative(joint, values[joint.name], rates[joint.name])
-            arm = up.R @ (self.turned[joint.parent] @ joint.origin.xyz + slide)
-            v = up.v + np.cross(up.ω, arm) + up.R @ glide
-            found[joint.child] = Motion(up.R @ turn, up.p + arm, up.ω + up.R @ spin, v)
-        return found
+            up = motions[joint.parent]
+            displacement, displacement_rate, turn, spin = self._relative(
+                joint, values[joint.name], rates[joint.name]
+            )
+            arm = up.R @ (self.turned[joint.parent] @ joint.origin.xyz + displacement)
+            v = up.v + np.cross(up.ω, arm) + up.R @ displacement_rate
+            motions[joint.child] = Motion(up.R @ turn, up.p + arm, up.ω + up.R @ spin, v)
+        return motions
 
     def _relative(self, joint: Connection, x: np.ndarray, ẋ: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Slide, its rate, turn and spin against the parent, in its body's frame."""
+        """Displacement, its rate, rotation and angular velocity relative to the parent, in its
+        body's frame.
+        """
         a, zero, C = self.axis(joint), np.zeros(3), self.turned[joint.child]
         if joint.type in ("revolute", "continuous"):
             return zero, zero, _about(a, x[0]), a * ẋ[0]
@@ -93,14 +101,14 @@ def tree_of(robot: Robot) -> Tree:
     """The tree of a robot.
 
     Raises:
-        ModelError: where links form no tree, or a link without mass moves.
+        ModelError: if the links do not form a tree, or a massless link can move.
     """
     file = robot.file
     if not robot.links:
         raise ModelError(f"{file} has no links; add some")
     if robot.links.get(GROUND) is not None:
         raise ModelError(
-            f"{file}: link {GROUND!r} has a mass, but that name is taken by what does not move;"
+            f"{file}: link {GROUND!r} has a mass, but that name is reserved for the fixed base;"
             " choose another"
         )
     above: dict[str, Connection] = {}
@@ -135,48 +143,45 @@ def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
     below: dict[str, list[Connection]] = {link: [] for link in robot.links}
     for joint in robot.joints:
         below[joint.parent].append(joint)
-    found = list(below[root])
-    for joint in found:  # which grows on the way
-        found += below[joint.child]
-    reached = {joint.name for joint in found}
+    ordered = list(below[root])
+    for joint in ordered:  # the list grows during the loop
+        ordered += below[joint.child]
+    reached = {joint.name for joint in ordered}
     if missing := [j.name for j in robot.joints if j.name not in reached]:
         raise ModelError(
             f"{robot.file}: joints {', '.join(map(repr, missing))} form a cycle; close loops by"
             " <loop_joint>"
         )
-    return tuple(found)
+    return tuple(ordered)
 
 
 def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[str, str]:
-    """Links with mass carry themselves, a root without is the ground, others are part of what fixed
-    joints tie them to: parents first.
+    """Body of each link: links with mass are bodies, a massless root is the ground, other links
+    belong to what fixed joints connect them to, parents first.
     """
-    found = {link: link for link, inertial in robot.links.items() if inertial is not None}
-    found.setdefault(root, GROUND)
+    carriers = {link: link for link, inertial in robot.links.items() if inertial is not None}
+    carriers.setdefault(root, GROUND)
     ties = [j for j in joints if j.type == "fixed"]
-    for j in (
-        *ties,
-        *reversed(ties),
-        *ties,
-    ):  # down from links with mass, up from them, and down from there
-        if j.parent in found:
-            found.setdefault(j.child, found[j.parent])
-        elif j.child in found:
-            found[j.parent] = found[j.child]
+    # down from links with mass, up from them, and down from there
+    for j in (*ties, *reversed(ties), *ties):
+        if j.parent in carriers:
+            carriers.setdefault(j.child, carriers[j.parent])
+        elif j.child in carriers:
+            carriers[j.parent] = carriers[j.child]
     for j in joints:
-        if j.child not in found:
+        if j.child not in carriers:
             raise ModelError(
                 f"{robot.file}: link {j.child!r} has no mass, and joint {j.name!r} lets it move;"
-                " give it an <inertial>, or fix it to a link that has one"
+                " add an <inertial>, or fix it to a link that has one"
             )
-    return found
+    return carriers
 
 
 def check_values(
     label: str, given: Mapping[str, Any], joints: Mapping[str, Connection]
 ) -> dict[str, np.ndarray]:
-    """Joint values by name, each with as many numbers as its joint has freedoms."""
-    found = {}
+    """Check joint values by name; each has as many numbers as its joint has degrees of freedom."""
+    checked = {}
     for name, value in given.items():
         if name not in joints:
             raise unknown_name(f"joint in {label}", name, joints)
@@ -187,11 +192,11 @@ def check_values(
             numbers = np.zeros(0)
         if numbers.shape != (count,) or not np.isfinite(numbers).all():
             raise ModelError(
-                f"{label}: {name!r} = {value!r}; a {joints[name].type} joint has {count} freedoms,"
-                f" so give {count} numbers"
+                f"{label}: {name!r} = {value!r}; a {joints[name].type} joint has {count} DOF;"
+                f" give {count} numbers"
             )
-        found[name] = numbers
-    return found
+        checked[name] = numbers
+    return checked
 
 
 JOINT_DOFS = {

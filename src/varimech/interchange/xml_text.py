@@ -1,6 +1,4 @@
-"""XML files from anywhere, read without following where they point: no declarations, no entities,
-nothing huge.
-"""
+"""Safe reading of XML files from any source: no declarations, no entities, limited size."""
 
 from __future__ import annotations
 
@@ -13,28 +11,24 @@ from xml.parsers import expat
 from ..core.errors import ModelError
 
 LARGEST = 16 * 2**20
-"""Bytes of a file."""
+"""Largest file (bytes), a round value far beyond any description of a mechanism."""
 DEEPEST = 64
-"""Tags within tags."""
+"""Deepest nesting of tags; URDF needs fewer than ten."""
 
 
 def xml_root(path: str | os.PathLike[str]) -> ElementTree.Element:
-    """The outermost element of a file.
+    """The root element of a file.
 
     Raises:
-        ModelError: for a file that is missing, too large or no XML, and for one that declares a
-            document type: entities declared there could grow without bound, or stand for other
-            files.
+        ModelError: for a file that is missing, too large or not XML, and for one with a DOCTYPE:
+            the entities that it declares could grow without bound, or refer to other files.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
-            raise ModelError(
-                f"{path}: more than {LARGEST:,} bytes are more than a description of a mechanism"
-                " has; check the file"
-            )
+            raise ModelError(f"{path}: larger than the limit of {LARGEST:,} bytes; check the file")
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}; check the path") from None
     try:
@@ -43,17 +37,17 @@ def xml_root(path: str | os.PathLike[str]) -> ElementTree.Element:
     except (expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"{path} is no XML: {error}") from None
+        raise ModelError(f"{path} is not XML: {error}") from None
 
 
 def _scanner(path: Path) -> Any:
-    """A first reader, which builds nothing, and refuses what a second should not see."""
+    """A first parser, which builds nothing and rejects what the second one must not see."""
     parser, depth = expat.ParserCreate(), 0
 
     def declared(*_: Any) -> None:
         line = parser.CurrentLineNumber
         raise ModelError(
-            f"{path}, line {line}: a DOCTYPE can declare entities, which are not followed;"
+            f"{path}, line {line}: a DOCTYPE can declare entities, which are not supported;"
             " remove it"
         )
 
@@ -62,7 +56,8 @@ def _scanner(path: Path) -> Any:
         depth += 1
         if depth > DEEPEST:
             raise ModelError(
-                f"{path}, line {parser.CurrentLineNumber}: <{tag}> stands within {DEEPEST} others;"
+                f"{path}, line {parser.CurrentLineNumber}: <{tag}> is nested more than {DEEPEST}"
+                " deep;"
                 " check the file"
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..core.interrupts import HeldBack, held_back
+from ..core.interrupts import DeferredInterrupt, deferred_interrupts
 from .scaled import Scaled
 from .settings import MEMORY, Ended, Settings, Tell
 
@@ -30,7 +30,7 @@ class _Raised:
     Ctrl-C comes where one of them is at work.
     """
 
-    def __init__(self, held: HeldBack):
+    def __init__(self, held: DeferredInterrupt):
         self.first: BaseException | None = None
         self._held = held
 
@@ -38,7 +38,7 @@ class _Raised:
         """What a function gives; None where it raises, or another did before."""
         if self.first is None:
             try:
-                with self._held.let_through():
+                with self._held.allowed():
                     return function()
             except BaseException as error:
                 self.first = error
@@ -101,7 +101,7 @@ class _Plain(ca.Callback):
 
 def by_ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
     """Solve from the start of the scaled problem."""
-    with held_back() as held:
+    with deferred_interrupts() as held:
         raised = _Raised(held)
         problem, callbacks = _functions(scaled, settings, tell, raised)
         solver = ca.nlpsol(

@@ -1,4 +1,4 @@
-"""Bars beside each other: how much each of some named numbers counts, the largest first."""
+"""Bar charts of named numbers, the largest first."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 20
-"""Of a panel; the smallest ones are left out beyond."""
+"""Most bars in a panel, as many as stay legible; the smallest are left out beyond."""
 
 
 def bar_figure(
     panels: Mapping[str, np.ndarray], names: Sequence[str], *, title: str = ""
 ) -> Figure:
-    """A panel a label with horizontal bars; positive ones and negative ones differ in colour."""
+    """Horizontal bars, one panel for each label, with different colours for positive and negative
+    values.
+
+    Args:
+        panels: axis label → values, one for each name.
+        names: names of the bars.
+        title: title of the figure.
+    """
     count = min(len(names), MOST_BARS)
     figure = new_figure(7.0, 0.8 + len(panels) * (0.5 + 0.28 * count))
     axes = figure.subplots(len(panels), 1, squeeze=False)[:, 0]

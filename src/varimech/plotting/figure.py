@@ -1,4 +1,4 @@
-"""Line figures: panels over a common horizontal axis, in one quiet style. No global state, no
+"""Line figures: panels over a common horizontal axis, in one restrained style. No global state, no
 display needed.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0b6fb8", "#d1495b", "#2a9d5c", "#e08a00", "#6c4ab6", "#00838f", "#8c564b", "#555555")
-"""Told apart also by people who see no red or green (they differ in lightness)."""
+"""Distinguishable with colour-vision deficiency, too: they differ in lightness."""
 INK, GRID = "#333333", "#d9d9d9"
 
 
@@ -43,8 +43,13 @@ class Panel:
 def line_figure(
     panels: Sequence[Panel], *, title: str = "", xlabel: str = "time (s)", style: str | None = None
 ) -> Figure:
-    """Panels below each other with a common horizontal axis; `style="paper"` makes it fit for a
-    paper, with a title only if one is given.
+    """Panels one below another with a common horizontal axis.
+
+    Args:
+        panels: the panels.
+        title: title of the figure.
+        xlabel: label of the horizontal axis.
+        style: "paper" for a figure in the format of a paper; it has a title only if one is given.
     """
     figure = new_figure(7.0, 1.0 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -74,7 +79,7 @@ def line_figure(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure (inches) that needs no display."""
+    """An empty figure of a width and height (in) that needs no display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -84,7 +89,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def picture(figure: Figure) -> str:
-    """A figure as an element of HTML, complete in itself."""
+    """A figure as a self-contained HTML element."""
     buffer = BytesIO()
     figure.savefig(buffer, format="svg")
     return (
@@ -94,7 +99,7 @@ def picture(figure: Figure) -> str:
 
 
 def quiet(ax: Axes) -> None:
-    """Light grid, no box."""
+    """Apply a light grid and remove the box."""
     ax.grid(color=GRID, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

@@ -1,5 +1,5 @@
 """Drawings of a mechanism: bodies as lines between their points, springs as zigzags, joints as
-dots, sliders as blocks on rails, traces.
+dots, sliders as blocks on rails, paths of points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """Something drawn through points: a body, or a spring or damper between two of them."""
+    """A body drawn through its points, or a spring or damper between two points."""
 
     kind: str
     """"body", "beam", "spring" or "damper"."""
@@ -29,26 +29,26 @@ class Shape:
 
 @dataclass(frozen=True)
 class Slider:
-    """A joint that slides: a block at its point, and a rail below it along its way, if that is on
-    the ground.
+    """A sliding joint: a block at its point, and the rail along its direction if it is fixed to the
+    ground.
     """
 
     point: str
     size: float
-    """Of the block (m)."""
+    """Size of the block (m)."""
     direction: np.ndarray
-    """Unit vector along the way."""
+    """Unit vector of the sliding direction."""
     reach: tuple[float, float] | None
-    """How far the rail goes against and along the direction (m); None where there is none."""
+    """Lengths of the rail against and along the direction (m); None without a rail."""
 
-    def ends(self, place: np.ndarray) -> np.ndarray:
-        """Of the rail, or of the block where there is none, through the point: (end, component)."""
-        back, forth = self.reach or (self.size / 2, self.size / 2)
-        return np.array([place - back * self.direction, place + forth * self.direction])
+    def ends(self, position: np.ndarray) -> np.ndarray:
+        """Ends of the rail, or of the block if there is none: (end, component) (m)."""
+        back, forward = self.reach or (self.size / 2, self.size / 2)
+        return np.array([position - back * self.direction, position + forward * self.direction])
 
     @property
     def up(self) -> np.ndarray:
-        """In the plane, the unit vector from the rail to the block: not downwards."""
+        """In the plane, the unit vector from the rail to the block; never downwards."""
         x, y = self.direction
         return np.array([-y, x]) if x >= 0 else np.array([y, -x])
 
@@ -63,17 +63,17 @@ def draw(
     *,
     title: str = "",
 ) -> Figure:
-    """The mechanism at several instants (the last one strong, earlier ones faint), with the paths
-    of points.
+    """The mechanism at several instants (the last one bold, earlier ones faint), with the paths of
+    points.
 
     Args:
         shapes: what to draw.
-        frames: for each instant the position of every point.
-        traces: name of a point → its path, (time, component).
+        frames: for each instant the position of every point (m).
+        traces: name of a point → its path, (time, component) (m).
         labels: point → text beside it.
         fixed: points of the ground.
-        sliders: joints that slide.
-        title: above the drawing.
+        sliders: sliding joints.
+        title: title above the drawing.
     """
     size = next(iter(frames[0].values())).size
     figure = new_figure(6.4, 5.4)
@@ -82,10 +82,10 @@ def draw(
     for (name, path), dashes in zip(traces.items(), cycle(("-", "--", ":", "-.")), strict=False):
         ax.plot(*path.T, dashes, color="#888888", linewidth=0.9, zorder=1, label=f"path of {name}")
     for k, frame in enumerate(frames):
-        strong = k == len(frames) - 1
-        alpha = 1.0 if strong else 0.12 + 0.25 * k / max(1, len(frames) - 1)
+        bold = k == len(frames) - 1
+        alpha = 1.0 if bold else 0.12 + 0.25 * k / max(1, len(frames) - 1)
         for shape in shapes:
-            _draw_shape(ax, shape, frame, bodies, alpha, strong)
+            _draw_shape(ax, shape, frame, bodies, alpha, bold)
     for slider in sliders:
         _draw_slider(ax, slider, frames[-1][slider.point])
     _draw_points(ax, frames[-1], labels, fixed, _lines_at(shapes, sliders, frames[-1]))
@@ -111,11 +111,11 @@ def _draw_shape(
     frame: Mapping[str, np.ndarray],
     bodies: list[str],
     alpha: float,
-    strong: bool,
+    bold: bool,
 ) -> None:
     path = np.array([frame[p] for p in shape.points])
     if shape.kind in ("spring", "damper"):
-        if strong:
+        if bold:
             ax.plot(
                 *(_zigzag(*path) if shape.kind == "spring" else path).T,
                 color="#777777",
@@ -127,22 +127,22 @@ def _draw_shape(
     ax.plot(
         *path.T,
         color=colour,
-        linewidth=4.0 if strong else 2.5,
+        linewidth=4.0 if bold else 2.5,
         alpha=alpha,
         solid_capstyle="round",
         zorder=3,
     )
 
 
-def _draw_slider(ax: Any, slider: Slider, place: np.ndarray) -> None:
+def _draw_slider(ax: Any, slider: Slider, position: np.ndarray) -> None:
     from matplotlib.patheffects import withTickedStroke
 
-    ends, grey = slider.ends(place), "#777777"
-    if place.size == 3:
+    ends, grey = slider.ends(position), "#777777"
+    if position.size == 3:
         if slider.reach is not None:
             ax.plot(*ends.T, color=grey, linewidth=1.0, zorder=1.5)
         ax.plot(
-            *[[c] for c in place],
+            *[[c] for c in position],
             "s",
             color="#e6e6e6",
             markeredgecolor=INK,
@@ -150,13 +150,12 @@ def _draw_slider(ax: Any, slider: Slider, place: np.ndarray) -> None:
             zorder=2.5,
         )
         return
-    half, high = slider.size / 2 * slider.direction, 0.3 * slider.size * slider.up
-    block = place + np.array([-half - high, half - high, half + high, -half + high])
+    half, rise = slider.size / 2 * slider.direction, 0.3 * slider.size * slider.up
+    block = position + np.array([-half - rise, half - rise, half + rise, -half + rise])
     ax.fill(*block.T, facecolor="#e6e6e6", edgecolor=INK, linewidth=1.0, zorder=2.5)
     if slider.reach is not None:
-        rail = (
-            ends if slider.direction[0] >= 0 else ends[::-1]
-        ) - high  # hatched to the right of its way
+        # the hatching is on the right-hand side of the line
+        rail = (ends if slider.direction[0] >= 0 else ends[::-1]) - rise
         hatched = withTickedStroke(angle=-135, spacing=6, length=0.8)
         ax.plot(*rail.T, color=grey, linewidth=1.0, zorder=1.5, path_effects=[hatched])
 
@@ -204,39 +203,39 @@ def _draw_points(
 def _lines_at(
     shapes: Sequence[Shape], sliders: Sequence[Slider], frame: Mapping[str, np.ndarray]
 ) -> np.ndarray:
-    """All straight lines of a drawing, (line, end, component): what labels keep clear of."""
+    """All straight lines of a drawing, (line, end, component), which labels avoid."""
     lines = [(frame[a], frame[b]) for s in shapes for a, b in pairwise(s.points)]
     lines += [tuple(s.ends(frame[s.point])) for s in sliders]
     size = next(iter(frame.values())).size
-    if size == 2:  # below is what is hatched
+    if size == 2:  # keep clear of the hatching below
         lines += [(frame[s.point], frame[s.point] - s.size * s.up) for s in sliders]
     return np.array(lines) if lines else np.zeros((0, 2, size))
 
 
-def _free_direction(place: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    """Of eight directions from a point, the one farthest from all lines through it; up and to the
-    right among equals.
+def _free_direction(position: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """Of eight directions from a point, the one farthest from all lines through it; the upper right
+    one on a tie.
     """
     a, along = lines[:, 0], lines[:, 1] - lines[:, 0]
     lengths = np.maximum(np.linalg.norm(along, axis=1), 1e-300)
-    share = np.clip(((place - a) * along).sum(axis=1) / lengths**2, 0, 1)
-    through = np.linalg.norm(a + share[:, None] * along - place, axis=1) < 0.02 * lengths
-    leaving = np.concatenate([(end - place)[through] for end in (lines[:, 0], lines[:, 1])])
+    share = np.clip(((position - a) * along).sum(axis=1) / lengths**2, 0, 1)
+    through = np.linalg.norm(a + share[:, None] * along - position, axis=1) < 0.02 * lengths
+    leaving = np.concatenate([(end - position)[through] for end in (lines[:, 0], lines[:, 1])])
     leaving = leaving[np.linalg.norm(leaving, axis=1) > 0]
     around = np.pi / 4 * np.array([1, 2, 3, 0, 4, 7, 6, 5])
-    ways = np.column_stack([np.cos(around), np.sin(around)])
+    directions = np.column_stack([np.cos(around), np.sin(around)])
     if not len(leaving):
-        return np.asarray(ways[0])
-    nearest = (ways @ (leaving / np.linalg.norm(leaving, axis=1)[:, None]).T).max(axis=1)
-    return np.asarray(ways[np.argmin(nearest.round(2))])
+        return np.asarray(directions[0])
+    nearest = (directions @ (leaving / np.linalg.norm(leaving, axis=1)[:, None]).T).max(axis=1)
+    return np.asarray(directions[np.argmin(nearest.round(2))])
 
 
 def _zigzag(start: np.ndarray, end: np.ndarray, turns: int = 9) -> np.ndarray:
-    """A spring's outline: straight ends, zigzag between."""
+    """Outline of a spring: straight ends with a zigzag in between."""
     axis = end - start
     length = float(np.linalg.norm(axis)) or 1.0
     side = np.array([-axis[1], axis[0], *np.zeros(axis.size - 2)]) / length
     s = np.concatenate([[0.0], np.linspace(0.2, 0.8, 2 * turns + 1), [1.0]])
-    swing = np.zeros_like(s)
-    swing[2:-2] = 0.03 * length * np.where(np.arange(s.size - 4) % 2, -1.0, 1.0)
-    return start + s[:, None] * axis + swing[:, None] * side
+    offset = np.zeros_like(s)
+    offset[2:-2] = 0.03 * length * np.where(np.arange(s.size - 4) % 2, -1.0, 1.0)
+    return start + s[:, None] * axis + offset[:, None] * side

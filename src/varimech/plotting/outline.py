@@ -1,4 +1,6 @@
-"""Trees as text, drawn with lines; what is alike is told once, so that large ones stay short."""
+"""Trees as text with line drawing; repeated branches are abbreviated, so that large trees stay
+short.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 RUN = 6
-"""Longest row of alike nodes that is written out."""
+"""Longest sequence of equal nodes that is shown in full; a round value."""
 LINES, LEVELS = 60, 20
-"""Lines and levels after which the rest is counted only."""
+"""Number of lines, and of levels, after which the rest is only counted: about one screen."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A node of a tree and what it hangs on."""
+    """A node of a tree with its parent."""
 
     node: str
     parent: str
     label: str
-    """How it hangs there."""
+    """Connection to the parent."""
     kind: str
-    """Nodes of one kind are alike."""
+    """Nodes of the same kind are interchangeable."""
     note: str = ""
 
 
@@ -30,24 +32,26 @@ class _Row:
     label: str = ""
     note: str = ""
     nodes: int = 1
-    """How many it stands for."""
+    """Number of nodes that the row represents."""
 
 
 def outline(branches: Sequence[Branch]) -> list[str]:
-    """A tree or several, one line a node; parents come before their children, and that of a root is
-    "".
+    """Text of one or more trees, one line for each node.
 
-    Long rows, of nodes that each carry the next or of neighbours with equal branches, are shortened
-    to their ends.
+    Long sequences (chains of equal nodes, or neighbours with equal branches) are abbreviated to
+    their ends.
+
+    Args:
+        branches: the nodes, parents before their children; the parent of a root is "".
     """
     rows: list[_Row] = []
-    left = len(branches)
+    remaining = len(branches)
     for row in _Tree(branches).rows(""):
         if len(rows) == LINES:
-            rows.append(_Row(f"⋮ {left} more"))
+            rows.append(_Row(f"⋮ {remaining} more"))
             break
         rows.append(row)
-        left -= row.nodes
+        remaining -= row.nodes
     first, second = (
         max(len(text) for text in column)
         for column in zip(*[(r.tree, r.label) for r in rows if r.label], strict=True)
@@ -59,7 +63,7 @@ def outline(branches: Sequence[Branch]) -> list[str]:
 
 
 def shortened(texts: Sequence[str], most: int) -> list[str]:
-    """The first and the last of many, and how many there are between them."""
+    """The first and the last of many texts, with the number left out between them."""
     if len(texts) <= most:
         return list(texts)
     ends = (most - 1) // 2
@@ -71,9 +75,7 @@ def shortened(texts: Sequence[str], most: int) -> list[str]:
 
 
 class _Tree:
-    """Which nodes are alike. Found from the leaves to the root and back without recursion: chains
-    may be long.
-    """
+    """Equal branches of a tree, determined without recursion, because chains may be long."""
 
     def __init__(self, branches: Sequence[Branch]):
         self.children: dict[str, list[Branch]] = {"": [], **{b.node: [] for b in branches}}
@@ -83,8 +85,8 @@ class _Tree:
         self.shape: dict[str, int] = {}
         """Equal for equal branches."""
         self.end: dict[str, tuple[int, Branch]] = {}
-        """Of the row of alike nodes, each the only child of the one before, that goes on here: how
-        far away, and which.
+        """End of the chain of equal nodes that contains a node, each the only child of the one
+        before: distance and node.
         """
         shapes: dict[tuple[str, tuple[int, ...]], int] = {}
         for b in reversed(branches):
@@ -99,27 +101,29 @@ class _Tree:
                 self.end[b.node] = (steps + 1, last)
 
     def rows(self, node: str, prefix: str = "", level: int = 0, shown: int = 0) -> Iterator[_Row]:
-        """Lines below a node; `shown` nodes of the row that goes on there stand above."""
+        """Lines below a node; the first `shown` nodes of the chain that continues
+        there are above.
+        """
         here = self.children[node]
         if level == LEVELS and here:
             count = sum(self.size[b.node] for b in here)
             yield _Row(f"{prefix}└─ ⋮ {count} more", nodes=count)
         elif shown == 2 and (steps := self.end[here[0].node][0]) > RUN - 3:
-            yield _Row(f"{prefix}└─ ⋮ {steps} more, each on the one before", nodes=steps)
+            yield _Row(f"{prefix}└─ ⋮ {steps} more, each connected to the one before", nodes=steps)
             yield from self._branch(self.end[here[0].node][1], prefix + "   ", level + 1, last=True)
         else:
             while here:
                 shape = self.shape[here[0].node]
-                alike = next(
+                equal = next(
                     (k for k, b in enumerate(here) if self.shape[b.node] != shape), len(here)
                 )
-                row, here = here[:alike], here[alike:]
-                for b in row if alike <= RUN else row[:2]:
+                row, here = here[:equal], here[equal:]
+                for b in row if equal <= RUN else row[:2]:
                     yield from self._branch(b, prefix, level, shown, last=not here and b is row[-1])
-                if alike > RUN:
+                if equal > RUN:
                     lead = "├─ " if level else ""
                     yield _Row(
-                        f"{prefix}{lead}⋮ {alike - 3} more like these",
+                        f"{prefix}{lead}⋮ {equal - 3} more like these",
                         nodes=sum(self.size[b.node] for b in row[2:-1]),
                     )
                     yield from self._branch(row[-1], prefix, level, last=not here)

@@ -1,5 +1,5 @@
-"""Figures of differences over a sweep of perturbations: a panel a parameter, a curve an objective,
-levels of other roads beside them.
+"""Difference quotients over a sweep of perturbations: one panel for each parameter, one curve for
+each objective, with the errors of other derivative methods as levels.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FLOOR, CEILING = 1e-16, 10.0
-"""What a difference of nothing, and one that is beyond the figure, are drawn at."""
+"""A zero difference is drawn at the first value, near the rounding error; larger ones than the
+second are clipped.
+"""
 GUIDES = (((1e-4, 1e-2), (1e-12, 1e-8), "δ²"), ((1e-11, 1e-8), (1e-8, 1e-11), "1/δ"))
-"""How errors fall, and how rounding grows."""
+"""Guide lines: truncation error δ² and rounding error 1/δ of central differences."""
 STYLES: tuple[tuple[float, tuple[float, ...]], ...] = (
     (0, (4, 2)),
     (0, (1, 1.5)),
@@ -31,7 +33,7 @@ STYLES: tuple[tuple[float, tuple[float, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Curve:
-    """Relative errors over perturbations."""
+    """Relative differences over relative perturbations."""
 
     label: str
     x: np.ndarray
@@ -40,7 +42,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Level:
-    """A relative error that belongs to a curve by its label, of some kind."""
+    """Relative difference of another method (`kind`) for the objective `label`."""
 
     label: str
     kind: str
@@ -54,7 +56,14 @@ def sweep_figure(
     title: str,
     against: str,
 ) -> Figure:
-    """Panels side by side with common logarithmic axes."""
+    """Panels side by side with common logarithmic axes.
+
+    Args:
+        panels: parameter → its curves and levels.
+        labels: objectives, in the order of their colours.
+        title: title of the figure.
+        against: the reference of the differences.
+    """
     from matplotlib.lines import Line2D
 
     columns = min(3, len(panels))
@@ -77,10 +86,10 @@ def sweep_figure(
                 linewidth=1.1,
                 alpha=0.8,
             )
-        for x, y, word in GUIDES if curves else ():
+        for x, y, text in GUIDES if curves else ():
             ax.loglog(x, y, color="#b5b5b5", linewidth=1.0, zorder=1)
             ax.annotate(
-                word,
+                text,
                 (x[-1], y[-1]),
                 color="#8a8a8a",
                 fontsize=8,

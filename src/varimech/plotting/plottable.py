@@ -1,4 +1,4 @@
-"""Results that are told in words and plotted: notebooks show both."""
+"""Results with a text and a plot, which notebooks show together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Plotted(Displayed):
-    """Shown as its text and its plot."""
+    """A result that notebooks display as its text and its plot."""
 
-    def plot(self, *args: Any, **how: Any) -> Figure:
-        """A figure of it."""
+    def plot(self, *args: Any, **options: Any) -> Figure:
+        """Plot the result."""
         raise NotImplementedError
 
     def _display(self) -> str:

@@ -1,8 +1,7 @@
-"""Figures fit for a paper, from those for a screen: as wide as a column, 8 pt, told apart in grey,
-fonts kept as text.
+"""Figures for papers: column width, 8 pt, distinguishable in grey, fonts kept as text.
 
-No setting of matplotlib is changed for good: sizes are set on the figure itself, and how fonts are
-embedded while it is saved.
+No global setting of matplotlib is changed: sizes are set on the figure itself, and font embedding
+while it is saved.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
 
 STYLES = ("paper",)
 COLUMN, PAGE = 3.4, 7.0
-"""Widths of a column and of a page (in)."""
+"""Widths of a column and of a page (in), common in two-column journals."""
 WIDE = 9.0
-"""Figures that are wider than this have panels side by side, and take the page."""
+"""Wider figures (in) have panels side by side and take the page width."""
 TEXT, SMALL = 8.0, 7.0
-"""Points: labels; ticks and legends."""
+"""Font sizes (pt) of labels, and of ticks and legends."""
 THIN = 0.9
-"""Of curves; others are thinned in proportion."""
+"""Line width of curves (pt); others are thinned in proportion."""
 LETTERS = 52
-"""Of a legend that go beside each other in a column."""
+"""Characters of a legend that fit side by side in a column, at `SMALL`."""
 FAMILY = ["STIXGeneral", "DejaVu Serif"]
 DASHES: tuple[Any, ...] = (
     "-",
@@ -36,17 +35,25 @@ DASHES: tuple[Any, ...] = (
     (0, (8, 3)),
 )
 PIXELS = 300
-"""An inch."""
+"""Resolution of saved bitmaps (pixels per inch), usual for print."""
 HATCHES = ("", "////", "....", "xxxx")
 FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
-"""Text stays text."""
+"""Keep text as text in vector formats."""
 
 
 def in_style(
     figure: Figure, style: str | None, *, resize: bool = True, titled: bool = False
 ) -> Figure:
-    """The figure as it is, or as `style` wants it; what a caption tells is left out of it, unless
-    its title was asked for.
+    """Apply a style to a figure.
+
+    Args:
+        figure: the figure; it is changed.
+        style: "paper", or None to leave the figure unchanged.
+        resize: whether to resize it to the column or page width.
+        titled: whether to keep the title, which a paper has in its caption.
+
+    Raises:
+        ModelError: for an unknown style.
     """
     if style is None:
         return figure
@@ -56,9 +63,8 @@ def in_style(
 
     for ax in figure.axes:
         (_thin_curves if _has_curves(ax) else _thin_drawing)(ax)
-        ax.tick_params(
-            labelsize=SMALL, width=0.5, length=2.5, labelfontfamily=FAMILY
-        )  # also of ticks that are yet to come
+        # also sets ticks that matplotlib creates later
+        ax.tick_params(labelsize=SMALL, width=0.5, length=2.5, labelfontfamily=FAMILY)
     if not titled and figure.get_suptitle():
         figure.suptitle("")
     if resize:
@@ -71,12 +77,14 @@ def in_style(
 
 
 def _has_curves(ax: Axes) -> bool:
-    """Whether it shows curves over an axis, and not things in space."""
+    """Whether it shows curves over an axis, rather than a drawing."""
     return ax.name == "rectilinear" and ax.get_aspect() == "auto" and ax.axison
 
 
 def _thin_curves(ax: Axes) -> None:
-    """Each curve dashed in a way of its own, where colours alone told them apart."""
+    """Give each curve its own dashes, and each set of bars its own hatching, in addition to
+    colours.
+    """
     from matplotlib.container import BarContainer
 
     solid = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 0]  # type: ignore[arg-type]
@@ -99,7 +107,7 @@ def _thin_drawing(ax: Axes) -> None:
         line.set_linewidth(0.55 * line.get_linewidth())
         line.set_markersize(0.55 * line.get_markersize())
         line.set_markeredgewidth(0.6)
-    if ax.name == "3d":  # distances of labels do not shrink by themselves
+    if ax.name == "3d":  # label distances do not scale with the font
         ax.tick_params(pad=-3)
         space: Any = ax
         for axis in (space.xaxis, space.yaxis, space.zaxis):
@@ -108,7 +116,9 @@ def _thin_drawing(ax: Axes) -> None:
 
 
 def _fit(figure: Figure) -> None:
-    """To the width of a column or of the page; in a column legends beside curves go above them."""
+    """Resize to the width of a column or of the page; in a column, legends beside curves move above
+    them.
+    """
     width, height = figure.get_size_inches()
     wide = PAGE if width > WIDE else COLUMN
     rows = sum(_fit_legend(ax, narrow=wide == COLUMN) for ax in figure.axes)
@@ -131,7 +141,9 @@ def _fit(figure: Figure) -> None:
 
 
 def _fit_legend(ax: Axes, *, narrow: bool) -> int:
-    """Rows that a legend takes above its curves."""
+    """Move a legend above its curves if the figure is narrow; returns the number of rows it takes
+    there.
+    """
     from matplotlib.lines import Line2D
 
     legend = ax.get_legend()
@@ -140,7 +152,7 @@ def _fit_legend(ax: Axes, *, narrow: bool) -> int:
     handles, labels = ax.get_legend_handles_labels()
     if narrow and legend.get_bbox_to_anchor().x0 >= ax.bbox.x1 - 1:
         columns = _columns(labels)
-        look: dict[str, Any] = {
+        options: dict[str, Any] = {
             "frameon": False,
             "fontsize": SMALL,
             "handlelength": 2.2,
@@ -148,7 +160,7 @@ def _fit_legend(ax: Axes, *, narrow: bool) -> int:
             "borderaxespad": 0.1,
         }
         ax.legend(
-            handles, labels, ncols=columns, loc="lower left", bbox_to_anchor=(0.0, 1.0), **look
+            handles, labels, ncols=columns, loc="lower left", bbox_to_anchor=(0.0, 1.0), **options
         )
         return -(-len(labels) // columns)
     for shown, curve in zip(legend.legend_handles, handles, strict=False):
@@ -170,12 +182,12 @@ def _keep_text(figure: Figure) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     class PaperCanvas(FigureCanvasAgg):
-        """Saves with fonts as text, and pixels fine enough for print."""
+        """Saves with fonts as text, in a resolution for print."""
 
-        def print_figure(self, *args: Any, **how: Any) -> Any:
-            if how.get("dpi") in (None, "figure"):
-                how["dpi"] = PIXELS
+        def print_figure(self, *args: Any, **options: Any) -> Any:
+            if options.get("dpi") in (None, "figure"):
+                options["dpi"] = PIXELS
             with rc_context(FONTS):
-                return super().print_figure(*args, **how)
+                return super().print_figure(*args, **options)
 
     PaperCanvas(figure)

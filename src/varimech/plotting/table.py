@@ -1,4 +1,4 @@
-"""Plain tables for terminals, and numbers with the digits worth reading."""
+"""Plain-text tables, and numbers with a sensible number of digits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one, and no yes or no."""
+    """Whether a value is a real number (and not a bool)."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_written_number(value: Any) -> bool:
-    """Whether it is one, or the text of one."""
+    """Whether a value is a number, or the text of one."""
     if not isinstance(value, str):
         return is_number(value)
     try:
@@ -25,7 +25,12 @@ def is_written_number(value: Any) -> bool:
 
 
 def number(value: Any, digits: int = 8) -> str:
-    """A number with the digits worth reading; other things as they are."""
+    """Text of a number; None and NaN become a dash, other values their usual text.
+
+    Args:
+        value: the value.
+        digits: significant digits.
+    """
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -39,7 +44,12 @@ def number(value: Any, digits: int = 8) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns side by side, words to the left and numbers to the right."""
+    """Text of a table, words left-aligned and numbers right-aligned.
+
+    Args:
+        head: column titles.
+        rows: cells.
+    """
     body = [[number(cell) for cell in row] for row in rows]
     widths = [
         max(len(h), *(len(row[k]) for row in body)) if body else len(h) for k, h in enumerate(head)

@@ -1,4 +1,4 @@
-"""Pictures of trees: nodes in layers from left to right, with further connections as
+"""Drawings of trees: nodes in layers from left to right, additional connections as
 dashed curves.
 """
 
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW, GAP = 0.5, 0.3
-"""Between rows; on both sides of what is written on a line (inches)."""
+"""Distance of rows, and margin on both sides of a text on a line (in)."""
 WIDEST, HIGHEST = 16.0, 21.0
-"""Inches; what would be larger is drawn closer, and labels without room are left out."""
+"""Largest drawing (in); larger trees are drawn more densely, and labels without space
+are omitted.
+"""
 LETTER, LINE = 0.078, 0.16
-"""Width of a letter and height of a line (inches), generously."""
+"""Upper estimates of the width of a letter and of the height of a line (in)."""
 CUT = COLOURS[1]
 
 
 @dataclass(frozen=True)
 class Chord:
-    """A connection that is not part of the tree."""
+    """A connection outside the tree."""
 
     label: str
     first: str
@@ -37,19 +39,23 @@ class Chord:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where nodes are (inches, y downwards)."""
+    """Positions of the nodes (in, y downwards)."""
 
     place: dict[str, tuple[float, float]]
     depth: dict[str, int]
     carriers: set[str]
-    """Nodes that others hang on."""
+    """Nodes that have children."""
     trunks: list[float]
-    """Where lines into each layer branch."""
+    """x at which the lines into each layer branch."""
 
 
 def draw_tree(branches: Sequence[Branch], chords: Sequence[Chord], *, title: str = "") -> Figure:
-    """A tree, or several, with further connections; parents come before their children, and that of
-    a root is "".
+    """Draw one or more trees with additional connections.
+
+    Args:
+        branches: the nodes, parents before their children; the parent of a root is "".
+        chords: additional connections.
+        title: title of the drawing.
     """
     layout = _laid_out(branches)
     curves = [_curve(layout, chord, k) for chord, k in zip(chords, _numbered(chords), strict=True)]
@@ -82,8 +88,8 @@ def draw_tree(branches: Sequence[Branch], chords: Sequence[Chord], *, title: str
 
 
 def _laid_out(branches: Sequence[Branch]) -> _Layout:
-    """Leaves in a row each, parents in the middle of their children; free roots beside what hangs
-    on the first one.
+    """Place each leaf in its own row and parents in the middle of their children; free roots go
+    beside the children of the first root.
     """
     depth = {branches[0].node: 0}
     children: dict[str, list[str]] = {b.node: [] for b in branches}
@@ -103,15 +109,13 @@ def _laid_out(branches: Sequence[Branch]) -> _Layout:
         here = children[b.node]
         y[b.node] = (y[here[0]] + y[here[-1]]) / 2 if here else float(top[b.node])
     x, trunks = _columns(branches, depth)
-    shrunk, row = min(1.0, WIDEST / max(x[-1], 1)), min(ROW, HIGHEST / max(top[""], 1))
-    place = {b.node: (shrunk * x[depth[b.node]], row * y[b.node]) for b in branches}
-    return _Layout(place, depth, {b.parent for b in branches}, [shrunk * t for t in trunks])
+    scale, row = min(1.0, WIDEST / max(x[-1], 1)), min(ROW, HIGHEST / max(top[""], 1))
+    place = {b.node: (scale * x[depth[b.node]], row * y[b.node]) for b in branches}
+    return _Layout(place, depth, {b.parent for b in branches}, [scale * t for t in trunks])
 
 
 def _columns(branches: Sequence[Branch], depth: dict[str, int]) -> tuple[list[float], list[float]]:
-    """Middle of each layer, and where lines into it branch: as far apart as what is
-    written needs.
-    """
+    """Centre of each layer, and where the lines into it branch, with space for all labels."""
     nodes, lines = ([0.0] * (max(depth.values()) + 1) for _ in range(2))
     for b in branches:
         d = depth[b.node]
@@ -129,34 +133,34 @@ def _half(name: str) -> float:
 
 
 def _numbered(chords: Sequence[Chord]) -> list[int]:
-    """How many before each connect the same two nodes."""
+    """For each chord, the number of previous chords between the same two nodes."""
     seen: dict[frozenset[str], int] = {}
-    found = []
+    numbers = []
     for chord in chords:
         pair = frozenset((chord.first, chord.second))
-        found.append(seen.get(pair, 0))
-        seen[pair] = found[-1] + 1
-    return found
+        numbers.append(seen.get(pair, 0))
+        seen[pair] = numbers[-1] + 1
+    return numbers
 
 
-def _curve(layout: _Layout, chord: Chord, number: int) -> np.ndarray:
-    """A cubic curve between two nodes: around leaves on the right, between the rows where one
-    carries others, below the root.
+def _curve(layout: _Layout, chord: Chord, index: int) -> np.ndarray:
+    """A cubic curve between two nodes: around leaves on the right, between the rows if one has
+    children, below the root.
     """
     ends = sorted((chord.first, chord.second), key=lambda node: layout.place[node][1])
     (x1, y1), (x2, y2) = (layout.place[node] for node in ends)
     depths = [layout.depth[node] for node in ends]
-    apart = 1 + number / 2
+    apart = 1 + index / 2
     if 0 in depths:
-        low = y2 + apart * (0.4 + 0.1 * abs(depths[0] - depths[1]))
-        controls = [(x1, y1), (0.8 * x1 + 0.2 * x2, low), (0.2 * x1 + 0.8 * x2, low), (x2, y2)]
+        y_max = y2 + apart * (0.4 + 0.1 * abs(depths[0] - depths[1]))
+        controls = [(x1, y1), (0.8 * x1 + 0.2 * x2, y_max), (0.2 * x1 + 0.8 * x2, y_max), (x2, y2)]
     elif layout.carriers.isdisjoint(ends):
         x1, x2 = (x + _half(node) for x, node in ((x1, ends[0]), (x2, ends[1])))
-        far = max(x1, x2) + apart * (0.4 + 0.3 * (y2 - y1))
-        controls = [(x1, y1), (far, y1), (far, y2), (x2, y2)]
+        x_max = max(x1, x2) + apart * (0.4 + 0.3 * (y2 - y1))
+        controls = [(x1, y1), (x_max, y1), (x_max, y2), (x2, y2)]
     else:
         aside = 0.0 if depths[0] != depths[1] else 0.4
-        middle = (y1 + y2) / 2 + 0.15 * number
+        middle = (y1 + y2) / 2 + 0.15 * index
         controls = [
             (x1, y1 + LINE / 2),
             (x1 + aside, middle),
@@ -169,7 +173,7 @@ def _curve(layout: _Layout, chord: Chord, number: int) -> np.ndarray:
 
 
 def _draw_lines(ax: Axes, branches: Sequence[Branch], layout: _Layout) -> None:
-    """The tree itself; a short dotted line for a root that hangs on nothing."""
+    """Draw the tree; a root without a parent gets a short dotted line."""
     for free in (False, True):
         path: list[tuple[float, float]] = []
         for b in branches[1:]:
@@ -190,14 +194,14 @@ def _draw_lines(ax: Axes, branches: Sequence[Branch], layout: _Layout) -> None:
 
 
 class _Labels:
-    """Texts, as far as there is room for them."""
+    """Texts, placed as long as there is space."""
 
     def __init__(self, ax: Axes):
         self.ax = ax
         self.taken: list[tuple[float, float, float, float]] = []
 
     def node(self, b: Branch, layout: _Layout) -> None:
-        """A node: its name in a box, or a dot."""
+        """Draw a node: its name in a box, or a dot if there is no space."""
         x, y = layout.place[b.node]
         fill = "white" if b.label else GRID
         if self._free(x, y, _half(b.node) + 0.02, 0.6 * LINE):
@@ -223,7 +227,7 @@ class _Labels:
             self.ax.plot([x], [y], "o", color=fill, markeredgecolor=INK, markersize=4, zorder=3)
 
     def beside(self, text: str, places: Sequence[tuple[float, float]], colour: str) -> None:
-        """A text at the first of some places that is free, or nowhere."""
+        """Write a text at the first free position, if there is one."""
         place = next(
             (p for p in places if self._free(p[0], p[1], LETTER * len(text) / 2, LINE / 2)), None
         )
@@ -242,7 +246,7 @@ class _Labels:
             )
 
     def _free(self, x: float, y: float, half_width: float, half_height: float) -> bool:
-        """Whether a place is free; it is taken then."""
+        """Whether a position is free; if so, it is marked as taken."""
         box = (x - half_width, x + half_width, y - half_height, y + half_height)
         if any(
             box[0] < b and a < box[1] and box[2] < d and c < box[3] for a, b, c, d in self.taken

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..certification.certificate import Certificate
 from ..coordinates.redundancy import RedundantReactionWarning
+from ..core.atomic_files import write_text
 from ..core.errors import ModelError, VarimechError
-from ..core.whole_files import write_text
 from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum

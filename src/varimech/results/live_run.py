@@ -15,7 +15,7 @@ from ..coordinates.counted_angles import TURN, given_angle
 from ..coordinates.equations import Equations
 from ..coordinates.redundancy import RedundantReactions, Sampled
 from ..core.angles import unwrapped
-from ..core.interrupts import held_back
+from ..core.interrupts import deferred_interrupts
 from ..core.symbols import SX, symbols_in
 from ..model.user_functions import column_of
 from ..schemes import Method
@@ -151,7 +151,7 @@ class LiveRun:
         values = np.empty((count, function.nnz_out(0)))
         parameters = np.ascontiguousarray(self.parameters, dtype=float)
         buffer: Any = None
-        with held_back() as held:
+        with deferred_interrupts() as held:
             for begin in range(0, count, SLICE):
                 end = min(begin + SLICE, count)
                 rows = [np.ascontiguousarray(array[begin:end], dtype=float) for array in of_time]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.atomic_files import atomic_write
 from ..core.errors import ModelError, unknown_name
-from ..core.whole_files import written_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,7 +51,7 @@ def save_dataset(
             if name not in dataset:
                 raise unknown_name("measure of this result", name, map(str, dataset.data_vars))
         dataset = dataset[names]
-    with written_whole(path) as beside:
+    with atomic_write(path) as beside:
         if path.suffix == ".csv":
             _write_csv(dataset, beside, rows)
         elif path.suffix == ".mat":

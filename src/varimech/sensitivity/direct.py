@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.symbols import SX
 from ..stages.chain import Chain
-from ..stages.chain_rule import Coefficients, Known
+from ..stages.chain_rule import ChainRule, Coefficients
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
     """
     slope, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", len(indices))
     coefficients = Coefficients()
-    known = Known(
+    known = ChainRule(
         [chain.parameters],
         [parameter_seeds(chain.parameters.numel(), indices) @ seed],
         coefficients,

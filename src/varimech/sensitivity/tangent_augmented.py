@@ -19,7 +19,7 @@ import casadi as ca
 
 from ..core.symbols import SX
 from ..stages.chain import PARAMETERS, Block, Chain, Stage
-from ..stages.chain_rule import Known
+from ..stages.chain_rule import ChainRule
 
 
 def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
@@ -27,7 +27,7 @@ def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
     guess, which stays as it is.
     """
     direction = SX.sym("ρ'", chain.parameters.numel())
-    known = Known([chain.parameters], [direction])
+    known = ChainRule([chain.parameters], [direction])
     state = chain.state
     if state_varies:
         slopes = [SX.sym("s'", block.value.numel()) for block in chain.state]

@@ -16,10 +16,6 @@ from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
 from ..core.errors import ModelError
-from ..formulations.ali3p import ALI3P
-from ..formulations.index1 import Projected, Stabilised
-from ..integrators.runge_kutta import RungeKutta
-from ..integrators.sundials import Sundials
 from ..schemes import Method
 from ..sensitivity.composite import Composite
 from ..sensitivity.objective import Objective
@@ -37,9 +33,7 @@ class CompositeSolver:
     """
 
     def __init__(self, equations: Equations, method: Method):
-        if not isinstance(method.formulation, (ALI3P, Projected, Stabilised)) or isinstance(
-            method.integrator, Sundials
-        ):
+        if not (method.formulation.traits.composite and method.integrator.traits.composite):
             raise ModelError(
                 f"method='composite' does not go with {method.title}: use method='direct', which"
                 " goes with everything"
@@ -65,7 +59,7 @@ class CompositeSolver:
                 if inputs.sizes is None
                 else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2))
             ),
-            slope_floors=np.zeros(0),
+            sensitivity_floors=np.zeros(0),
         )
         runner = self._runners.of(task.objectives, DerivativeRequest(), regular=True, relaxed=False)
         trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
@@ -108,9 +102,9 @@ class _CompositePrograms:
         relaxed: bool,
     ) -> Runner:
         """What carries out the program with these objectives."""
-        integrator, formulation, rates = self._method.integrator, self._method.formulation, None
-        if isinstance(formulation, Projected):
-            rates = self._functions(formulation.rates(self.composite.dynamics, self._saddle))
+        method, rates = self._method, None
+        if method.rates_apart:
+            rates = self._functions(method.rates(self.composite.dynamics, self._saddle))
         return Runner(
             Program(
                 self.composite.dynamics.q.numel(),
@@ -119,18 +113,14 @@ class _CompositePrograms:
                 self._penalty,
                 ca.Function("twist", self._inputs, [ca.densify(self._equations.twists)]),
                 functions,
-                scheme=integrator if isinstance(integrator, RungeKutta) else None,
+                scheme=method.integrator.coefficients,
                 rates=rates,
             )
         )
 
     @property
     def _saddle(self) -> Saddle:
-        saddle = (
-            Saddle(regular=True)
-            if isinstance(self._method.formulation, ALI3P)
-            else Saddle.relaxed(regular=True)
-        )
+        saddle = self._method.formulation.saddle(regular=True, relaxed=True)
         return replace(saddle, pairs=self.composite.pairs)
 
     @property
@@ -140,18 +130,7 @@ class _CompositePrograms:
 
     @cached_property
     def _step(self) -> ChainFunctions:
-        c, formulation, integrator = (
-            self.composite.dynamics,
-            self._method.formulation,
-            self._method.integrator,
-        )
-        if isinstance(formulation, ALI3P):
-            assert not isinstance(integrator, (RungeKutta, Sundials))
-            return self._functions(formulation.step(c, integrator, self._saddle))
-        if isinstance(formulation, Projected):
-            return self._functions(formulation.end(c, self._saddle))
-        assert isinstance(formulation, Stabilised)
-        return self._functions(formulation.rates(c, self._saddle))
+        return self._functions(self._method.step(self.composite.dynamics, self._saddle))
 
     def _functions(self, chain: Chain) -> ChainFunctions:
         iterated = chain.iterated

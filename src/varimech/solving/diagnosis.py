@@ -23,18 +23,13 @@ from ..backends.failures import (
 )
 from ..backends.inputs import Inputs
 from ..backends.program import ChainFunctions
-from ..backends.sundials import MOST_STEPS
 from ..coordinates.equations import Equations
 from ..core.errors import SimulationError
 from ..core.symbols import SX
-from ..formulations.independent import Independent
-from ..integrators.generalised_alpha import GeneralisedAlpha
-from ..integrators.hht import HHT
-from ..integrators.runge_kutta import RungeKutta
-from ..integrators.sundials import Sundials
+from ..integrators.difference import DifferenceScheme
 from ..model.forces import Spring
 from ..model.scalar_outputs import Turn
-from ..schemes import Implicit, Method
+from ..schemes import Method
 
 AT_SINGULARITY = (
     "the mechanism is near a singular position (its constraints nearly depend on each other)"
@@ -50,10 +45,10 @@ def explained(
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s{length}"
     if failure.reason == OVERWOUND:
         return overwound(failure, equations, when)
-    if isinstance(scheme, (RungeKutta, Sundials)):
+    if scheme.difference is None:
         q, v = _before(failure, equations)
     else:
-        q, v = _last_finite_iterate(failure, inputs, step, scheme)
+        q, v = _last_finite_iterate(failure, inputs, step, scheme.difference)
     singular = _nearly_dependent(equations, q, inputs.parameters, failure.time)
     if failure.reason == SINGULAR:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
@@ -69,7 +64,7 @@ def explained(
             else (
                 "beams stretch too fast for it; integrator='dop853', or equal steps (step= alone),"
                 " take them"
-                if equations.model.beams and isinstance(scheme, Sundials)
+                if equations.model.beams and scheme.continuous is not None
                 else (
                     "look for a force that jumps or grows without bound there; a larger tolerance=,"
                     " or formulation='ali3p' with equal steps, may pass it"
@@ -91,8 +86,9 @@ def explained(
         )
     elif failure.reason == TOO_MANY_STEPS:
         worst, residual = "the motion as a whole", math.nan
+        assert scheme.continuous is not None
         text = (
-            f"{when}: {scheme.title} gave up after {MOST_STEPS:,} steps between two stored results"
+            f"{when}: {scheme.title} gave up after {scheme.continuous.most_steps:,} steps between two stored results"
             f" at tolerance {inputs.schedule.tolerance:g}; a larger tolerance=, or"
             " integrator='dop853', may pass it; where a motion vibrates so fast, store more"
             " results (output=)"
@@ -101,7 +97,7 @@ def explained(
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         other = (
             "formulation='index1' or 'ali3p'"
-            if isinstance(method.formulation, Independent)
+            if method.formulation.traits.selects
             else "another step"
         )
         remedy = (
@@ -133,16 +129,16 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
         ca.vertcat(*[b.fastest_vibration() for b in beams]), inputs.parameters
     ).ravel()
     beam, ω = beams[int(fastest.argmax())].name, float(fastest.max())
-    if isinstance(scheme, RungeKutta):  # 0.95: two digits may be rounded up by a twentieth
+    if (explicit := scheme.coefficients) is not None:
+        longest = 0.95 * explicit.longest_vibration_step / ω  # two digits are rounded by up to 5 %
         return (
             f". Beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s: {scheme.name}"
-            f" needs steps of at most {0.95 * scheme.longest_vibration_step / ω:.2g} s for it, or"
-            " fewer segments; implicit integrators (step= alone) need not follow it"
+            f" needs steps of at most {longest:.2g} s for it, or fewer segments; implicit"
+            " integrators (step= alone) need not follow it"
         )
-    damping = isinstance(scheme, (HHT, GeneralisedAlpha))
     other = (
         "fewer segments"
-        if damping
+        if scheme.traits.damping
         else "integrator='generalised-alpha', which damps what is too fast for the step"
     )
     return f", or {other}: beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s"
@@ -183,7 +179,7 @@ def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.
 
 
 def _last_finite_iterate(
-    failure: StepFailure, inputs: Inputs, step: ChainFunctions, scheme: Implicit
+    failure: StepFailure, inputs: Inputs, step: ChainFunctions, scheme: DifferenceScheme
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities of the failed step as far as they were finite."""
     assert step.predict is not None and step.iterate is not None

@@ -9,7 +9,6 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..core.errors import VarimechError
 from ..core.progress import progress_bar
-from ..integrators.sundials import Sundials
 from ..sensitivity.finite_difference import central_differences
 from .solver import Solver
 from .task import Task
@@ -26,7 +25,7 @@ def run_differences(
     plain = replace(task, indices=None, progress=False, runs=2 * count)
     ran = 0.0
     moved = set(task.indices) & set(solver.time_plan.fixed(task.schedule, task.objectives, ρ))
-    if task.schedule.tolerance and not isinstance(solver.method.integrator, Sundials) and not moved:
+    if task.schedule.tolerance and solver.method.integrator.traits.given_steps and not moved:
         # all runs take the steps of one with derivatives: a choice of steps is no smooth function
         # of the parameters
         first, ran = solver.run(replace(task, method="direct"), ρ)

@@ -27,12 +27,6 @@ from ..coordinates.penalty import constant_penalty, penalty_function, penalty_pl
 from ..coordinates.winding_angles import winding_function, winding_plan
 from ..core.errors import ModelError
 from ..core.symbols import SX
-from ..formulations.ali3p import ALI3P
-from ..formulations.independent import Independent
-from ..formulations.index1 import Projected, Stabilised
-from ..formulations.penalty import Penalty
-from ..integrators.runge_kutta import RungeKutta
-from ..integrators.sundials import Sundials
 from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
@@ -103,16 +97,8 @@ class Programs:
     @property
     def finds_start(self) -> bool:
         """Whether programs find the start of a run themselves, from a guess."""
-        return not isinstance(self.method.integrator, Sundials) and (
+        return self.method.integrator.continuous is None and (
             not self.recursive or self.equations.q.numel() <= STARTED
-        )
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the integrator needs more than the state."""
-        return (
-            not isinstance(self.method.integrator, (RungeKutta, Sundials))
-            and self.method.integrator.remembers
         )
 
     def program(
@@ -124,7 +110,7 @@ class Programs:
         relaxed: bool,
     ) -> Program:
         """The program with these objectives and the derivatives that are wanted."""
-        integrator, formulation = self.method.integrator, self.method.formulation
+        method = self.method
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
         penalty: ca.Function | Plan
@@ -140,15 +126,15 @@ class Programs:
             if regular:
                 start = self._functions(
                     "start",
-                    lambda e, _: start_chain(e, remember=self.remembers),
+                    lambda e, _: start_chain(e, remember=method.remembers),
                     wanted,
                     True,
                     relaxed,
                 )
             step = self._functions("step", self._step, wanted, regular, relaxed)
-            if isinstance(formulation, Projected):
-                rates = self._functions("rates", self._rates, wanted, regular, relaxed)
-            saddle = self._saddle(regular, relaxed)
+            if method.rates_apart:
+                rates = self._functions("rates", method.rates, wanted, regular, relaxed)
+            saddle = method.formulation.saddle(regular=regular, relaxed=relaxed)
             penalty = (
                 penalty_plan(self._pieces, saddle)
                 if self.large
@@ -169,11 +155,11 @@ class Programs:
             None if wanted.directions is None else wanted.columns,
             self._row(wanted.columns),
             self._row(wanted.objectives) if wanted.adjoint else 0,
-            integrator if isinstance(integrator, RungeKutta) else None,
+            method.integrator.coefficients,
             rates,
             (
                 self._of_positions(self.jacobian, columns=True)
-                if isinstance(formulation, Independent)
+                if method.formulation.traits.selects
                 else None
             ),
             sharp=regular and not relaxed,
@@ -190,27 +176,12 @@ class Programs:
     ) -> Runner | SundialsRunner:
         """What carries out this program."""
         program = self.program(functions, wanted, regular=regular, relaxed=relaxed)
-        if not isinstance(self.method.integrator, Sundials):
+        e, solver = self.equations, self.method.integrator.continuous
+        if solver is None:
             return Runner(program)
-        e, formulation, saddle = (
-            self.equations,
-            self.method.formulation,
-            self._saddle(regular, relaxed),
-        )
-        if not isinstance(formulation, Stabilised):
-            rates = self._rates(e, saddle)
-            return SundialsRunner(
-                program, rates, rates, self.jacobian, self.method.integrator, e.lengths
-            )
-        rates, exact = formulation.rates(e, saddle, SX.sym("ω")), Projected().rates(e, saddle)
+        saddle = self.method.formulation.saddle(regular=regular, relaxed=relaxed)
         return SundialsRunner(
-            program,
-            rates,
-            exact,
-            self.jacobian,
-            self.method.integrator,
-            e.lengths,
-            formulation.omega,
+            program, self.method.continuous(e, saddle), self.jacobian, solver, e.lengths
         )
 
     def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
@@ -264,20 +235,14 @@ class Programs:
         return ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
 
     def _check_size(self) -> None:
-        formulation, integrator, name = (
-            self.method.formulation,
-            self.method.integrator,
-            self.equations.model.name,
-        )
+        name = self.equations.model.name
         count = f"mechanism {name!r} has {self.unknowns} unknowns and multipliers"
-        if self.large and (
-            isinstance(formulation, Independent) or isinstance(integrator, Sundials)
-        ):
-            what = integrator.title if isinstance(integrator, Sundials) else formulation.title
-            raise ModelError(
-                f"{count}; {what} takes up to {self.written_out}: use formulation='index1' or"
-                " 'ali3p'"
-            )
+        for part in (self.method.integrator, self.method.formulation):
+            if self.large and not part.traits.large_models:
+                raise ModelError(
+                    f"{count}; {part.title} takes up to {self.written_out}: use"
+                    " formulation='index1' or 'ali3p'"
+                )
         recursion = self._recursion
         if not self.large or self.recursive or recursion is None:
             return
@@ -294,28 +259,7 @@ class Programs:
     # written out, or assembled
 
     def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """A step of an implicit integrator, or what completes the state at the end of an explicit
-        one's.
-        """
-        formulation, integrator = self.method.formulation, self.method.integrator
-        if isinstance(formulation, Projected):
-            return formulation.end(dynamics, saddle)
-        if isinstance(integrator, (RungeKutta, Sundials)):
-            return self._rates(dynamics, saddle)
-        if isinstance(formulation, ALI3P):
-            return formulation.step(
-                dynamics, integrator, saddle, constrained=self.equations.λ.numel() > 0
-            )
-        assert isinstance(formulation, Penalty)
-        return formulation.step(dynamics, integrator, saddle)
-
-    def _rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        assert not isinstance(self.method.formulation, ALI3P)
-        return self.method.formulation.rates(dynamics, saddle)
-
-    def _saddle(self, regular: bool, relaxed: bool) -> Saddle:
-        exact = isinstance(self.method.formulation, (ALI3P, Penalty)) or (regular and not relaxed)
-        return Saddle(regular) if exact else Saddle.relaxed(regular)
+        return self.method.step(dynamics, saddle, constrained=self.equations.λ.numel() > 0)
 
     @cached_property
     def _pieces(self) -> Pieces[Dynamics]:
@@ -331,7 +275,8 @@ class Programs:
     ) -> ChainFunctions:
         key = (name, regular, relaxed, wanted.key)
         if key not in self._chains:
-            saddle, varies = self._saddle(regular, relaxed), name != "start"
+            saddle = self.method.formulation.saddle(regular=regular, relaxed=relaxed)
+            varies = name != "start"
 
             def chain(dynamics: Dynamics) -> Chain:
                 plain = build(dynamics, saddle)
@@ -385,7 +330,7 @@ class Programs:
         """Those of the tree, if it is open, and an explicit integrator asks for rates."""
         if self._recursion is None or not self._recursion.tree.is_open or self.wide:
             return None
-        if not isinstance(self.method.formulation, Projected):
+        if not self.method.formulation.traits.recursive:
             return None
         from .recursive_chains import RecursiveChains  # with what only trees need
 

@@ -18,8 +18,6 @@ from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.initial_state import InitialState, InitialStateSolver
 from ..core.errors import ModelError, SimulationError
-from ..formulations.index1 import Projected
-from ..integrators.sundials import Sundials
 from ..schemes import Method
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import overwound
@@ -51,7 +49,7 @@ class SecondOrder:
     def __init__(
         self, equations: Equations, method: Method, start: InitialStateSolver, *, large: bool | None
     ):
-        if isinstance(method.integrator, Sundials):
+        if not method.integrator.traits.second_order:
             raise ModelError(
                 f"second derivatives do not go with {method.title}: use another integrator"
             )
@@ -92,7 +90,7 @@ class SecondOrder:
     def _relaxed_where_needed(
         self, task: Task, given: Inputs, *, regular: bool
     ) -> tuple[SecondDerivatives, float]:
-        relaxed = not isinstance(self._method.formulation, Projected)
+        relaxed = not self._method.formulation.traits.sharp_first
         try:
             return self._run(task, given, regular=regular, relaxed=relaxed)
         except Amplified:
@@ -106,7 +104,7 @@ class SecondOrder:
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=None if sizes is None else replace(sizes, turns=np.tile(sizes.turns, 2)),
-            slope_floors=np.zeros(0),  # steps are given
+            sensitivity_floors=np.zeros(0),  # steps are given
             chosen=None
             if inputs.chosen is None
             else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
@@ -160,11 +158,7 @@ class SecondOrder:
         parted = [np.split(x, np.cumsum(self._sizes)[:-1]) for x in (states, slopes)]
         pairs = list(zip(*parted, strict=True))
         return np.concatenate(
-            [
-                x
-                for pair in (*pairs, *([pairs[2]] if self._programs.remembers else []))
-                for x in pair
-            ]
+            [x for pair in (*pairs, *([pairs[2]] if self._method.remembers else [])) for x in pair]
         )
 
     def _unpaired(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -29,11 +29,8 @@ from ..core.errors import ModelError, SimulationError
 from ..core.memory import check_memory
 from ..core.progress import progress_bar
 from ..core.symbols import symbols_in
-from ..formulations.independent import Independent
-from ..formulations.index1 import Projected
-from ..integrators.sundials import IDAS, Sundials
 from ..model.model_data import ModelData
-from ..schemes import Method
+from ..schemes import INTEGRATORS, Method, integrators_of
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import Switch, switches
 from .composite import CompositeSolver
@@ -73,7 +70,7 @@ class Solver:
         """One run, and the seconds that it took once everything was built; why it cannot be
         assembled takes time to explain.
         """
-        if not isinstance(self.method.formulation, Projected):
+        if not self.method.formulation.traits.sharp_first:
             return self._run(task, ρ, relaxed=True, explain=explain)
         try:
             return self._run(task, ρ, relaxed=False, explain=explain)
@@ -97,11 +94,8 @@ class Solver:
                 return self._execute(
                     task, self.inputs(task, ρ, guess=q), regular=True, relaxed=relaxed
                 )
-        if self.method.integrator == IDAS and not regular:
-            raise ModelError(
-                f"mechanism {self.model.name!r}: integrator 'idas' takes no redundant constraints"
-                " and no massless coordinates; use integrator='cvodes'"
-            )
+        if not regular:
+            self._check_redundant()
         initial = self.start.complete(q, ρ)
         slopes = None
         if task.indices is not None:
@@ -109,6 +103,26 @@ class Solver:
             slopes = self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
         return self._execute(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
+
+    def _check_redundant(self) -> None:
+        """Not every integrator or formulation takes redundant constraints."""
+        integrator, formulation = self.method.integrator, self.method.formulation
+        text = "takes no redundant constraints and no massless coordinates; use"
+        if not formulation.traits.redundant:
+            raise ModelError(
+                f"mechanism {self.model.name!r}: formulation {formulation.name!r} {text}"
+                " formulation='index1' or 'ali3p'"
+            )
+        if not integrator.traits.redundant:
+            own_steps = integrator.continuous is not None
+            others = [i for n in integrators_of(formulation) if (i := INTEGRATORS[n]) != integrator]
+            # one of the same kind, if there is one
+            others.sort(key=lambda i: (i.continuous is not None) != own_steps)
+            other = next(i.name for i in others if i.traits.redundant)
+            raise ModelError(
+                f"mechanism {self.model.name!r}: integrator {integrator.name!r} {text}"
+                f" integrator={other!r}"
+            )
 
     def _run_recursive(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """A run of a large open tree. Its accelerations at the start are found as
@@ -234,7 +248,7 @@ class Solver:
     def _remembered(self, state: np.ndarray) -> np.ndarray:
         """A state with what the integrator remembers: at first, the accelerations."""
         n = self.equations.q.numel()
-        return np.concatenate([state, state[2 * n : 3 * n]]) if self.programs.remembers else state
+        return np.concatenate([state, state[2 * n : 3 * n]]) if self.method.remembers else state
 
     def _led_to(self, task: Task, ρ: np.ndarray) -> Inputs | None:
         """What a run starts from where the nominal start leads to its own; further away it is
@@ -281,12 +295,12 @@ class Solver:
                 task.schedule,
                 task.objectives,
                 ρ,
-                stops=not isinstance(self.method.integrator, Sundials),
+                stops=self.method.integrator.traits.given_steps,
             ),
             MAX_ITERATIONS,
             self.equations.sizes,
             floors,
-            self._chosen if isinstance(self.method.formulation, Independent) else None,
+            self._chosen if self.method.formulation.traits.selects else None,
             task.memory,
             anchor=(
                 None if self.programs.recursive else self.nearby.positions
@@ -402,7 +416,7 @@ class Solver:
 
     def _check_complex(self, guess: np.ndarray | None) -> None:
         name = self.model.name
-        if isinstance(self.method.integrator, Sundials):
+        if not self.method.integrator.traits.complex_step:
             raise refusal(name, f"is integrated by {self.method.integrator.title}")
         if self.programs.large:
             raise refusal(name, "is large: its functions are assembled or swept, not written out")
@@ -453,5 +467,5 @@ class Solver:
     ) -> AnyRunner:
         """What carries out runs with these objectives and the derivatives that are wanted."""
         if relaxed is None:
-            relaxed = not isinstance(self.method.formulation, Projected)
+            relaxed = not self.method.formulation.traits.sharp_first
         return self._runners.of(objectives, wanted, regular=regular, relaxed=relaxed)

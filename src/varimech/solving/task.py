@@ -10,7 +10,7 @@ from threading import Event
 
 from ..backends.inputs import MEMORY
 from ..core.interrupts import Stopped
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from ..core.schedule import Schedule
 from ..sensitivity.objective import Objective
 
@@ -48,7 +48,7 @@ class Task:
         """Whether there are runs in complex numbers."""
         return self.method == "complex-step"
 
-    def watched(self, tell: Tell = lambda share: None) -> Tell:
+    def watched(self, tell: ProgressCallback = lambda share: None) -> ProgressCallback:
         """What a run tells its progress; it gives up (`Stopped`) where it is to stop."""
 
         def told(share: float) -> None:

@@ -5,22 +5,14 @@ and its objectives are finite.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
-from ..coordinates.penalty import penalty_function
 from ..core.errors import SimulationError
-from ..formulations.index1 import Projected, Stabilised
-from ..formulations.penalty import Penalty
-from ..integrators.runge_kutta import RungeKutta
-from ..schemes import Formulation, Integrator
-from ..stages.saddle import Saddle
-
-VIOLATION = 1e-2
-"""Largest violation of constraints in a run without projections, over the size of the mechanism."""
+from ..formulations.formulation import FinishedMotion, Formulation, ResidualLimit
+from ..integrators.integrator import Integrator
 
 LIGHT = 3e8
 """Nothing of a mechanism is faster (m/s), or turns faster (rad/s)."""
@@ -32,7 +24,7 @@ def check_speeds(
     """Explicit steps that are too long let motions grow from step to step, and a short run ends
     before they overflow.
     """
-    if tolerance or not isinstance(integrator, RungeKutta):
+    if tolerance or integrator.coefficients is None:
         return
     n = equations.q.numel()
     speeds = np.abs(trajectory.states[:, n : 2 * n]).max(axis=1, initial=0.0)
@@ -64,92 +56,21 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
             )
 
 
-@dataclass(frozen=True)
-class _Coherence:
-    """What tells whether joints come apart: which residual, of positions (0) or velocities (1), how
-    large it may be, and what helps.
-    """
-
-    level: int
-    allowed: float
-    unit: str
-    remedies: str
-
-
-def _coherence(
+def _limits(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
-) -> tuple[_Coherence, ...]:
-    """`tolerance` is 0 for equal steps. Nothing where constraints hold by construction."""
-    n, lengths = equations.q.numel(), equations.q.numel() - equations.extra
-    size, speed = (
-        float(np.abs(trajectory.states[:, k * n : k * n + lengths]).max(initial=0.0))
-        for k in range(2)
+) -> tuple[ResidualLimit, ...]:
+    """`tolerance` is 0 for equal steps."""
+    return formulation.residual_limits(
+        FinishedMotion(trajectory.states, trajectory.residuals, tolerance, equations)
     )
-    also = "a smaller step, or formulation='ali3p'"
-    allowed = VIOLATION * size
-    if isinstance(
-        formulation, Projected
-    ):  # projections of velocities are exact, those of positions leave the drift squared
-        remedies = f"integrator='dopri5', {also}"
-        return (
-            _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", remedies),
-            _Coherence(0, max(1e-12, allowed), "m or rad", remedies),
-        )
-    if isinstance(formulation, Penalty):
-        if (
-            tolerance
-        ):  # joints give way to forces, and to no more than the error of the steps beside
-            accelerations = float(
-                _usual(np.abs(trajectory.states[:, 2 * n : 2 * n + lengths]).max(axis=1))
-            )
-            give = accelerations / (formulation.factor * formulation.omega**2)
-            if trajectory.residuals[0] > 100 * (
-                give + tolerance * size
-            ):  # what rests is carried, too
-                give = max(give, _give(trajectory, formulation, equations))
-            allowed = min(allowed, 100 * (give + tolerance * size))
-        return (
-            _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger factor=, {also} or 'index1'"),
-        )
-    if isinstance(formulation, Stabilised):
-        allowed = min(VIOLATION, tolerance) * size if tolerance else allowed
-        return (
-            _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger omega=, {also} or 'index1'"),
-        )
-    return ()
-
-
-def _give(trajectory: Trajectory, formulation: Penalty, e: Equations) -> float:
-    """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal
-    values.
-    """
-    n, saddle = e.q.numel(), Saddle(regular=True)
-    λ = _usual(np.abs(trajectory.states[:, 3 * n :]))
-    α = np.array(
-        penalty_function(e, saddle)(trajectory.states[0, :n], e.model.parameter_set.nominal, 0.0)
-    ).ravel()[: λ.size]
-    return (
-        float((λ / α).max(initial=0.0))
-        * saddle.penalty_factor
-        / (formulation.factor * formulation.omega**2)
-    )
-
-
-def _usual(sizes: np.ndarray) -> np.ndarray:
-    """The median over stored results; of two, as where only both ends are stored, the smaller: the
-    end may be what went wrong.
-    """
-    return np.asarray(np.quantile(sizes, 0.5, axis=0, method="lower"))
 
 
 def residual_limits(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
 ) -> tuple[float, float]:
     """Residuals of positions and velocities up to which runs like this one hold together."""
-    allowed = {
-        found.level: found.allowed
-        for found in _coherence(trajectory, tolerance, formulation, equations)
-    }
+    limits = _limits(trajectory, tolerance, formulation, equations)
+    allowed = {limit.level: limit.allowed for limit in limits}
     return allowed.get(0, np.inf), allowed.get(1, np.inf)
 
 
@@ -159,12 +80,12 @@ def check_constraints(
     """A run whose joints come apart is no result: without projections, or with ones that failed.
     `tolerance` is 0 for equal steps.
     """
-    for found in _coherence(trajectory, tolerance, formulation, equations):
-        if (violation := float(trajectory.residuals[found.level])) > found.allowed:
+    for limit in _limits(trajectory, tolerance, formulation, equations):
+        if (violation := float(trajectory.residuals[limit.level])) > limit.allowed:
             raise _refused(
                 f"{equations.model.name!r}: constraints were violated by up to {violation:.2g}"
-                f" ({found.unit}) with formulation {formulation.name!r}, as happens with long steps"
-                f" and near singular positions; try {found.remedies}",
+                f" ({limit.unit}) with formulation {formulation.name!r}, as happens with long steps"
+                f" and near singular positions; try {limit.remedies}",
                 trajectory,
                 float(trajectory.time[-1]),
                 "constraints",

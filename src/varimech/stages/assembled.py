@@ -1,5 +1,7 @@
-"""The functions of a chain for a large system: assembled from pieces, factored sparsely. The
-mathematics is that of `chain` and `saddle`.
+"""Functions of a chain for a large system, assembled from element contributions and factored
+sparsely.
+
+The mathematics is that of `chain` and `saddle`.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from .system import System
 
 
 class AssembledChain:
-    """A chain stated for each kind of element, and its functions for the whole system (see `Chain`
-    for their arguments).
+    """A chain that is stated once for each kind of element, with its functions for the whole
+    system.
+
+    `Chain` documents the arguments of these functions.
     """
 
     def __init__(self, pieces: Pieces[Chain]):
@@ -57,15 +61,15 @@ class AssembledChain:
         )
         f.zero(step, size, magnitude)
 
-        def moved(c: Chain) -> SX:
+        def updated(c: Chain) -> SX:
             return c.stages[0].unknown + f.symbol(c, Δx)
 
         f.over_entries(
             COORDINATES,
-            Output(moved, x_new),
-            Output(moved, size, Mode.LARGEST),
+            Output(updated, x_new),
+            Output(updated, size, Mode.LARGEST),
             Output(lambda c: f.symbol(c, Δx), step, Mode.LARGEST),
-            Output(lambda c: _given(c.stages[0].magnitude), magnitude, Mode.LARGEST),
+            Output(lambda c: _required(c.stages[0].magnitude), magnitude, Mode.LARGEST),
         )
         f.over_entries(space, Output(lambda c: c.stages[0].multiplier + f.symbol(c, Δy), y_new))
 
@@ -73,23 +77,26 @@ class AssembledChain:
             step, size, magnitude = (
                 f.symbol(c, name) for name in ("largest Δx", "largest x", "magnitude")
             )
-            return step / (NEWTON_TOLERANCE * size + _given(c.stages[0].noise) * (1 + magnitude))
+            return step / (NEWTON_TOLERANCE * size + _required(c.stages[0].noise) * (1 + magnitude))
 
         f.over_entries(SCALAR, Output(converged, ratio))
         return f.plan
 
     def finish(self, directions: np.ndarray | None = None, *, state_varies: bool = True) -> Plan:
-        """(state[, x, y][, state'], settings…) → result, residuals[, result']: derivatives in
-        directions of the parameters, one a column.
+        """(state[, x, y][, state'], settings…) → result, residuals[, result'].
+
+        Args:
+            directions: parameter directions ρ', one in each column; None for no derivatives.
+            state_varies: whether the initial state depends on the parameters.
         """
         f = self._writer("finish")
         if self.chain.iterated:
             f.unknowns()
         if directions is not None:
-            f.slopes(directions, state_varies=state_varies)
+            f.set_sensitivities(directions, state_varies=state_varies)
         f.settings()
         result, residuals = f.state_result(), f.plan.result(3)
-        slopes = None if directions is None else f.state_result(directions.shape[1])
+        sensitivities = None if directions is None else f.state_result(directions.shape[1])
         for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
             f.solve_linear(i)
         f.collect(result, lambda c, block: block)
@@ -98,15 +105,18 @@ class AssembledChain:
         f.over_kinds(
             *[Output(partial(_level, k), level, Mode.LARGEST) for k, level in enumerate(levels)]
         )
-        if slopes is not None:
+        if sensitivities is not None:
             for i in range(len(self.chain.stages)):
                 f.differentiate(i)
-            f.collect(slopes, f.derivative)
+            f.collect(sensitivities, f.derivative)
         return f.plan
 
     def pullback(self, objectives: int, *, state_varies: bool) -> Plan:
-        """(state[, x, y], r̄, settings…) → s̄, ρ̄ with all parameters: the derivatives of `finish`,
-        transposed, a column an objective.
+        """(state[, x, y], r̄, settings…) → s̄, ρ̄: the transposed derivatives of `finish`.
+
+        Args:
+            objectives: number of costate columns.
+            state_varies: whether the initial state depends on the parameters.
         """
         f = self._writer("pullback")
         if self.chain.iterated:
@@ -114,22 +124,30 @@ class AssembledChain:
         costate = f.costate(objectives)
         f.settings()
         pulled = f.state_costate(objectives), f.plan.result(f.size(PARAMETERS), objectives)
-        slopes, directions, changes = f.direction(state_varies=state_varies)
+        state_direction, parameter_direction, result_direction = f.direction(
+            state_varies=state_varies
+        )
         for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
             f.solve_linear(i)
         for i in range(len(self.chain.stages)):
             f.differentiate(i)
-        f.collect(changes, f.derivative)
-        values, linear, written = linear_part(f.plan.operations, [slopes, directions])
+        f.collect(result_direction, f.derivative)
+        values, linear, written = linear_part(
+            f.plan.operations, [state_direction, parameter_direction]
+        )
         f.plan.operations = values
         reverse = Reverse(f.plan, objectives)
-        for vector, target in ((slopes, pulled[0]), (directions, pulled[1]), (changes, costate)):
-            reverse.know(vector, target)
-        own = [v for v in written if reverse.of(v) is None]
-        for vector in own:
-            reverse.know(vector, f.plan.vector(vector.rows, objectives))
+        for vector, target in (
+            (state_direction, pulled[0]),
+            (parameter_direction, pulled[1]),
+            (result_direction, costate),
+        ):
+            reverse.bind(vector, target)
+        internal = [v for v in written if reverse.of(v) is None]
+        for vector in internal:
+            reverse.bind(vector, f.plan.vector(vector.rows, objectives))
         f.plan.operations += [
-            Zero(v) for v in (*pulled, *[reverse.of(v) for v in own]) if v is not None
+            Zero(v) for v in (*pulled, *[reverse.of(v) for v in internal]) if v is not None
         ]
         reverse.sweep(linear)
         return f.plan
@@ -149,7 +167,7 @@ def _level(k: int, chain: Chain) -> SX:
     return chain.levels[k]
 
 
-def _given(expression: SX | None) -> SX:
-    """Of an iterated stage, which has it."""
+def _required(expression: SX | None) -> SX:
+    """An attribute that every iterated stage defines."""
     assert expression is not None
     return expression

@@ -1,20 +1,20 @@
-"""A chain of stages: how a time step, and the start of a run, are stated; and the functions that
-carry it out.
+"""A chain of stages: the statement of a time step or of an initial-state problem, and the functions
+that evaluate it.
 
 Each stage has unknowns x with multipliers y and solves
 
     f(x, y; d, u) = 0,     g(x; d, u) = 0,
 
-where u is what is known before it (the state the chain starts from, parameters, time, earlier
-stages) and d are quantities that depend on x and u by simple relations (positions and velocities on
-accelerations, in an implicit scheme). With  J = ∂g/∂x / w  for a scalar weight w, multipliers enter
-f as Jᵀ y. The linearisation is the saddle-point system
+where u collects the quantities known before the stage (initial state, parameters, time, earlier
+stages) and d are quantities that depend on x and u by simple relations (in an implicit scheme,
+positions and velocities as functions of accelerations). With  J = ∂g/∂x / w  for a scalar weight
+w, multipliers enter f as Jᵀ y. The linearisation is the saddle-point system
 
     ⎡ H  Jᵀ ⎤ ⎡ Δx ⎤     ⎡ f   ⎤
     ⎣ J  0  ⎦ ⎣ Δy ⎦ = − ⎣ g/w ⎦,     H = ∂f/∂x,
 
-solved by augmented Lagrangian iterations (`saddle`). From the same statement come the solution and
-its derivative.
+solved by augmented Lagrangian iterations (`saddle`). The solution and its derivative follow from
+the same statement.
 """
 
 from __future__ import annotations
@@ -29,26 +29,28 @@ from ..core.symbols import SX
 from .saddle import Corrector, NumericStage, Saddle
 
 NEWTON_TOLERANCE = 1e-9
-"""Relative correction at which Newton's iteration has converged (the error left is far smaller:
-convergence is quadratic).
+"""Relative Newton correction at which the iteration counts as converged. Convergence is quadratic,
+so the remaining error is of the order of its square.
 """
 ROUNDING = 1e-14
-"""Relative error with which positions are known."""
-COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
+"""Relative rounding error of positions: some 50 units in the last place, for the sums they result
+from.
+"""
+COORDINATES, CONSTRAINTS, INITIAL_CONDITIONS, PARAMETERS, SCALAR = (
     "coordinates",
     "constraints",
-    "start conditions",
+    "initial conditions",
     "parameters",
     "scalar",
 )
-"""Spaces. Those of start conditions are the constraints and, after them, what is given
-beside them.
+"""Names of vector spaces. The space of initial conditions holds the constraints, followed by the
+conditions that the user specifies.
 """
 
 
 @dataclass(frozen=True)
 class Block:
-    """A vector, and the space that says what its entries belong to."""
+    """A vector, with the name of the space that its entries belong to."""
 
     space: str
     value: SX
@@ -56,9 +58,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage; see the module. Its unknowns are coordinates, or rates of them.
+    """One stage; see the module for the equations. Its unknowns are coordinates or their rates.
 
-    A nonlinear one is iterated. Rounding alone can cause corrections of the size  noise (1 +
+    A nonlinear stage is iterated; rounding alone can cause corrections of the size  noise (1 +
     ‖magnitude‖).
     """
 
@@ -79,38 +81,40 @@ class Stage:
     noise: SX | None = None
     magnitude: SX | None = None
     metric: SX | None = None
-    """In place of ∂f/∂x, where that does not change what x comes to: the metric in which
-    corrections are smallest.
+    """Replaces ∂f/∂x where the solution x does not depend on it: the metric that corrections
+    minimise.
     """
     compliant: bool = False
-    """Whether g has a term − w y/α: then α is no help to find y, but what defines it, and ∂g/∂x is
-    more than w J.
+    """Whether g has a term − w y/α. Then α defines y instead of only speeding up its computation,
+    and ∂g/∂x differs from w J.
     """
 
     def derivative(self, expression: SX) -> SX:
-        """Total derivative with respect to the unknowns, through the dependents: all of them at
-        once, as one change of the unknowns.
+        """Total derivative with respect to the unknowns, including the dependents.
+
+        One directional change of the unknowns covers all dependents, so the expression is
+        differentiated once.
         """
         if not self.dependents:
             return ca.jacobian(expression, self.unknown)
         change = SX.sym("change", self.unknown.numel())
         symbols = [self.unknown, *[symbol for symbol, _ in self.dependents]]
-        moved = [self.unknown + change]
-        moved += [
+        updated = [self.unknown + change]
+        updated += [
             symbol + ca.jacobian(relation, self.unknown) @ change
             for symbol, relation in self.dependents
         ]
-        changed = ca.substitute([expression], symbols, moved)[0]
-        return ca.substitute(ca.jacobian(changed, change), change, SX.zeros(change.numel()))
+        perturbed = ca.substitute([expression], symbols, updated)[0]
+        return ca.substitute(ca.jacobian(perturbed, change), change, SX.zeros(change.numel()))
 
     @cached_property
     def tangent(self) -> SX:
-        """H."""
+        """H = ∂f/∂x, or the metric in its place."""
         return self.derivative(self.balance) if self.metric is None else self.metric
 
     @cached_property
     def condition_jacobian(self) -> SX:
-        """J, taken from the balance, where it stands as the coefficient of y."""
+        """J, the coefficient of y in the balance."""
         return ca.jacobian(self.balance, self.multiplier).T
 
     @cached_property
@@ -125,42 +129,42 @@ class Stage:
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages in order: the first may be nonlinear and is iterated then, all others are linear; and
-    what they lead to.
+    """A sequence of stages and the state that it leads to. The first stage may be nonlinear and is
+    iterated then; all others are linear.
     """
 
     name: str
     state: tuple[Block, ...]
-    """What it starts from."""
+    """The state at the beginning."""
     settings: tuple[Block, ...]
     """Further arguments of all its functions, ending with the parameters and the time."""
     stages: tuple[Stage, ...]
     result: tuple[Block, ...]
-    """The state it leads to."""
+    """The state at the end."""
     levels: tuple[SX, SX, SX]
-    """What should vanish then: constraints at position, velocity and acceleration level. Their
-    largest entries are its `residuals`.
+    """Constraint violations at position, velocity and acceleration level in the resulting state.
+    Their largest entries are the `residuals`.
     """
     saddle: Saddle
-    """How the linear systems of the stages are solved."""
+    """The solver of the stages' linear systems."""
 
     @property
     def iterated(self) -> bool:
-        """Whether its first stage is nonlinear."""
+        """Whether the first stage is nonlinear."""
         return self.stages[0].noise is not None
 
     @property
     def parameters(self) -> SX:
-        """ρ."""
+        """The parameters ρ."""
         return self.settings[-2].value
 
     @cached_property
     def packed(self) -> SX:
-        """What it starts from, as one vector."""
+        """The state at the beginning, as one vector."""
         return ca.vertcat(*[block.value for block in self.state])
 
     def resolved(self, expressions: list[SX]) -> list[SX]:
-        """The expressions with all dependents written out."""
+        """Substitute the relations of all dependents into expressions."""
         for stage in reversed(self.stages):
             if stage.dependents:
                 symbols, relations = zip(*stage.dependents, strict=True)
@@ -168,20 +172,22 @@ class Chain:
         return expressions
 
     def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
-        """A function of this chain, in few operations."""
+        """Build a CasADi function of this chain, with common subexpressions eliminated."""
         outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
         return ca.Function(
             f"{self.name}_{name}", [*inputs, *[block.value for block in self.settings]], outputs
         )
 
     def solve(self, stage: Stage, f: SX, g: SX, *, passes: int | None = None) -> tuple[SX, SX]:
-        """H x + Jᵀ y = f,  J x = g  for a stage, factored once for all who ask."""
+        """Solve  H x + Jᵀ y = f,  J x = g  for a stage; its matrix is factored once."""
         return self.saddle.solve(stage, self._corrector(stage), f, g, passes=passes)
 
     def solve_column(
         self, stage: Stage, f: SX, g: SX, y: SX | None, coefficients: Callable[[SX], SX]
     ) -> tuple[SX, SX]:
-        """The same from a first y, with coefficients in place of expressions."""
+        """Solve the same system from an initial y, with coefficient symbols in place of the matrix
+        entries.
+        """
         H, J, G, α = (
             coefficients(x)
             for x in (
@@ -205,13 +211,13 @@ class Chain:
 
     @cached_property
     def predict(self) -> ca.Function:
-        """(state, settings…) → x, y: a first guess for the iterated stage."""
+        """(state, settings…) → x, y: initial guess for the iterated stage."""
         first = self.stages[0]
         return self.function("predict", [self.packed], [first.guess, first.multiplier_guess])
 
     @cached_property
     def iterate(self) -> ca.Function:
-        """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
+        """(state, x, y, settings…) → x, y, r: one Newton correction; r ≤ 1 means converged."""
         s = self.stages[0]
         assert s.noise is not None and s.magnitude is not None
         Δx, Δy = self.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
@@ -223,32 +229,29 @@ class Chain:
             [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed],
         )
 
-    def finish(self, wanted: SX | None = None) -> ca.Function:
-        """(state[, x, y], settings…) → result, residuals[, wanted]: the linear stages, and
-        expressions of all unknowns.
+    def finish(self, extra: SX | None = None) -> ca.Function:
+        """(state[, x, y], settings…) → result, residuals[, extra]: solve the linear stages.
 
-        x and y are those of the iterated stage, if there is one.
+        x and y are those of the iterated stage, if there is one; `extra` may contain any unknown.
         """
         residuals = ca.vertcat(
             *[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels]
         )
         outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
-        return self._after_iterations("finish", outputs if wanted is None else [*outputs, wanted])
+        return self._after_iterations("finish", outputs if extra is None else [*outputs, extra])
 
     def linearise(self, coefficients: SX) -> ca.Function:
-        """(state[, x, y], settings…) → expressions of all unknowns, alone."""
+        """(state[, x, y], settings…) → coefficients, which may contain any unknown."""
         return self._after_iterations("linearise", [coefficients])
 
     def _after_iterations(self, name: str, outputs: list[SX]) -> ca.Function:
-        """Expressions of all unknowns, with those of linear stages written out."""
+        """Expressions of all unknowns, with the unknowns of linear stages eliminated."""
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
         for stage in self.stages[1:] if self.iterated else self.stages:
-            for (
-                symbol,
-                relation,
-            ) in stage.dependents:  # of a linear stage, so they follow from what came before
+            # the dependents of a linear stage follow from earlier quantities
+            for symbol, relation in stage.dependents:
                 values.append(
                     ca.substitute([relation], symbols, values)[0] if symbols else relation
                 )
@@ -264,7 +267,7 @@ class Chain:
         )
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
-        """Unknowns of a linear stage, as corrections of its guess."""
+        """Unknowns and multipliers of a linear stage, as corrections of their guesses."""
         symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
         f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
         Δx, Δy = self.solve(stage, -f, -g * (1 / stage.weight))

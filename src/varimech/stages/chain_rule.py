@@ -1,5 +1,5 @@
-"""Symbols with known derivatives, the chain rule over them, and the coefficients that
-occur in it.
+"""The chain rule over symbols with known derivatives, and symbols for the coefficients that occur
+in it.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ from ..core.symbols import SX
 
 
 @dataclass(frozen=True)
-class Known:
-    """Symbols with their derivatives with respect to the parameters, one column each."""
+class ChainRule:
+    """The chain rule: symbols with their derivatives with respect to the parameters, one column for
+    each parameter.
+    """
 
     symbols: list[SX]
     derivatives: list[SX]
     coefficients: Callable[[SX], SX] = lambda jacobian: jacobian
-    """What stands for a Jacobian."""
+    """Maps each Jacobian to the matrix that is multiplied in its place."""
 
-    def extended(self, symbols: list[SX], derivatives: list[SX]) -> Known:
-        """With some more."""
-        return Known(
+    def extended(self, symbols: list[SX], derivatives: list[SX]) -> ChainRule:
+        """The same rule with additional symbols."""
+        return ChainRule(
             [*self.symbols, *symbols], [*self.derivatives, *derivatives], self.coefficients
         )
 
     def derivative(self, expression: SX) -> SX:
-        """Of an expression, by the chain rule; sparse Jacobians are far cheaper here than one
-        forward sweep a parameter.
+        """Derivative of an expression with respect to the parameters.
+
+        Sparse Jacobians are far cheaper here than one forward sweep for each parameter.
         """
         total = SX(expression.numel(), self.derivatives[0].shape[1])
         for symbol, derivative in zip(self.symbols, self.derivatives, strict=True):
@@ -40,8 +43,9 @@ class Known:
 
 
 class Coefficients:
-    """Replaces expressions by symbols, and remembers which: what is linear then shows only that,
-    the same for all its columns.
+    """Replace matrix entries by symbols and record their values.
+
+    The remaining expressions are linear with the same structure for every column.
     """
 
     def __init__(self) -> None:
@@ -55,12 +59,12 @@ class Coefficients:
 
     @property
     def symbols(self) -> SX:
-        """All symbols so far."""
+        """All symbols created so far."""
         return ca.vertcat(SX(0, 1), *self._symbols.values())
 
     @property
     def values(self) -> SX:
-        """What they stand for."""
+        """The expressions that the symbols stand for."""
         return ca.vertcat(SX(0, 1), *self._values)
 
     def _symbol(self, entry: SX) -> SX:

@@ -1,4 +1,4 @@
-"""Writes one function of a chain for a large system: its arguments, the linear systems of its
+"""Write one function of a chain for a large system: its arguments, the linear systems of its
 stages, their solutions and derivatives.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.symbols import SX
 from .chain import COORDINATES, PARAMETERS, Block, Chain
-from .chain_rule import Known
+from .chain_rule import ChainRule
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
 from .plan import Factor, Factors, Mode, Solve, Vector
 from .system import System
@@ -21,7 +21,7 @@ Expression = Callable[[Chain], SX]
 
 
 class ChainWriter(Writer[Chain]):
-    """One function of an assembled chain, while it is written. Names of vectors: ("x", stage),
+    """One function of an assembled chain under construction. Vectors are named ("x", stage),
     ("derivative", name), …
     """
 
@@ -40,32 +40,32 @@ class ChainWriter(Writer[Chain]):
     # arguments and results
 
     def unknowns(self) -> None:
-        """The next arguments: x and y of the iterated stage."""
+        """Declare the next arguments: x and y of the iterated stage."""
         space = self._chain.stages[0].multiplier_space
         self.stored["x", 0] = Stored(COORDINATES, self.plan.argument(self.size(COORDINATES)))
         self.stored["y", 0] = Stored(space, self.plan.argument(self.size(space)))
 
-    def slopes(self, directions: np.ndarray, *, state_varies: bool) -> None:
-        """The next argument: state'; and ρ', which is constant."""
+    def set_sensitivities(self, directions: np.ndarray, *, state_varies: bool) -> None:
+        """Declare the next argument, state', and the constant parameter directions ρ'."""
         self._width = directions.shape[1]
-        self._know_slopes(
+        self._bind_sensitivities(
             self.plan.argument(self._rows_of(self._chain.state), self._width),
             self.plan.constant(directions),
             state_varies,
         )
 
     def direction(self, *, state_varies: bool) -> tuple[Vector, Vector, Vector]:
-        """One column of derivatives, to be transposed: of the state, of the parameters, and of the
+        """Vectors for one column of derivatives, which the caller transposes: state, parameters and
         result.
         """
         state, parameters = (
             self.plan.vector(self._rows_of(self._chain.state)),
             self.plan.vector(self.size(PARAMETERS)),
         )
-        self._know_slopes(state, parameters, state_varies)
+        self._bind_sensitivities(state, parameters, state_varies)
         return state, parameters, self.plan.vector(self._rows_of(self._chain.result))
 
-    def _know_slopes(self, state: Vector, parameters: Vector, state_varies: bool) -> None:
+    def _bind_sensitivities(self, state: Vector, parameters: Vector, state_varies: bool) -> None:
         if state_varies:
             for k, block in enumerate(self._blocks(self._chain.state, state)):
                 self.stored["derivative", ("state", k)] = block
@@ -74,30 +74,30 @@ class ChainWriter(Writer[Chain]):
         )
 
     def costate(self, objectives: int) -> Vector:
-        """The next argument: the costate of the result."""
+        """Declare the next argument: the costate of the result."""
         return self.plan.argument(self._rows_of(self._chain.result), objectives)
 
     def state_costate(self, objectives: int) -> Vector:
-        """The next result: the costate of the state."""
+        """Declare the next result: the costate of the initial state."""
         return self.plan.result(self._rows_of(self._chain.state), objectives)
 
     def settings(self) -> None:
-        """The last arguments."""
+        """Declare the last arguments: the settings."""
         for k, block in enumerate(self._chain.settings):
             self.stored["setting", k] = Stored(
                 block.space, self.plan.argument(self.size(block.space))
             )
 
     def result(self, space: str) -> Stored:
-        """The next result."""
+        """Declare the next result, a vector of a space."""
         return Stored(space, self.plan.result(self.size(space)))
 
     def state_result(self, width: int = 1) -> Vector:
-        """The next result, a state."""
+        """Declare the next result, a state."""
         return self.plan.result(self._rows_of(self._chain.result), width)
 
     def collect(self, target: Vector, value: Callable[[Chain, SX], SX]) -> None:
-        """Write the blocks of the result, or something of them."""
+        """Write a function of each block of the result into a vector."""
         for k, stored in enumerate(self._blocks(self._chain.result, target)):
             self.over_entries(stored.space, Output(partial(_result, value, k), stored))
 
@@ -105,7 +105,7 @@ class ChainWriter(Writer[Chain]):
         return sum(self.size(block.space) for block in blocks)
 
     def _blocks(self, blocks: tuple[Block, ...], whole: Vector) -> list[Stored]:
-        """Where they stand in a vector of all of them."""
+        """Positions of the blocks within a vector that contains all of them."""
         sizes = [self.size(block.space) for block in blocks]
         first = np.cumsum([0, *sizes]).tolist()
         return [
@@ -115,11 +115,9 @@ class ChainWriter(Writer[Chain]):
     # dependents
 
     def missing(self, name: Name) -> None:
-        """Quantities that follow from the unknowns of a stage are evaluated when they
-        are needed.
-        """
-        kind, i, j = name
-        assert kind == "dependent"
+        """Evaluate a dependent of a stage when it is first needed."""
+        category, i, j = name
+        assert category == "dependent"
         target = self.new(name, COORDINATES)
         self.over_entries(COORDINATES, Output(lambda c: c.stages[i].dependents[j][1], target))
 
@@ -135,7 +133,11 @@ class ChainWriter(Writer[Chain]):
         passes: int | None = None,
         width: int = 1,
     ) -> tuple[Name, Name]:
-        """H x + Jᵀ y = f,  J x = g  for stage i, from a first y; returns the names of x and y."""
+        """Solve  H x + Jᵀ y = f,  J x = g  for stage i, from an initial y.
+
+        Returns:
+            The names of x and y.
+        """
         x: Name | None = None
         if self._chain.stages[i].compliant:
             passes, y = 1, None
@@ -156,7 +158,7 @@ class ChainWriter(Writer[Chain]):
         return x, y
 
     def _correct(self, i: int, r: Expression, s: Expression, width: int) -> tuple[Name, Name]:
-        """One pass; see `saddle`."""
+        """One pass of the iteration in `saddle`."""
         space = self._chain.stages[i].multiplier_space
         system = self._system(space)
         n, regular = self.size(COORDINATES), self._chain.saddle.regular
@@ -180,12 +182,12 @@ class ChainWriter(Writer[Chain]):
             )
             self._factored.append((i, factors))
             values = Stored(COORDINATES, factors.values)
-            given = (
+            stored = (
                 system.size
                 + system.pattern.upper.size
                 + (0 if system.symmetric else system.pattern.lower.size)
             )
-            self.zero(Stored(COORDINATES, factors.values.part(0, given)))
+            self.zero(Stored(COORDINATES, factors.values.part(0, stored)))
             outputs.append(
                 Output(
                     lambda c: system.entries(self._piece(c), i),
@@ -209,7 +211,7 @@ class ChainWriter(Writer[Chain]):
         return δx, δy
 
     def _factors(self, i: int) -> Factors | None:
-        """Factors of an earlier stage that has the same matrix."""
+        """Factors of an earlier stage with the same matrix, if there is one."""
         system = self._system(self._chain.stages[i].multiplier_space)
         for j, factors in self._factored:
             if self._chain.stages[j].multiplier_space == system.space and all(
@@ -236,7 +238,7 @@ class ChainWriter(Writer[Chain]):
     # stages after the first, and derivatives
 
     def solve_linear(self, i: int) -> None:
-        """Unknowns and multipliers of a linear stage, as corrections of their guess."""
+        """Solve a linear stage: unknowns and multipliers as corrections of their guesses."""
 
         def at_guess(c: Chain) -> tuple[SX, SX]:
             s = c.stages[i]
@@ -254,11 +256,11 @@ class ChainWriter(Writer[Chain]):
         )
 
     def differentiate(self, i: int) -> None:
-        """Derivatives of a stage's unknowns, multipliers and dependents; see `tangent_of`."""
+        """Differentiate a stage's unknowns, multipliers and dependents; see `tangent_of`."""
         relations = range(len(self._chain.stages[i].dependents))
         partly = {j: self._differentiate_dependent(i, j, ("partial", i, j)) for j in relations}
 
-        def here(c: Chain) -> Known:
+        def here(c: Chain) -> ChainRule:
             symbols = [c.stages[i].dependents[j][0] for j in relations]
             return self._derivatives(c).extended(
                 symbols, [self.symbol(c, partly[j]) for j in relations]
@@ -293,17 +295,17 @@ class ChainWriter(Writer[Chain]):
         return name
 
     def derivative(self, chain: Chain, expression: SX) -> SX:
-        """By all that is known so far, one row a parameter."""
+        """Derivative by the symbols differentiated so far, one row for each parameter."""
         return self._derivatives(chain).derivative(expression).T
 
-    def _derivatives(self, chain: Chain) -> Known:
+    def _derivatives(self, chain: Chain) -> ChainRule:
         symbols = _symbols(chain)
         names = [
             name
             for name in symbols
             if ("derivative", name) in self.stored and symbols[name].numel()
         ]
-        none = Known([SX.sym("none")], [SX(1, self._width)])
+        none = ChainRule([SX.sym("none")], [SX(1, self._width)])
         return none.extended(
             [symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names]
         )
@@ -315,9 +317,9 @@ def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:
 
 def _symbols(chain: Chain) -> dict[Name, SX]:
     """Symbols of a chain by name."""
-    found: dict[Name, SX] = {("state", k): block.value for k, block in enumerate(chain.state)}
-    found |= {("setting", k): block.value for k, block in enumerate(chain.settings)}
+    symbols: dict[Name, SX] = {("state", k): block.value for k, block in enumerate(chain.state)}
+    symbols |= {("setting", k): block.value for k, block in enumerate(chain.settings)}
     for i, stage in enumerate(chain.stages):
-        found |= {("x", i): stage.unknown, ("y", i): stage.multiplier}
-        found |= {("dependent", i, j): symbol for j, (symbol, _) in enumerate(stage.dependents)}
-    return found
+        symbols |= {("x", i): stage.unknown, ("y", i): stage.multiplier}
+        symbols |= {("dependent", i, j): symbol for j, (symbol, _) in enumerate(stage.dependents)}
+    return symbols

@@ -1,5 +1,5 @@
-"""Sparse elimination written out in symbols: straight-line code without loops or pivoting, ready to
-be compiled.
+"""Sparse symbolic elimination, unrolled: straight-line code without loops or pivoting, ready to
+compile.
 
     A = L U  with rows and columns in an order of little fill (minimum degree).
 
@@ -7,7 +7,7 @@ Without pivoting this is stable for matrices whose symmetric part is positive de
 matrix, also with penalty terms and with the stiffness and damping of a small time step (G. H. Golub
 and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2); and for saddle-point matrices (see
 there, section 4.4.8 on quasi-definite ones) if each pivot of the second block comes after all its
-neighbours in the first, and so is as large as it can be: `late` names the rows that have to wait.
+neighbours in the first, and so is as large as possible: `late` names these rows.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ import casadi as ca
 from ..core.symbols import SX
 
 KEPT = 256
-"""Patterns that are remembered: mechanisms have few, and a process may build many mechanisms."""
+"""Number of cached patterns. A mechanism has a handful; the bound (a round value) limits memory in
+processes that build many mechanisms.
+"""
 
 
 class Factorisation:
-    """A factored matrix that solves for any number of right-hand sides."""
+    """Symbolic L U factors of a sparse matrix, for any number of right-hand sides."""
 
     def __init__(self, matrix: SX, *, symmetric: bool = False, late: range = range(0)):
-        if symmetric:  # an entry may have been found to be zero on one side only
+        if symmetric:  # CasADi may have simplified an entry to zero on one side only
             matrix = ca.project(matrix, matrix.sparsity() + matrix.sparsity().T)
         rows, columns = matrix.sparsity().get_triplet()
         self._pattern = _pattern(
@@ -43,7 +45,7 @@ class Factorisation:
         return self._pattern.solve(right.shape[1])(*self._values, right)
 
     def mapped(self, change: Callable[[SX], SX]) -> Factorisation:
-        """The same with changed entries."""
+        """The same factors with a function applied to their entries."""
         other = copy(self)
         other._values = [change(values) for values in self._values]
         return other
@@ -51,8 +53,8 @@ class Factorisation:
 
 @dataclass(frozen=True, eq=False)
 class _Pattern:
-    """Where L and U have entries, rows in order of elimination; and the functions that fill them
-    and use them.
+    """Nonzero pattern of L and U, rows in elimination order, with the functions that compute and
+    apply the factors.
     """
 
     order: list[int]
@@ -95,8 +97,8 @@ class _Pattern:
 def _pattern(
     n: int, entries: tuple[tuple[int, int], ...], symmetric: bool, late: range
 ) -> _Pattern:
-    """The elimination of a matrix with these entries, written out once for all matrices that have
-    them.
+    """The elimination for one nonzero pattern, generated once and reused for every matrix that has
+    it.
     """
     neighbours: list[set[int]] = [set() for _ in range(n)]
     for i, j in entries:
@@ -160,12 +162,17 @@ def _eliminate(rows: list[dict[int, SX]], symmetric: bool) -> tuple[_Entries, _E
 def minimum_degree(
     neighbours: list[set[int]], late: range = range(0)
 ) -> list[tuple[int, list[int]]]:
-    """An elimination order: always a row with the fewest neighbours left; a late one only when all
-    its own neighbours are done.
+    """Elimination order by minimum degree.
 
-    Among equals it is the one that has not been touched for longest: then successive rows seldom
-    wait for each other's results. With each row come its neighbours at that time: where its row of
-    U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
+    Ties go to the row that was modified longest ago: then successive rows seldom wait for each
+    other's results.
+
+    Args:
+        neighbours: for each row its nonzero columns (symmetric, without the diagonal); consumed.
+        late: rows that are eliminated only after all their neighbours outside `late`.
+
+    Returns:
+        Pairs (row, its remaining neighbours), that is the nonzero columns of its row of U.
     """
     waits_for = {row: {k for k in neighbours[row] if k not in late} for row in late}
     awaited: dict[int, list[int]] = {}

@@ -1,11 +1,11 @@
-"""Large systems from pieces: what is stated for one element of each kind is carried out for all of
-them, by plans.
+"""Large systems assembled from pieces: a statement for one element of each kind becomes operations
+over all elements of that kind.
 
-A system is a sum over elements. Elements of one kind differ in numbers and in where their entries
-stand, so one of them, in symbols of its own, stands for all; and what is done entry by entry
-(predicting, updating) is stated for a single entry. A `Writer` turns such statements into the
-operations of a plan: each vector has a name, each local thing (a chain, say) has symbols by the
-same names.
+A system is a sum over elements. Elements of one kind differ in their numbers and in the positions
+of their entries, so one of them, in local symbols, represents all; entrywise operations
+(prediction, update) are stated for a single entry. A `Writer` turns such statements into the
+operations of a plan: each vector has a name, and each local object (a chain, for example) has
+symbols under the same names.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from .chain import SCALAR
 from .plan import Map, Mode, Plan, Port, Table, Vector, Zero
 
 Name = Any
-"""Of a vector; anything that can be a key."""
+"""Name of a vector; any hashable value."""
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 @dataclass(frozen=True, eq=False)
 class Piece(Generic[T]):
-    """All elements of a kind: one of them in local symbols, and where the entries of each stand, by
-    space.
+    """All elements of one kind: one of them in local symbols, and index tables of the entries of
+    each, by space.
     """
 
     local: T
     count: int
     tables: Mapping[str, Table]
     constants: SX
-    """Symbols of the numbers in which they differ."""
+    """Symbols of the numbers in which the elements differ."""
     values: np.ndarray
-    """These numbers: (element, number)."""
+    """Values of the constants: (element, number)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces(Generic[T]):
-    """All kinds of elements; a thing with a single entry in each space; and the sizes of the
+    """All kinds of elements, a local object with a single entry in each space, and the sizes of the
     spaces.
     """
 
@@ -53,15 +53,15 @@ class Pieces(Generic[T]):
     sizes: Mapping[str, int]
 
     def mapped(self, build: Callable[[T], U]) -> Pieces[U]:
-        """The same for what is built from each local thing."""
+        """The same pieces with a function applied to each local object."""
         kinds = tuple(
             Piece(build(p.local), p.count, p.tables, p.constants, p.values) for p in self.kinds
         )
         return Pieces(kinds, build(self.point), self.sizes)
 
     def doubled(self, space: str) -> Pieces[T]:
-        """The same where a space has every entry twice: all of them, and then all of them once
-        more.
+        """The same pieces with every entry of a space duplicated: all entries, then all of them
+        again.
         """
         size = self.sizes[space]
         tables = [
@@ -77,9 +77,7 @@ class Pieces(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Where the entries of a space stand: in the rows of a vector, or in those that
-    `place` tells.
-    """
+    """Storage of the entries of a space: the rows of a vector, or the rows that `place` lists."""
 
     space: str
     vector: Vector
@@ -88,17 +86,19 @@ class Stored:
 
 @dataclass(frozen=True)
 class Output(Generic[T]):
-    """A result of a map: an expression of a local thing (width × rows), and what to do with it."""
+    """A result of a map: an expression of a local object (width × rows), its destination and its
+    mode.
+    """
 
     expression: Callable[[T], SX]
     to: Stored
     mode: Mode = Mode.SET
     table: Callable[[Piece[T]], Table] | None = None
-    """In place of the space's."""
+    """Replaces the index table of the space."""
 
 
 class Writer(Generic[T]):
-    """Writes a plan. Vectors become known under their names as it goes on."""
+    """Writes a plan. Vectors are registered by name as they are created."""
 
     def __init__(self, name: str, pieces: Pieces[T], symbols: Callable[[T], Mapping[Name, SX]]):
         self.plan = Plan(name)
@@ -114,22 +114,20 @@ class Writer(Generic[T]):
         return self.pieces.sizes.get(space, 1)
 
     def new(self, name: Name, space: str, width: int = 1) -> Stored:
-        """A new vector, known under a name."""
+        """Create and register a vector."""
         self.stored[name] = Stored(space, self.plan.vector(self.size(space), width))
         return self.stored[name]
 
     def symbol(self, local: T, name: Name) -> SX:
-        """The entries of a vector that belong to a local thing, as symbols (rows × width), where it
-        has none of its own.
-        """
-        known = self._known(local)
-        if name not in known:
+        """Symbols (rows × width) for the entries of a vector that belong to a local object."""
+        symbols = self._symbols_of(local)
+        if name not in symbols:
             stored = self.stored[name]
-            known[name] = SX.sym("x", stored.vector.width, self._rows(local, stored.space))
-        return known[name].T
+            symbols[name] = SX.sym("x", stored.vector.width, self._rows(local, stored.space))
+        return symbols[name].T
 
     def missing(self, name: Name) -> None:
-        """Called for a vector that is needed and not known; has to make it known."""
+        """Create a vector that is needed and not registered yet. Subclasses override this hook."""
         raise KeyError(name)
 
     def zero(self, *targets: Stored) -> None:
@@ -137,26 +135,28 @@ class Writer(Generic[T]):
         self.plan.operations += [Zero(target.vector) for target in targets]
 
     def over_kinds(self, *outputs: Output[T]) -> None:
-        """Evaluate for all elements of all kinds."""
+        """Evaluate outputs for all elements of all kinds."""
         for piece, constants in zip(self.pieces.kinds, self._constants, strict=True):
-            found = [(o, o.expression(piece.local)) for o in outputs]
-            wanted = [
-                (o, x) for o, x in found if x.numel() and not (o.mode == Mode.ADD and x.is_zero())
+            expressions = [(o, o.expression(piece.local)) for o in outputs]
+            nonzero = [
+                (o, x)
+                for o, x in expressions
+                if x.numel() and not (o.mode == Mode.ADD and x.is_zero())
             ]
-            if not wanted:
+            if not nonzero:
                 continue
-            names, symbols = self._needed(piece.local, [x for _, x in wanted])
+            names, symbols = self._needed(piece.local, [x for _, x in nonzero])
             inputs = [
                 self._read(piece, name, symbol) for name, symbol in zip(names, symbols, strict=True)
             ]
-            if not symbols_in(piece.constants).isdisjoint(symbols_in(*[x for _, x in wanted])):
+            if not symbols_in(piece.constants).isdisjoint(symbols_in(*[x for _, x in nonzero])):
                 symbols.append(piece.constants)
                 inputs.append(Port(constants, piece.constants.numel()))
-            results = [self._write(piece, output, x) for output, x in wanted]
-            self._map(piece.count, symbols, inputs, [x for _, x in wanted], results)
+            results = [self._write(piece, output, x) for output, x in nonzero]
+            self._map(piece.count, symbols, inputs, [x for _, x in nonzero], results)
 
     def over_entries(self, space: str, *outputs: Output[T]) -> None:
-        """Evaluate for each entry of a space."""
+        """Evaluate outputs for each entry of a space."""
         if not self.size(space):
             return
         point = self.pieces.point
@@ -186,7 +186,7 @@ class Writer(Generic[T]):
         kernel = ca.Function("kernel", symbols, ca.cse([ca.densify(x) for x in expressions]))
         self.plan.operations.append(Map(kernel, count, tuple(inputs), tuple(results)))
 
-    def _known(self, local: T) -> dict[Name, SX]:
+    def _symbols_of(self, local: T) -> dict[Name, SX]:
         if id(local) not in self._symbols:
             self._symbols[id(local)] = dict(self._own(local))
         return self._symbols[id(local)]
@@ -198,17 +198,17 @@ class Writer(Generic[T]):
         return piece.tables[space].shape[1]
 
     def _needed(self, local: T, expressions: list[SX]) -> tuple[list[Name], list[SX]]:
-        """Names and symbols that occur in some expressions."""
+        """Names and symbols that occur in expressions."""
         used = symbols_in(*expressions)
-        found = [
+        needed = [
             (name, x)
-            for name, x in self._known(local).items()
+            for name, x in self._symbols_of(local).items()
             if not used.isdisjoint(symbols_in(x))
         ]
-        for name, _ in found:
+        for name, _ in needed:
             if name not in self.stored:
                 self.missing(name)
-        return [name for name, _ in found], [x for _, x in found]
+        return [name for name, _ in needed], [x for _, x in needed]
 
     def _read(self, piece: Piece[T], name: Name, symbol: SX) -> Port:
         stored = self.stored[name]

@@ -1,14 +1,14 @@
-"""Plans: functions of large models, as operations on vectors that are carried out one after the
-other.
+"""Plans: functions of large models as a sequence of operations on vectors.
 
     zero     a vector ← 0
-    map      a generated kernel over all elements of a kind: entries of vectors are gathered by index, results set or added by index;
-             where it goes `in_turn`, each element reads what those before it have written
-    factor   a sparse matrix ← its factors L and U (rows and columns in an order of little fill, without pivoting)
+    map      a generated kernel over all elements of a kind: inputs are gathered by index, results
+             are set or added by index; with `in_turn`, each element reads the results of those
+             before it
+    factor   a sparse matrix ← its factors L and U (ordered for little fill, without pivoting)
     solve    a vector ← the solution of the factored system, or of the transposed one
 
 A plan is data; only its kernels are code, and their number and size depend on the kinds of
-elements, not on how many there are.
+elements, not on the number of elements.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 
 class Mode(IntEnum):
-    """What a map does with a result."""
+    """Treatment of a map's result."""
 
     SET = 0
     ADD = 1
@@ -32,8 +32,8 @@ class Mode(IntEnum):
 
 @dataclass(frozen=True)
 class Vector:
-    """Rows of numbers, `width` a row, somewhere in a base: the workspace (0), the constants (1), an
-    argument or a result.
+    """Rows of `width` numbers within a base: the workspace (0), the constants (1), an argument or a
+    result.
     """
 
     base: int
@@ -42,18 +42,18 @@ class Vector:
     width: int = 1
 
     def part(self, first: int, rows: int) -> Vector:
-        """Some of its rows."""
+        """A range of its rows."""
         return Vector(self.base, self.offset + first * self.width, rows, self.width)
 
 
 Table = np.ndarray
-"""Rows of a vector, for each element (element, row)."""
+"""Row indices of a vector, for each element: (element, row)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """How a kernel reads or writes a vector: `rows` of it for each element, by a table or one after
-    another, or the same for all.
+    """Access of a kernel to a vector: `rows` rows for each element, by index table, consecutively,
+    or the same rows for all elements.
     """
 
     vector: Vector
@@ -64,7 +64,7 @@ class Port:
 
     @cached_property
     def adjacent(self) -> bool:
-        """Whether a table tells rows next to each other, for every element."""
+        """Whether the table lists consecutive rows for every element."""
         return (
             self.table is not None
             and self.rows > 1
@@ -72,7 +72,7 @@ class Port:
         )
 
     def places(self, count: int) -> np.ndarray:
-        """Where the numbers of so many elements stand in the base, element after element."""
+        """Indices, within the base, of the numbers of `count` elements, element after element."""
         v = self.vector
         rows = (
             np.arange(count * self.rows)
@@ -91,7 +91,7 @@ class Zero:
 
 @dataclass(frozen=True)
 class Map:
-    """kernel over `count` elements; each port is an argument or a result of it (width × rows)."""
+    """A kernel over `count` elements; each port is an argument or a result (width × rows)."""
 
     kernel: ca.Function
     count: int
@@ -102,17 +102,17 @@ class Map:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Where L and U, by rows and without their diagonals, are not zero."""
+    """Nonzero pattern of L and U, by rows and without their diagonals."""
 
     upper_start: np.ndarray
     upper: np.ndarray
     lower_start: np.ndarray
     lower: np.ndarray
     below: np.ndarray
-    """For each entry (k, i) of U, where (i, k) stands among those of L."""
+    """For each entry (k, i) of U, the index of (i, k) among those of L."""
     targets: np.ndarray
-    """For each row k, what changes when it is eliminated: for its columns i ≤ j (if not symmetric,
-    all i and j) where (i, j) is stored.
+    """For each row k, the indices of the entries that its elimination updates: (i, j) for its
+    columns i ≤ j (for all i and j if not symmetric).
     """
 
     @property
@@ -122,13 +122,13 @@ class Pattern:
 
     @property
     def entries(self) -> int:
-        """Of diagonal, U and L together, as they are stored one after the other."""
+        """Stored entries: diagonal, U and L, one after the other."""
         return self.size + self.upper.size + self.lower.size
 
 
 @dataclass(frozen=True)
 class Factors:
-    """A matrix, or its factors: diagonal (of U, inverted), U and L."""
+    """Storage of a matrix and then of its factors: diagonal (of U, inverted), U and L."""
 
     pattern: Pattern
     symmetric: bool
@@ -154,51 +154,72 @@ class Solve:
 Operation = Zero | Map | Factor | Solve
 
 
+class TangentMap:
+    """Companions of vectors, row by row: derivatives of values, or costates of derivatives."""
+
+    def __init__(self) -> None:
+        self._companions: dict[int, list[tuple[Vector, Vector]]] = {}
+
+    def bind(self, vector: Vector, companion: Vector) -> None:
+        """Set the companion of a vector."""
+        self._companions.setdefault(vector.base, []).append((vector, companion))
+
+    def of(self, vector: Vector) -> Vector | None:
+        """Companion of a vector that lies within a bound one; None if there is none."""
+        for whole, companion in self._companions.get(vector.base, []):
+            first = vector.offset - whole.offset
+            if first >= 0 and first + vector.rows * vector.width <= whole.rows * whole.width:
+                return companion.part(first // whole.width, vector.rows)
+        return None
+
+
 OVERHEAD = 1000
-"""Of an operation that is interpreted, in scalar operations."""
+"""Cost of interpreting one operation, in scalar operations: a round value for the order of
+magnitude.
+"""
 
 
 @dataclass
 class Plan:
-    """A function in operations; it can stand wherever a CasADi function with the same arguments and
-    results can.
+    """A function as a list of operations; interchangeable with a CasADi function of the same
+    arguments and results.
     """
 
     name: str
     arguments: list[int] = field(default_factory=list)
     results: list[tuple[int, int]] = field(default_factory=list)
-    """Width and rows of each."""
+    """Width and rows of each result."""
     operations: list[Operation] = field(default_factory=list)
     constants: list[np.ndarray] = field(default_factory=list)
     workspace: int = 0
 
     def argument(self, rows: int, width: int = 1) -> Vector:
-        """The next argument."""
+        """Declare the next argument."""
         self.arguments.append(rows * width)
         return Vector(1 + len(self.arguments), 0, rows, width)
 
     def result(self, rows: int, width: int = 1) -> Vector:
-        """The next result; all arguments are to be named before."""
+        """Declare the next result, after all arguments."""
         self.results.append((width, rows))
         return Vector(1 + len(self.arguments) + len(self.results), 0, rows, width)
 
     def vector(self, rows: int, width: int = 1) -> Vector:
-        """A vector to work with."""
+        """Allocate a vector in the workspace."""
         self.workspace += rows * width
         return Vector(0, self.workspace - rows * width, rows, width)
 
     def constant(self, values: np.ndarray) -> Vector:
-        """A constant, by rows."""
+        """Add a constant (rows, width)."""
         offset = sum(c.size for c in self.constants)
         self.constants.append(np.ascontiguousarray(values, dtype=float).ravel())
         return Vector(1, offset, values.shape[0], values.shape[1])
 
     @property
     def maps(self) -> list[Map]:
-        """Those of its operations that are maps."""
+        """The operations that are maps."""
         return [op for op in self.operations if isinstance(op, Map)]
 
-    # what backends ask of any function
+    # the part of CasADi's function interface that backends use
 
     def n_out(self) -> int:
         """Number of results."""
@@ -213,7 +234,7 @@ class Plan:
         return self.results[k][0] * self.results[k][1]
 
     def n_instructions(self) -> int:
-        """Scalar operations of one call, roughly."""
+        """Estimated number of scalar operations of one call."""
         maps = sum(
             op.count * (op.kernel.n_instructions() + (OVERHEAD if op.in_turn else 0))
             for op in self.maps

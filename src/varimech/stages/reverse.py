@@ -1,12 +1,13 @@
-"""Backward differentiation of the operations of a plan: from the last to the first, costates of
-what each reads by those of what it writes.
+"""Reverse differentiation of the operations of a plan: from the last to the first, costates of the
+inputs from those of the results.
 
-    map     y = k(x)      →  x̄ += k_xᵀ ȳ,     one column an objective; elements that go in turn go back in the opposite order
+    map     y = k(x)      →  x̄ += k_xᵀ ȳ,     one column for each objective; `in_turn` maps run
+                              over their elements in reverse order
     solve   x ← A⁻¹ x     →  x̄ ← A⁻ᵀ x̄
 
-Values must be final when this is carried out, after all operations. Solves are differentiated for
-what they are given, not for A: the operations that contain them are linear in the vectors whose
-costates are known (`linear_part`), and the rest has been carried out before.
+Values must be final before these operations are executed. Solves are differentiated with respect to
+the right-hand side, not to A: the operations that contain them are linear in the vectors whose
+costates are bound (`linear_part`), and all others have been executed before.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX, symbols_in
-from .plan import Factor, Map, Mode, Operation, Plan, Port, Solve, Vector, Zero
-from .tangent_map import TangentMap
+from .plan import Factor, Map, Mode, Operation, Plan, Port, Solve, TangentMap, Vector, Zero
 
 
 class Reverse:
@@ -29,12 +29,12 @@ class Reverse:
         self._width = width
         self._costates = TangentMap()
 
-    def know(self, vector: Vector, costate: Vector) -> None:
-        """Tell where the costate of a vector is to stand: its rows, `width` numbers each."""
-        self._costates.know(vector, costate)
+    def bind(self, vector: Vector, costate: Vector) -> None:
+        """Bind a vector to the vector that holds its costate (same rows, `width` numbers each)."""
+        self._costates.bind(vector, costate)
 
     def sweep(self, operations: list[Operation]) -> None:
-        """Append what takes the costates of everything written back to those of everything read."""
+        """Append the operations that propagate the costates of all results back to all inputs."""
         for k in range(len(operations) - 1, -1, -1):
             operation = operations[k]
             if isinstance(operation, Map):
@@ -46,7 +46,7 @@ class Reverse:
                 )
 
     def of(self, vector: Vector) -> Vector | None:
-        """The costate of a vector that lies within a known one."""
+        """The costate of a vector that lies within a bound one; None if there is none."""
         return self._costates.of(vector)
 
     def _map(self, operation: Map) -> None:
@@ -56,30 +56,32 @@ class Reverse:
             for k, port in enumerate(operation.outputs)
             if port.mode != Mode.LARGEST
         ]
-        given = [(value, port, costate) for value, port, costate in written if costate is not None]
+        known = [(value, port, costate) for value, port, costate in written if costate is not None]
         read = [
             (symbol, port, self.of(port.vector))
             for symbol, port in zip(x, operation.inputs, strict=True)
         ]
-        wanted = [(symbol, port, costate) for symbol, port, costate in read if costate is not None]
-        if not given or not wanted:
+        requested = [
+            (symbol, port, costate) for symbol, port, costate in read if costate is not None
+        ]
+        if not known or not requested:
             return
-        symbols = [SX.sym("μ", self._width, value.numel()) for value, *_ in given]
-        along = ca.vertcat(*[ca.vec(symbol) for symbol, *_ in wanted])
+        symbols = [SX.sym("μ", self._width, value.numel()) for value, *_ in known]
+        along = ca.vertcat(*[ca.vec(symbol) for symbol, *_ in requested])
         whole = ca.jtimes(
-            ca.veccat(*[value for value, *_ in given]), along, ca.horzcat(*symbols).T, True
+            ca.veccat(*[value for value, *_ in known]), along, ca.horzcat(*symbols).T, True
         )
         parts = ca.vertsplit(
-            whole, np.cumsum([0, *[symbol.numel() for symbol, *_ in wanted]]).tolist()
+            whole, np.cumsum([0, *[symbol.numel() for symbol, *_ in requested]]).tolist()
         )
-        found = [
+        nonzero = [
             (part.T, port, costate)
-            for part, (_, port, costate) in zip(parts, wanted, strict=True)
+            for part, (_, port, costate) in zip(parts, requested, strict=True)
             if not part.is_zero()
         ]
-        if not found:
+        if not nonzero:
             return
-        outputs = ca.cse([ca.densify(part) for part, *_ in found])
+        outputs = ca.cse([ca.densify(part) for part, *_ in nonzero])
         used = symbols_in(*outputs)
         needed = [
             (s, p)
@@ -91,21 +93,23 @@ class Reverse:
         inputs = [_turned(port, operation.count) if turned else port for _, port in needed]
         inputs += [
             _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned)
-            for _, port, costate in given
+            for _, port, costate in known
         ]
         results = [
             replace(
                 _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned),
                 mode=Mode.ADD,
             )
-            for _, port, costate in found
+            for _, port, costate in nonzero
         ]
         self._plan.operations.append(
             Map(kernel, operation.count, tuple(inputs), tuple(results), turned)
         )
 
     def _forget_overwritten(self, operation: Map, before: list[Operation]) -> None:
-        """What an operation set had no influence before: its costate is zero there."""
+        """Zero the costates of rows that an operation overwrote: their earlier values had no
+        influence.
+        """
         for port in operation.outputs:
             costate = self.of(port.vector)
             if port.mode != Mode.SET or costate is None:
@@ -126,12 +130,14 @@ class Reverse:
 def linear_part(
     operations: list[Operation], seeds: list[Vector]
 ) -> tuple[list[Operation], list[Operation], list[Vector]]:
-    """Operations parted into those that do not depend on some vectors, and those that do, linearly;
-    and all vectors that these write.
+    """Split operations into those independent of the seed vectors and those linear in them.
+
+    Returns:
+        The independent operations, the linear ones, and all vectors that the linear ones write.
     """
     values: list[Operation] = []
     linear: list[Operation] = []
-    slopes: list[Vector] = []
+    written: list[Vector] = []
 
     def depends(vector: Vector) -> bool:
         size = vector.rows * vector.width
@@ -139,44 +145,47 @@ def linear_part(
             vector.base == v.base
             and vector.offset < v.offset + v.rows * v.width
             and v.offset < vector.offset + size
-            for v in (*seeds, *slopes)
+            for v in (*seeds, *written)
         )
 
     for operation in operations:
         if isinstance(operation, Map):
             x, y = _expressions(operation)
-            moving = symbols_in(
+            dependent = symbols_in(
                 *[
                     symbol
                     for symbol, port in zip(x, operation.inputs, strict=True)
                     if depends(port.vector)
                 ]
             )
-            chosen = [not moving.isdisjoint(symbols_in(value)) for value in y]
-            for kept, target in ((False, values), (True, linear)):
+            chosen = [not dependent.isdisjoint(symbols_in(value)) for value in y]
+            for selected, target in ((False, values), (True, linear)):
                 if part := _part(
-                    operation, x, y, [k for k, is_linear in enumerate(chosen) if is_linear is kept]
+                    operation,
+                    x,
+                    y,
+                    [k for k, is_linear in enumerate(chosen) if is_linear is selected],
                 ):
                     target.append(part)
             for port, is_linear in zip(operation.outputs, chosen, strict=True):
                 if is_linear and not depends(port.vector):
-                    slopes.append(port.vector)
+                    written.append(port.vector)
         elif isinstance(operation, Factor):
             values.append(operation)
         else:
             vector = operation.vector if isinstance(operation, Zero) else operation.x
             (linear if depends(vector) else values).append(operation)
-    return values, linear, slopes
+    return values, linear, written
 
 
 def _expressions(operation: Map) -> tuple[list[SX], list[SX]]:
-    """What its kernel takes and gives; without arguments it gives numbers."""
+    """Argument symbols and results of a kernel; a kernel without arguments returns numbers."""
     x = operation.kernel.sx_in()
     return x, [SX(value) for value in operation.kernel.call(x)]
 
 
 def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map | None:
-    """A map with some of its results only."""
+    """A map restricted to some of its results."""
     if not results:
         return None
     if len(results) == len(y):
@@ -193,7 +202,7 @@ def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map |
 
 
 def _by_table(port: Port, count: int, turned: bool) -> Port:
-    """The same with a table, as adding needs one."""
+    """The same port with an index table, which adding requires."""
     if port.same:
         table = np.tile(np.arange(port.rows, dtype=np.int32), (count, 1))
     elif port.table is None:
@@ -204,5 +213,5 @@ def _by_table(port: Port, count: int, turned: bool) -> Port:
 
 
 def _turned(port: Port, count: int) -> Port:
-    """The same from the last element to the first."""
+    """The same port from the last element to the first."""
     return port if port.same else _by_table(port, count, True)

@@ -7,15 +7,15 @@ Each pass solves for corrections of x and y with the residuals r, s of both line
     H δx + Jᵀ δy = r,     J δx − α⁻¹ δy = s,
 
 and so reduces the error by a factor of about (1 + κ)⁻¹, α being κ times the mass that a constraint
-works against. Where J has not full rank (redundant constraints, singular positions) the iteration
-finds a solution all the same. Two ways to eliminate, equal in exact arithmetic:
+works against. Where J lacks full rank (redundant constraints, singular positions) the iteration
+still finds a solution. Two eliminations, equal in exact arithmetic:
 
 - `regular`: the system as it stands, x before its multipliers. Its condition does not suffer from
-  large α, so κ = 1e12 and one pass do.
+  large α, so κ = 1e12 and one pass suffice.
 - otherwise: δy eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no
-  inverse of H alone, so it takes masses that are zero; κ = 1e7 and two passes. Redundant
-  multipliers are not determined: their sum works right, but along a run each collects rounding
-  errors.
+  inverse of H alone, so zero masses are allowed; κ = 1e7 and two passes. Redundant multipliers
+  are not determined: their resultant is correct, but each accumulates rounding errors along a
+  run.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ from ..core.symbols import SX
 from .elimination import Factorisation
 
 LIGHT = 1e-6
-"""Masses below this share of the largest count as that, or as what goes with them."""
+"""Masses below this share of the largest are replaced by it, or by the masses that constraints
+couple to them. A round value.
+"""
 ROUNDING = 1e-9
-"""Gradients below this share of the largest say nothing; sums below it, of what they are made of,
-neither.
+"""Constraint gradients below this share of the largest count as zero, and sums below this share of
+their terms as cancelled: a round value well above rounding.
 """
 
 
 def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
-    """For each constraint and unknown: the mass of other unknowns that the constraint makes go with
+    """For each constraint and unknown, the mass of other unknowns that the constraint couples to
     it.
     """
     squares = ca.power(J, 2)
@@ -48,11 +50,11 @@ def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
 
 
 def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX:
-    """What a unit force of each constraint moves: the inverse of the mass it works against; 0 where
-    it says nothing.
+    """Mobility of each constraint: the inverse of the mass that its force accelerates; 0 if its
+    gradient vanishes.
 
-    Unknowns with hardly any mass go with others by further constraints, such as the directions
-    across a thin bar, and stand for what these carry (in all: `carried`).
+    Unknowns with hardly any mass (such as the directions across a thin bar) are coupled to others
+    by further constraints and take the mass of these (`carried`, in total).
     """
     squares, (_, columns) = ca.power(J, 2), J.sparsity().get_triplet()
     if not columns:
@@ -66,7 +68,7 @@ def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX
 
 
 class Linearised(Protocol):
-    """What a stage offers."""
+    """The linearised equations of a stage."""
 
     @property
     def tangent(self) -> SX:
@@ -80,7 +82,7 @@ class Linearised(Protocol):
 
     @property
     def condition_tangent(self) -> SX:
-        """What stands in place of J in the second line."""
+        """Replaces J in the second equation."""
         ...
 
     @property
@@ -95,39 +97,40 @@ class Linearised(Protocol):
 
     @property
     def compliant(self) -> bool:
-        """Whether  J x − α⁻¹ y = g  is meant to hold, so that one pass is all there is to do."""
+        """Whether  J x − α⁻¹ y = g  is the intended equation, so that a single pass solves it."""
         ...
 
 
 @dataclass(frozen=True)
 class Saddle:
-    """The way to solve; see the module."""
+    """Solver of saddle-point systems; see the module."""
 
     regular: bool
     passes: int | None = None
-    """In a linear solve, where they are not the usual ones."""
+    """Number of passes in a linear solve, if it differs from the default."""
     relaxation: float = 1.0
-    """Share of κ that is used."""
+    """Factor on κ."""
     pairs: tuple[int, ...] | None = None
-    """For each unknown and multiplier the row that it is eliminated with, where that is not its
-    own; for regular systems.
+    """For each unknown and multiplier the row that it is eliminated with, if it is not its own; for
+    regular systems only.
     """
 
     @property
     def linear_passes(self) -> int:
-        """Passes in a linear solve."""
+        """Number of passes in a linear solve."""
         return self.passes or (1 if self.regular else 2)
 
     @property
     def penalty_factor(self) -> float:
-        """κ."""
+        """κ; see the module for the choice."""
         return 1e12 if self.regular else 1e7
 
     @classmethod
     def relaxed(cls, regular: bool) -> Saddle:
-        """For linear stages whose solutions are final: directions that a nearly singular J hardly
-        constrains are left to H, where exact constraints would only amplify rounding there
-        (docs/decisions/2026-11-formulations.md has measurements).
+        """Solver for linear stages with final solutions.
+
+        It leaves the directions that a nearly singular J hardly constrains to H; exact constraints
+        would only amplify rounding there (docs/decisions/2026-11-formulations.md has measurements).
         """
         return cls(regular, passes=2, relaxation=1e-3) if regular else cls(regular, passes=3)
 
@@ -141,19 +144,19 @@ class Saddle:
         *,
         passes: int | None = None,
     ) -> tuple[SX, SX]:
-        """x and y for any number of columns, from a first y (zero if not given), with the factors
-        of `corrector`.
+        """Solve for x and y with any number of columns, from an initial y (zero by default), with
+        the factors of `corrector`.
         """
         H, J, G = stage.tangent, stage.condition_jacobian, stage.condition_tangent
         if stage.compliant:
             return correct(f, g)
         r, s = (f if y is None else f - J.T @ y), g
         x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
-        wanted = passes or self.linear_passes
-        for k in range(wanted):
+        count = passes or self.linear_passes
+        for k in range(count):
             δx, δy = correct(r, s)
             x_total, y_total = x_total + δx, y_total + δy
-            if k + 1 < wanted:
+            if k + 1 < count:
                 r, s = r - H @ δx - J.T @ δy, s - G @ δx
         return x_total, y_total
 
@@ -169,11 +172,11 @@ class Saddle:
         return self.penalties(moved, ca.norm_inf(moved))
 
     def penalties(self, mobilities: SX, largest: SX) -> SX:
-        """α from the mobilities; constraints that say nothing have the smallest."""
+        """α from the mobilities; constraints with vanishing gradient get the smallest."""
         return self.penalty_factor / ca.if_else(mobilities > 0, mobilities, largest)
 
     def penalty_of(self, stage: Linearised) -> SX:
-        """α as it is used for a stage."""
+        """The α that applies to a stage."""
         return (
             stage.penalty
             if stage.compliant or self.relaxation == 1.0
@@ -181,7 +184,7 @@ class Saddle:
         )
 
     def matrix(self, stage: Linearised) -> SX:
-        """The system of a stage: unknowns, then multipliers if they are not eliminated."""
+        """System matrix of a stage: unknowns, then multipliers unless they are eliminated."""
         H, J, G, α = (
             stage.tangent,
             stage.condition_jacobian,
@@ -193,9 +196,8 @@ class Saddle:
         if not self.regular:
             return H + J.T @ (α * G)
         n, softness = H.shape[0], ca.diag(1 / α)
-        if (
-            self.pairs is not None
-        ):  # a condition gives way to the multiplier it is eliminated with: others may be of any size
+        # a condition is softened by the multiplier it is eliminated with: others may have any scale
+        if self.pairs is not None:
             softness = softness[[row - n for row in self.pairs[n:]], :]
         return ca.blockcat([[H, J.T], [G, -softness]])
 
@@ -220,7 +222,7 @@ class Saddle:
 
 @dataclass(frozen=True)
 class NumericStage:
-    """A stage with coefficients in place of its expressions."""
+    """A linearised stage with coefficients in place of its expressions."""
 
     tangent: SX
     condition_jacobian: SX
@@ -231,10 +233,10 @@ class NumericStage:
 
 
 class Corrector(Protocol):
-    """Solves one pass for residuals r and s."""
+    """Solver of one pass, for residuals r and s."""
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
-        """The same with changed entries."""
+        """The same with a function applied to the entries of its matrices."""
         ...
 
     def __call__(self, r: SX, s: SX, /) -> tuple[SX, SX]:
@@ -247,7 +249,7 @@ class _Whole:
     factors: Factorisation
     n: int
     rows: list[int] | None = None
-    """The order in which its rows stand."""
+    """Order of its rows."""
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
         return _Whole(self.factors.mapped(change), self.n, self.rows)

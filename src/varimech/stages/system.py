@@ -1,4 +1,4 @@
-"""The linear systems of an assembled chain: which entries there are, and where they are stored."""
+"""Linear systems of an assembled chain: their nonzero pattern and the storage of their entries."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .plan import Pattern, Table
 
 
 class System:
-    """Where the entries of a linear system stand, in an order of little fill, for some stages that
-    share it.
+    """Storage of a linear system's entries, in an elimination order with little fill, for the
+    stages that share it.
     """
 
     def __init__(self, pieces: Pieces[Chain], stages: list[int], space: str):
@@ -42,12 +42,12 @@ class System:
         return self._saddle.matrix(stage)
 
     def entries(self, piece: Piece[Chain], i: int) -> SX:
-        """Entries of that matrix which are stored."""
+        """The entries of that matrix that are stored."""
         nonzeros, _ = self._entries[id(piece), i]
         return self.matrix(piece.local.stages[i]).nz[nonzeros.tolist()]
 
     def table(self, piece: Piece[Chain], i: int) -> Table:
-        """Where they go."""
+        """Storage indices of these entries, for each element."""
         _, pairs = self._entries[id(piece), i]
         row, column = self.place[pairs[..., 0]], self.place[pairs[..., 1]]
         if self.symmetric:
@@ -55,7 +55,7 @@ class System:
         return self._stored(row, column)
 
     def _stored(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Where entries stand: diagonal, rows of U, rows of L."""
+        """Storage index of entries: diagonal, rows of U, rows of L."""
         upper, lower = row < column, row > column
         target = row.astype(np.int64)
         target[upper] = self.size + np.searchsorted(
@@ -68,18 +68,18 @@ class System:
         return target.astype(np.int32)
 
     def _local_entries(self, piece: Piece[Chain], i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Which nonzeros of the local matrix are stored, and the (row, column) of each for every
-        element, not in order yet.
+        """Indices of the stored nonzeros of the local matrix, and (row, column) of each for every
+        element, before ordering.
         """
         rows, columns = (
             np.array(x, dtype=int)
             for x in self.matrix(piece.local.stages[i]).sparsity().get_triplet()
         )
-        chosen = np.flatnonzero(rows <= columns) if self.symmetric else np.arange(rows.size)
+        kept = np.flatnonzero(rows <= columns) if self.symmetric else np.arange(rows.size)
         places = piece.tables[COORDINATES].astype(np.int64)
         if self._regular and self.space in piece.tables:
             places = np.hstack([places, self._sizes[0] + piece.tables[self.space].astype(np.int64)])
-        return chosen, np.stack([places[:, rows[chosen]], places[:, columns[chosen]]], axis=-1)
+        return kept, np.stack([places[:, rows[kept]], places[:, columns[kept]]], axis=-1)
 
     def _analyse(self, pairs: np.ndarray) -> None:
         neighbours: list[set[int]] = [set() for _ in range(self.size)]
@@ -115,7 +115,7 @@ class System:
         self.pattern = Pattern(*[np.ascontiguousarray(x, dtype=np.int32) for x in parts])
 
     def _targets(self, start: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """See `Pattern`; rows of equal length together."""
+        """`Pattern.targets`; rows of equal length are processed together."""
         lengths = np.diff(start)
         counts = lengths * (lengths + 1) // 2 if self.symmetric else lengths**2
         first = np.concatenate([[0], np.cumsum(counts)])

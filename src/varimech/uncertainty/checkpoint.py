@@ -26,15 +26,15 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+from ..core.atomic_files import TEMPORARY, atomic_write
 from ..core.errors import ModelError
-from ..core.whole_files import BESIDE, written_whole
 from .accumulator import Accumulator, Failure
 
 STATE, SEAL = "state.npz", "sha256"
 FORMAT = 2
 """Of what is stored; 1, which was not stored itself, had neither sketches nor 32 replicates."""
 SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
-UNFINISHED = re.compile(rf"{BESIDE.pattern}(state|samples-\d{{12,}})\.npz")
+UNFINISHED = re.compile(rf"{TEMPORARY.pattern}(state|samples-\d{{12,}})\.npz")
 """Files that were being written."""
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 """What becomes of reading files that are cut, empty, or something else."""
@@ -156,7 +156,7 @@ class Checkpoint:
         return {int(match[1]): path for match, path in found if match}
 
     def _write(self, name: str, arrays: Mapping[str, Any]) -> None:
-        with written_whole(self.folder / name) as beside, beside.open("wb") as file:
+        with atomic_write(self.folder / name) as beside, beside.open("wb") as file:
             np.savez(file, **arrays)
             file.flush()
             os.fsync(file.fileno())  # or a power failure could leave a name without its content

@@ -17,7 +17,6 @@ from ..analyses.hessians import TwiceDifferentiable
 from ..analyses.solved import seconds_of
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
-from ..integrators.sundials import Sundials
 from ..schemes import RunOptions, choose
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
@@ -160,7 +159,7 @@ def _first_order(
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)
-    if schedule.tolerance and not isinstance(way.integrator, Sundials):
+    if schedule.tolerance and way.integrator.traits.given_steps:
         task = replace(
             task, schedule=schedule.replayed(run.step_ends)
         )  # choices of steps are no smooth function of parameters

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..analyses.hessians import TwiceDifferentiable
 from ..core.errors import ModelError, VarimechError
-from ..core.interrupts import HeldBack, held_back, nothing_held
+from ..core.interrupts import DeferredInterrupt, deferred_interrupts, no_deferral
 from ..sensitivity.objective import Objective
 from ..solving.ensemble_runs import rerun_individually, run_many
 from ..solving.solver import Solver
@@ -49,7 +49,7 @@ class Runs:
     revision: int
     error: VarimechError | KeyboardInterrupt | None = None
     """Why a run failed: OpenTURNS hands on texts of errors only."""
-    held: HeldBack = field(default_factory=nothing_held)
+    held: DeferredInterrupt = field(default_factory=no_deferral)
     """Ctrl-C, which OpenTURNS would make a text of, too."""
     calls: Counter[str] = field(default_factory=Counter)
     """How many values, gradients and Hessians were computed."""
@@ -105,7 +105,7 @@ class Runs:
         """
         self.error = None
         try:
-            with held_back() as self.held:
+            with deferred_interrupts() as self.held:
                 yield
         except VarimechError:
             if isinstance(self.error, KeyboardInterrupt):
@@ -118,7 +118,7 @@ class Runs:
                 f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}"
             ) from other
         finally:
-            self.held = nothing_held()
+            self.held = no_deferral()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.ρ)
@@ -148,7 +148,7 @@ class Runs:
                     f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…)"
                     " anew"
                 )
-            with self.held.let_through():
+            with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
             self.error = KeyboardInterrupt()

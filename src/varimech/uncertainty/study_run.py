@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.errors import Interrupted, StudyError
-from ..core.interrupts import held_back
+from ..core.interrupts import deferred_interrupts
 from ..core.progress import progress_bar
 from .accumulator import Failure
 from .checkpoint import Checkpoint
@@ -101,7 +101,7 @@ class Conduct:
             # is asked for again
             while not self._judged(ended=tally.taken >= self.limits.samples or self._suffices()):
                 outcome = next(outcomes)
-                with held_back():  # a chunk is counted in as a whole
+                with deferred_interrupts():  # a chunk is counted in as a whole
                     tally.seconds = time.perf_counter() - began
                     self._add(drawn.popleft(), outcome)
                 tell(tally.taken, lambda: so_far(study))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from ...core.sizes import Sizes
+from ...core.coordinate_scales import CoordinateScales
 from ...core.symbols import SX, symbols_in
 from ...model.body import Body
 from ...model.model_data import ModelData
@@ -115,13 +115,13 @@ class _Places:
             for _ in places
         ]
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> CoordinateScales:
         """Which coordinates are lengths, and the longest arm between joints."""
         arms = [
             float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)
         ]
         slides = [slides for link in self._tree.links for slides in sliding(link.joint, link.body)]
-        return Sizes(1.0 - np.array(slides, dtype=float), max(arms, default=0.0))
+        return CoordinateScales(1.0 - np.array(slides, dtype=float), max(arms, default=0.0))
 
     def coordinates(self, poses: Mapping[Body, Pose]) -> np.ndarray:
         """Values of all coordinates."""

@@ -55,8 +55,8 @@ class Given:
     ) -> None:
         """Their derivatives, by those of what is given."""
         forward = Forward(w.plan, slopes.width)
-        forward.know(arguments[0], given)
-        forward.know(w.result, slopes)
+        forward.bind(arguments[0], given)
+        forward.bind(w.result, slopes)
         forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
 
     def pull_back(
@@ -68,7 +68,7 @@ class Given:
         pulled: Vector,
     ) -> None:
         """The costate of what is given, by those of positions and velocities."""
-        reverse.know(arguments[0], pulled)
+        reverse.bind(arguments[0], pulled)
         reverse.sweep(operations)
 
 

@@ -89,13 +89,13 @@ class RecursionWriter:
         self._sweep()
         before, recursive = self.plan.operations[:first], self.plan.operations[first:]
         reverse, own = Reverse(self.plan, objectives), self.plan.vector(size, objectives)
-        reverse.know(self.ρ, gradient)
-        reverse.know(self.result, own)
+        reverse.bind(self.ρ, gradient)
+        reverse.bind(self.result, own)
         costates = [
             self.plan.vector(block.vector.rows, objectives) for block in self.blocks.values()
         ]
         for block, vector in zip(self.blocks.values(), costates, strict=True):
-            reverse.know(block.vector, vector)
+            reverse.bind(block.vector, vector)
         self.plan.operations += [Zero(v) for v in (pulled, gradient, *costates)]
         x = SX.sym("x", objectives)
         self.map([x], [x], size, [Port(costate, 1)], [Port(own, 1)])
@@ -146,10 +146,10 @@ class RecursionWriter:
     ) -> None:
         width = directions.shape[1]
         forward = Forward(self.plan, width)
-        forward.know(self.result, slopes)
-        forward.know(self.ρ, self.plan.constant(directions))
+        forward.bind(self.result, slopes)
+        forward.bind(self.ρ, self.plan.constant(directions))
         for block in self.blocks.values():
-            forward.know(block.vector, self.plan.vector(block.vector.rows, width))
+            forward.bind(block.vector, self.plan.vector(block.vector.rows, width))
         forward.differentiate([op for op in operations if isinstance(op, (Map, Zero))])
 
     def _columns(self, body: Body) -> range:

@@ -20,7 +20,7 @@ import varimech as vm
 from test_interrupts import interrupt
 from varimech.benchmarks.outcome import Checked
 from varimech.cli.app import app
-from varimech.core.whole_files import write_text, written_whole
+from varimech.core.atomic_files import atomic_write, write_text
 from varimech.interchange import c_source
 
 
@@ -40,7 +40,7 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path, error: BaseException) 
     told = vm.ModelError if isinstance(error, OSError) else type(error)
 
     def fail() -> None:
-        with written_whole(path) as beside:
+        with atomic_write(path) as beside:
             beside.write_text("half", encoding="utf-8")
             raise error
 

@@ -1,0 +1,24 @@
+"""Reference magnitudes of coordinates of different kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateScales:
+    """Angles (and Euler parameters) have magnitude one, however often they turn; lengths have that
+    of the largest so far, and at least that of the mechanism.
+    """
+
+    turns: np.ndarray
+    """1 for angles, 0 for lengths."""
+    length: float
+    """Length of the mechanism (m); 0 if it has none."""
+
+    @property
+    def typical(self) -> np.ndarray:
+        """Reference magnitude of each coordinate (rad, m)."""
+        return np.where(self.turns > 0, 1.0, self.length or 1.0)

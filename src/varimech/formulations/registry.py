@@ -1,0 +1,69 @@
+"""Formulations by name; `register_formulation` adds one."""
+
+from __future__ import annotations
+
+from ..core.errors import unknown_name
+from ..core.registry import lacking, load_plugins, register
+from .ali3p import ALI3P
+from .formulation import Formulation, FormulationTraits
+from .independent import Independent
+from .index1 import Projected, Stabilised
+from .penalty import Penalty
+
+FORMULATIONS: dict[str, Formulation] = {
+    f.name: f for f in (ALI3P(), Projected(), Stabilised(), Independent(), Penalty())
+}
+"""The best for an integrator first."""
+FACTS = ("name", "title", "suits", "traits", "saddle", "residual_limits")
+"""What every formulation states."""
+CHAINS = ("step", "rates", "projection", "continuous")
+"""Methods that traits of the same names promise."""
+
+
+def register_formulation(formulation: Formulation) -> Formulation:
+    """Make a formulation available by its name: in calls, in model files and in commands.
+
+    Args:
+        formulation: a `varimech.formulations.formulation.Formulation`.
+
+    Returns:
+        The formulation.
+
+    Raises:
+        ModelError: if something is missing or contradicts itself, or the name is taken.
+    """
+    name = getattr(formulation, "name", None)
+    return register("formulation", FORMULATIONS, name, formulation, _faults(formulation))
+
+
+def find_formulation(formulation: str | Formulation) -> Formulation:
+    """A formulation by name, or as given."""
+    if isinstance(formulation, str):
+        if formulation not in FORMULATIONS:
+            load_plugins()
+        if formulation in FORMULATIONS:
+            return FORMULATIONS[formulation]
+    elif isinstance(formulation, Formulation):
+        return formulation
+    raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])
+
+
+def _faults(formulation: Formulation) -> list[str]:
+    """What is missing, or contradicts itself."""
+    if faults := lacking(formulation, FACTS):
+        return faults
+    if not isinstance(formulation, Formulation):
+        return ["it is no subclass of varimech.formulations.formulation.Formulation"]
+    traits = formulation.traits
+    if not isinstance(traits, FormulationTraits):
+        return [f"traits = {traits!r} must be FormulationTraits(…)"]
+    promised = [name for name in CHAINS if getattr(traits, name)]
+    if missing := [m for m in promised if getattr(type(formulation), m) is getattr(Formulation, m)]:
+        faults.append(f"traits promise {', '.join(missing)}, which it lacks")
+    if not (traits.step or traits.rates or traits.continuous):
+        faults.append("traits promise neither step nor rates nor continuous: no integrator fits")
+    if traits.exact and traits.compliant:
+        faults.append("traits say that constraints are exact and that they give way")
+    if traits.projection and not traits.rates:
+        faults.append("traits promise a projection without rates")
+    return faults

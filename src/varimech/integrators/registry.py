@@ -1,0 +1,104 @@
+"""Integrators by name; `register_integrator` adds one."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from ..core.errors import ModelError, unknown_name
+from ..core.registry import lacking, load_plugins, register
+from .dop853 import DOP853
+from .dopri5 import DOPRI5
+from .generalised_alpha import GeneralisedAlpha
+from .hht import HHT
+from .integrator import CONTINUOUS, Integrator, IntegratorTraits
+from .newmark import TRAPEZOIDAL, Newmark
+from .rk4 import RK4
+from .runge_kutta import coefficient_faults
+from .sundials import CVODES, IDAS
+
+_BUILT_IN: tuple[Integrator, ...] = (
+    TRAPEZOIDAL,
+    Newmark(),
+    HHT(),
+    GeneralisedAlpha(),
+    RK4,
+    DOPRI5,
+    DOP853,
+    CVODES,
+    IDAS,
+)
+INTEGRATORS: dict[str, Integrator] = {i.name: i for i in _BUILT_IN}
+FACTS = ("name", "title", "suits", "order", "traits", "difference", "coefficients", "continuous")
+"""What every integrator states."""
+OF_DIFFERENCE = ("beta", "gamma", "remembers", "predict", "remember")
+OF_COEFFICIENTS = ("a", "b", "c", "error", "second_error", "error_order", "extra", "dense")
+OF_CONTINUOUS = ("algebraic", "most_steps", "function", "gave_up")
+
+
+def register_integrator(integrator: Integrator) -> Integrator:
+    """Make an integrator available by its name: in calls, in model files and in commands.
+
+    Args:
+        integrator: an object that satisfies `varimech.integrators.integrator.Integrator`, such as
+            `varimech.RungeKutta(…)`.
+
+    Returns:
+        The integrator.
+
+    Raises:
+        ModelError: if something is missing or contradicts itself, or the name is taken.
+    """
+    name = getattr(integrator, "name", None)
+    return register("integrator", INTEGRATORS, name, integrator, _faults(integrator))
+
+
+def find_integrator(integrator: str | Integrator) -> Integrator:
+    """An integrator by name, or as given."""
+    if isinstance(integrator, str):
+        if integrator not in INTEGRATORS:
+            load_plugins()
+        if integrator in INTEGRATORS:
+            return INTEGRATORS[integrator]
+    elif hasattr(integrator, "traits") and not isinstance(integrator, type):
+        if faults := _faults(integrator):
+            raise ModelError(f"integrator {type(integrator).__name__}(…): {'; '.join(faults)}")
+        return integrator
+    raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
+
+
+def _faults(integrator: Integrator) -> list[str]:
+    """What is missing, or contradicts itself."""
+    if faults := lacking(integrator, FACTS):
+        return faults
+    if not isinstance(integrator.traits, IntegratorTraits):
+        return [f"traits = {integrator.traits!r} must be IntegratorTraits(…)"]
+    ways = {
+        "difference": (integrator.difference, OF_DIFFERENCE),
+        "coefficients": (integrator.coefficients, OF_COEFFICIENTS),
+        "continuous": (integrator.continuous, OF_CONTINUOUS),
+    }
+    stated = [way for way, (part, _) in ways.items() if part is not None]
+    if len(stated) != 1:
+        return [
+            "exactly one of difference, coefficients and continuous says how it discretises, not"
+            f" {' and '.join(stated) or 'none'}"
+        ]
+    part, names = ways[stated[0]]
+    if missing := [name for name in names if not hasattr(part, name)]:
+        return [f"its {stated[0]} lacks {', '.join(missing)}"]
+    if integrator.difference is not None:
+        faults = [
+            f"{name} = {value!r} must be a number"
+            for name in ("beta", "gamma")
+            if not isinstance(value := getattr(integrator.difference, name), Real)
+        ]
+    if integrator.coefficients is not None:
+        faults = coefficient_faults(integrator.coefficients)
+    if integrator.continuous is None:
+        good = isinstance(integrator.order, int) and integrator.order > 0
+        return faults if good else [*faults, f"order = {integrator.order!r} must be 1 or more"]
+    return [
+        f"traits.{name} is out of reach of a continuous solver, whose steps are not known"
+        for name, value in vars(CONTINUOUS).items()
+        if not value and name != "damping" and getattr(integrator.traits, name)
+    ]

@@ -1,0 +1,334 @@
+"""Conformance of integrators and formulations: what every scheme has to show, for those who
+register one of their own.
+
+    import varimech as vm
+    from varimech.testing import check_integrator
+
+    vm.register_integrator(…)
+    check_integrator("mine")
+
+Every check compares with something independent of the scheme: the equation of motion of a pendulum
+solved by SciPy, differences of the whole program, another derivative method, another backend. A
+check that fails raises AssertionError with the numbers. The tests of Varimech apply the same checks
+to everything that is registered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from . import Gradient, Mechanism, Objective, dot, integral
+from .backends.compiler import find_compiler
+from .benchmarks import five_bar
+from .schemes import FORMULATIONS, INTEGRATORS, formulations_of, integrators_of
+
+MASS, START, g = 3.0, 0.5236 - math.pi / 2, 9.81
+DURATION = 2.0
+"""Of the pendulum's runs, s: a whole swing."""
+STEPS = (1e-3, 4e-3, 1e-2, 2e-2, 2e-2, 5e-2, 1e-1, 2e-1)
+"""The largest of three steps that are halved, s, by order from 1 on: short enough for the asymptotic
+range, long enough that errors stay above rounding.
+"""
+LARGEST_ERROR = {1: 3e-2, 2: 3e-4}
+"""With the shortest of them, relative; 1e-6 from order 3 on."""
+RELATED = {"complex-step": 1e-9, "adjoint": 1e-9, "composite": 1e-9, "finite-difference": 2e-7}
+"""Relative differences of derivatives between the direct method and others: rounding of some
+hundred steps for exact ones, and that of the objective over the perturbation for differences.
+"""
+
+
+def check_integrator(name: str) -> None:
+    """All checks of an integrator, with every formulation that it goes with.
+
+    Args:
+        name: under which it is registered.
+
+    Raises:
+        AssertionError: if one fails.
+    """
+    for formulation in formulations_of(INTEGRATORS[name]):
+        check_scheme(formulation, name)
+
+
+def check_formulation(name: str) -> None:
+    """The same for a formulation, with every integrator that it goes with."""
+    for integrator in integrators_of(FORMULATIONS[name]):
+        check_scheme(name, integrator)
+
+
+def check_scheme(formulation: str, integrator: str) -> None:
+    """All checks of a formulation with an integrator, by their names."""
+    scheme = INTEGRATORS[integrator]
+    if scheme.traits.equal_steps:
+        for group, errors in pendulum_errors(formulation, integrator).items():
+            check_order(integrator, errors, f"{group} of the pendulum")
+        check_derivatives(formulation, integrator, step=1e-2)
+        check_backends(formulation, integrator, step=5e-3)
+    if scheme.traits.adaptive:
+        check_tolerance(formulation, integrator)
+        check_backends(formulation, integrator, tolerance=1e-6)
+        if scheme.traits.given_steps:
+            check_derivatives(formulation, integrator, tolerance=1e-4)
+
+
+# the pendulum
+
+
+def pendulum() -> Mechanism:
+    """A uniform bar of parameter length L, hung at one end, from 0.5236 rad off the vertical."""
+    m = Mechanism("pendulum", gravity=(0, -g))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m"), mass=MASS)
+    m.revolute("O")
+    m.start(angle={"rod": START})
+    return m
+
+
+def squared_rate() -> Objective:
+    """ψ = ∫ ω² dt."""
+    return integral(lambda s: s.angular_velocity("rod") ** 2)
+
+
+@cache
+def exact_pendulum(t: float) -> tuple[float, float, float, float, float, float]:
+    """θ, ω, their derivatives with respect to L, ψ and ∂ψ/∂L at a time, from  θ̈ = −(3g/2L) cos θ
+    and its variation in L, at L = 1 m.
+    """
+    from scipy.integrate import solve_ivp
+
+    def rhs(_: float, y: np.ndarray) -> list[float]:
+        θ, ω, θ_L, ω_L = y[:4]
+        k = 1.5 * g
+        bent = k * math.sin(θ) * θ_L + k * math.cos(θ)
+        return [ω, -k * math.cos(θ), ω_L, bent, ω**2, 2 * ω * ω_L]
+
+    start = [START, 0, 0, 0, 0, 0]
+    y = solve_ivp(rhs, (0, t), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    return tuple(map(float, y))  # type: ignore[return-value]
+
+
+def rod_force(θ: float, ω: float) -> float:
+    """Multiplier of |tip|² = L² for the mass m/3 that a uniform bar has at its tip: (m/3) L ω² −
+    (m/2) g sin θ, as a tension.
+    """
+    return MASS / 3 * ω**2 - MASS / 2 * g * math.sin(θ)
+
+
+Exact = Callable[[float, float, float, float], float]
+QUANTITIES: dict[str, dict[str, tuple[Callable[[Gradient], Any], Exact]]] = {
+    "states": {
+        "angle": (lambda x: x.run.angle("rod")[-1], lambda θ, ω, θ_L, ω_L: θ),
+        "angular velocity": (
+            lambda x: x.run.angular_velocity("rod")[-1],
+            lambda θ, ω, θ_L, ω_L: ω,
+        ),
+        "angular acceleration": (
+            lambda x: x.run.angular_acceleration("rod")[-1],
+            lambda θ, ω, θ_L, ω_L: -1.5 * g * math.cos(θ),
+        ),
+    },
+    "multipliers": {
+        # rigidity is (d·d − L²)/2L, so its multiplier is the inner force that the two ends exert on
+        # each other
+        "multiplier": (
+            lambda x: x.run.multiplier("rigidity of rod")[-1],
+            lambda θ, ω, θ_L, ω_L: rod_force(θ, ω),
+        ),
+        # centripetal force and weight along the bar, towards the pivot
+        "radial reaction": (
+            lambda x: x.run.measure(lambda s: dot(s.reaction("O"), s.position("tip")))[-1],
+            lambda θ, ω, θ_L, ω_L: -MASS * (ω**2 / 2 + g * -math.sin(θ)),
+        ),
+    },
+    "sensitivities": {
+        "angle by L": (lambda x: x.run.angle("rod", wrt="L")[-1], lambda θ, ω, θ_L, ω_L: θ_L),
+        "angular velocity by L": (
+            lambda x: x.run.angular_velocity("rod", wrt="L")[-1],
+            lambda θ, ω, θ_L, ω_L: ω_L,
+        ),
+        "tip x by L": (
+            lambda x: x.run.position("tip", wrt="L")[-1, 0],
+            lambda θ, ω, θ_L, ω_L: math.cos(θ) - math.sin(θ) * θ_L,
+        ),
+        # F·r = −m L (L ω²/2 − g sin θ)
+        "radial reaction by L": (
+            lambda x: x.run.measure(lambda s: dot(s.reaction("O"), s.position("tip")), wrt="L")[-1],
+            lambda θ, ω, θ_L, ω_L: (
+                -MASS * (ω**2 / 2 - g * math.sin(θ))
+                - MASS * (ω**2 / 2 + ω * ω_L - g * math.cos(θ) * θ_L)
+            ),
+        ),
+    },
+}
+"""Group → quantity → (its value at the end of a run, its exact value). Groups are taken together,
+because the error of one quantity alone may change its sign between two steps.
+"""
+
+
+def pendulum_errors(
+    formulation: str, integrator: str, largest_step: float | None = None
+) -> dict[str, np.ndarray]:
+    """Errors of everything that a scheme yields, with three steps that are halved.
+
+    Args:
+        formulation: its name.
+        integrator: its name.
+        largest_step: s; chosen by the order if not given.
+
+    Returns:
+        Group → relative errors (step, quantity), at the end of the pendulum's run.
+    """
+    h = largest_step or STEPS[min(_order(integrator), len(STEPS)) - 1]
+    options: dict[str, Any] = {"integrator": integrator, "formulation": formulation}
+    m = pendulum()
+    runs = [
+        m.sensitivity(squared_rate(), duration=DURATION, step=step, **options)
+        for step in (h, h / 2, h / 4)
+    ]
+    limit, (θ, ω, θ_L, ω_L, ψ, ψ_L) = _elastic(formulation), exact_pendulum(DURATION)
+    errors = {}
+    for group, quantities in QUANTITIES.items():
+        found = np.array([[float(get(run)) for get, _ in quantities.values()] for run in runs])
+        exact = np.array(
+            [
+                value(θ, ω, θ_L, ω_L) if limit is None else float(get(limit))
+                for get, value in quantities.values()
+            ]
+        )
+        errors[group] = np.abs(found - exact) / np.maximum(1.0, np.abs(exact))
+    values = [[float(run.values[0]), float(run.gradient[0, 0])] for run in runs]
+    integrals = [ψ, ψ_L] if limit is None else [limit.values[0], limit.gradient[0, 0]]
+    errors["integral"] = np.abs(np.array(values) / np.array(integrals, dtype=float) - 1)
+    return errors
+
+
+@cache
+def _elastic(formulation: str) -> Gradient | None:
+    """Where joints give way a little, what all integrators converge to: not the exact solution."""
+    if not FORMULATIONS[formulation].traits.compliant:
+        return None
+    return pendulum().sensitivity(
+        squared_rate(), duration=DURATION, tolerance=1e-12, formulation=formulation
+    )
+
+
+def _order(integrator: str) -> int:
+    order = INTEGRATORS[integrator].order
+    assert order is not None, f"{integrator!r} has no order"
+    return order
+
+
+def check_order(integrator: str, errors: np.ndarray, what: str = "results") -> None:
+    """Halving the step divides errors by 2^order.
+
+    Args:
+        integrator: its name.
+        errors: (step, quantity), relative, with steps that are halved.
+        what: for the message.
+    """
+    order, largest = _order(integrator), errors.max(axis=1)
+    assert largest[-1] < LARGEST_ERROR.get(order, 1e-6), f"{what}: errors {largest}"
+    if order <= 2:
+        found = np.log2(errors[:-1] / errors[1:])
+        np.testing.assert_allclose(found, order, atol=0.1, err_msg=what)
+        return
+    # coarse steps are not in the asymptotic range yet, and errors change their signs
+    last, both = np.log2(largest[-2] / largest[-1]), np.log2(largest[0] / largest[-1]) / 2
+    assert max(last, both) > order - 0.6, f"{what}: errors {largest}, expected order {order}"
+
+
+def check_tolerance(formulation: str, integrator: str) -> None:
+    """A run whose steps are chosen is as accurate as asked, with its derivatives."""
+    θ, ω, θ_L, ω_L, ψ, ψ_L = exact_pendulum(DURATION)
+    names = ("angle", "angular velocity", "angle by L", "angular velocity by L")
+    every = {name: get for group in QUANTITIES.values() for name, (get, _) in group.items()}
+    for tolerance in (1e-5, 1e-7):
+        run = pendulum().sensitivity(
+            squared_rate(),
+            duration=DURATION,
+            tolerance=tolerance,
+            integrator=integrator,
+            formulation=formulation,
+        )
+        found = [float(every[name](run)) for name in names]
+        found += [float(run.values[0]), float(run.gradient[0, 0])]
+        # joints of a penalty formulation give way by 1/factor, 1e-7, and errors grow over the run
+        allowed = 10 * tolerance
+        allowed += 1e-6 if FORMULATIONS[formulation].traits.compliant else 0.0
+        np.testing.assert_allclose(
+            np.array(found), np.array([θ, ω, θ_L, ω_L, ψ, ψ_L]), rtol=allowed, atol=allowed
+        )
+
+
+# the five-bar mechanism
+
+
+def check_derivatives(formulation: str, integrator: str, **times: Any) -> None:
+    """Derivatives are those of the discrete solution, however coarse the step: the direct method,
+    differences of the whole program, and all other methods that the scheme takes give the same.
+
+    Args:
+        formulation: its name.
+        integrator: its name.
+        times: `step=` or `tolerance=` of the runs.
+    """
+    scheme, form = INTEGRATORS[integrator].traits, FORMULATIONS[formulation].traits
+    takes = {
+        "finite-difference": True,
+        "adjoint": scheme.adjoint,
+        "complex-step": scheme.complex_step and not form.selects and find_compiler() is not None,
+        "composite": scheme.composite and form.composite,
+    }
+    direct = _five_bar_gradient(formulation, integrator, "direct", **times)
+    if "tolerance" in times:  # methods differ in the steps that they would choose
+        times = {"ends": direct.run.step_ends}
+    for method in (method for method, taken in takes.items() if taken):
+        other = _five_bar_gradient(formulation, integrator, method, **times)
+        compare_gradients(
+            direct, other, RELATED[method], f"{method} of {formulation}, {integrator}"
+        )
+
+
+def compare_gradients(first: Gradient, second: Gradient, rtol: float, what: str = "") -> None:
+    """Two gradients agree. Derivatives that are small beside the objective are known less well, by
+    its rounding.
+    """
+    ψ = np.abs(first.values.to_numpy())[:, None]
+    one, other = first.gradient.to_numpy(), second.gradient.to_numpy()
+    off = np.abs(one - other) / (rtol * np.abs(other) + 0.05 * rtol * ψ)
+    assert off.max() <= 1, f"{what}: {one} against {other}"
+
+
+def _five_bar_gradient(formulation: str, integrator: str, method: str, **options: Any) -> Gradient:
+    return five_bar.mechanism().sensitivity(
+        five_bar.objectives(),
+        duration=0.3,
+        integrator=integrator,
+        formulation=formulation,
+        method=method,
+        **options,
+    )
+
+
+def check_backends(formulation: str, integrator: str, **times: float) -> None:
+    """Compiled and interpreted runs agree to the last bit, derivatives included; nothing is checked
+    where there is no compiler.
+    """
+    if find_compiler() is None:
+        return
+    runs = [
+        _five_bar_gradient(formulation, integrator, "direct", backend=backend, **times)
+        for backend in ("native", "interpreted")
+    ]
+    for get in (
+        lambda x: x.values,
+        lambda x: x.gradient,
+        lambda x: x.run.position("2"),
+        lambda x: x.run.position("2", wrt="L_A1"),
+    ):
+        np.testing.assert_array_equal(get(runs[0]), get(runs[1]))
