@@ -12,22 +12,15 @@ from .outcome import Check, worst
 
 
 def page(outcomes: Mapping[str, Outcome]) -> str:
-    """The page for solved benchmarks, by name."""
+    """Return the page for solved benchmarks, by name."""
     lines = [
         "# Benchmark library",
         "",
-        (
-            "Problems, mostly published, each solved by one file in `src/varimech/benchmarks/` and"
-            " set against its reference values, whose"
-        ),
-        (
-            "sources stand there. This page is written by `varimech benchmark all --page FILE`. The"
-            " share is an error divided by its tolerance;"
-        ),
-        (
-            "the check shown is the one with the largest. Times are of one run each: to derive,"
-            " compile and start, and for the time steps."
-        ),
+        "Most of these problems are published. One file in `src/varimech/benchmarks/` solves each"
+        " problem and compares the results with reference values, whose sources it names."
+        " `varimech benchmark all --page FILE` writes this page. The share is the error divided by"
+        " its tolerance; the table shows the check with the largest share. Times are those of one"
+        " run: build includes deriving, compiling and assembly; run is the time integration.",
         "",
         f"Machine: {_machine()}.",
         "",
@@ -52,7 +45,7 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
 
 
 def _section(name: str, outcome: Outcome) -> list[str]:
-    """Method and checks of one benchmark."""
+    """Return method and checks of one benchmark."""
     return [
         f"## {name}",
         "",
