@@ -216,18 +216,6 @@ class Mechanism(Model):
         Args:
             objectives, wrt, options: as for `problem`.
             method, memory: as for `Problem.hessian`.
-
-        >>> import varimech as vm
-        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m")
-        >>> O = m.ground_point("O", (0, 0))
-        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
-        >>> joint = m.revolute("O")
-        >>> m.start(angle={"rod": 0.0})
-        >>> height = vm.final(lambda s: s.position("tip")[1], unit="m")
-        >>> H = m.hessian({"height": height}, duration=0.5)
-        >>> f"{H.hessian.item():.4f}"
-        '1.7559'
         """
         return self.problem(objectives, wrt, **options).hessian(method, memory=memory)
 
@@ -276,17 +264,6 @@ class Mechanism(Model):
     ) -> Moments:
         """Mean and variance of objectives at every stored time, by exact derivatives: short for
         `problem(…).moments(…)`, with its arguments.
-
-        >>> import varimech as vm
-        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
-        >>> O = m.ground_point("O", (0, 0))
-        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
-        >>> joint = m.revolute("O")
-        >>> m.start(angle={"rod": -1.0})
-        >>> found = m.moments({"angle": vm.final(lambda s: s.angle("rod"), unit="rad")}, duration=1.0)
-        >>> f"{found.mean[-1].item():.4f} ± {3 * found.std[-1].item():.4f}"
-        '-2.0376 ± 0.0062'
         """
         return self.problem(objectives, **options).moments(
             spreads, correlation=correlation, order=order, accuracy=accuracy
@@ -300,18 +277,6 @@ class Mechanism(Model):
     ) -> Study:
         """Mean, variance, quantiles and histograms of objectives, from many runs with parameters
         drawn at random: short for `problem(…).monte_carlo(…)`, with its arguments.
-
-        >>> import varimech as vm
-        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
-        >>> O = m.ground_point("O", (0, 0))
-        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
-        >>> joint = m.revolute("O")
-        >>> m.start(angle={"rod": -1.0})
-        >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
-        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=256, sampling="sobol")
-        >>> f"{study.mean[-1].item():.4f} ± {3 * study.std[-1].item():.3f}"
-        '-2.0376 ± 0.006'
         """
         from .uncertainty.monte_carlo import StudyOptions
 
@@ -328,18 +293,6 @@ class Mechanism(Model):
     ) -> GlobalStudy:
         """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
         for `problem(…).openturns(…)`, with its arguments.
-
-        >>> import varimech as vm
-        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
-        >>> O = m.ground_point("O", (0, 0))
-        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
-        >>> joint = m.revolute("O")
-        >>> m.start(angle={"rod": -1.0})
-        >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
-        >>> found = m.openturns(angle, duration=1.0).probability(angle >= -2.03)
-        >>> f"{found.form:.3g}"
-        '0.000151'
         """
         return self.problem(objectives, **options).openturns(spreads, correlation=correlation)
 
