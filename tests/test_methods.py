@@ -189,7 +189,7 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(
         ],
         *[({"output": x}, (f"output = {x!r} s is too short",)) for x in (1e-300, 5e-324, 1e-13)],
         *[({"step": x}, (f"step = {x!r} s is too short",)) for x in (1e-300, 5e-324)],
-        ({"output": 2.0}, ("output = 2 s is longer than the whole run of 1 s",)),
+        ({"output": 2.0}, ("output = 2.0 s is longer than the whole run of 1 s",)),
         ({"integrator": ["rk4"]}, ("no integrator is called ['rk4']", "'rk4'")),
         ({"integrator": vm.Newmark}, ("no integrator is called", "varimech.Newmark(gamma=…)")),
         ({"formulation": {"index1": 1}}, ("no formulation is called {'index1': 1}", "'index1'")),

@@ -4,6 +4,7 @@ and by a reference run; and what the motion shows.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -80,94 +81,70 @@ def gather(
     gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, progress: bool | None
 ) -> Evidence:
     """Recompute the gradient in every way. What fails is noted, and the others go on."""
-    info, live = gradient.run.info, gradient.run._live
-    assert live is not None
-    duration, chosen = float(gradient.time[-1]), "tolerance" in info
-    stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
-    equal = not chosen and not _at_given_ends(gradient)
-    often: dict[str, Any] = (
-        {"every": max(1, int(info["steps"]) // stored)} if equal else {"output": duration / stored}
-    )
-    once: dict[str, Any] = {"every": int(info["steps"]) * 8} if equal else {"output": duration}
+    info, live = gradient.run.info, gradient.run.live
+    chosen = "tolerance" in info
+    often, once = _storage(gradient, live)
+    ends = gradient.run.step_ends
+    same: dict[str, Any] = {"ends": ends} if chosen and ends is not None else {}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as tell:
-        done = 0
-
-        def told(result: Any) -> Any:
-            nonlocal done
-            done += 1
-            tell(done)
-            return result
-
-        derivative_checks, direct = [], None
-        same = (
-            {"ends": gradient.run.step_ends}
-            if chosen and gradient.run.step_ends is not None
-            else {}
-        )
-        for method in EXACT_METHODS:
-            check, found = told(
-                rerun(gradient, method, **(often if method == "direct" else once), **same)
-            )
-            derivative_checks.append(check)
-            direct = found if method == "direct" else direct
+        told = _counting(tell)
+        direct, along = told(rerun(gradient, "direct", **often, **same))
+        others = [told(rerun(gradient, m, **once, **same)[0]) for m in EXACT_METHODS[1:]]
+        checks = (direct, *others)
         sweep = np.stack([told(_differences(gradient, step, {**once, **same})) for step in steps])
-        refinement, finest = _refined(gradient, derivative_checks[0], chosen, once, told)
-        own = next(
-            (check for check in derivative_checks if check.name == gradient.method),
-            None,
-        )
+        refinement, finest = _refined(gradient, direct, chosen, once, told)
+        own = next((check for check in checks if check.name == gradient.method), None)
         again = told(rerun(gradient, own.name, **once)[0] if own is not None and same else own)
-        motion = live if direct is None or direct.run._live is None else direct.run._live
+        motion = live if along is None else along.run.live
         reference = told(reference_of(gradient, motion, finest))
-    return _with_motion(
-        gradient,
-        motion,
-        tuple(derivative_checks),
-        steps,
-        sizes,
-        sweep,
-        refinement,
-        reference,
-        again,
-    )
-
-
-def _with_motion(
-    gradient: Gradient,
-    live: LiveRun,
-    derivative_checks: tuple[DerivativeCheck, ...],
-    steps: tuple[float, ...],
-    sizes: np.ndarray,
-    sweep: np.ndarray,
-    refinement: Refinement,
-    reference: Reference,
-    again: DerivativeCheck | None,
-) -> Evidence:
-    e, ρ = live.equations, np.abs(live.parameters[live.indices])
-    known = tuple(switches(e, gradient.objectives))
+    ρ = np.abs(motion.parameters[motion.indices])
+    known = tuple(switches(motion.equations, gradient.objectives))
+    given = gradient.gradient_history[-1]
+    tolerance = float(info.get("tolerance", 0.0))
     return Evidence(
-        gradient.objective_names,
-        gradient.gradient_history[-1],
-        gradient.method,
-        derivative_checks,
-        steps,
-        sweep,
-        refinement,
-        reference,
-        None if again is None else again.gradient,
-        np.abs(gradient.value_history).max(axis=0),
-        np.where(ρ > 0, ρ, 1.0),
-        tuple(float(r) for r in gradient.run.info["residuals"]),
-        growth_of(live),
-        singularity_of(live),
-        known,
-        tuple(crossings_of(live, known)),
-        float(gradient.run.info["tolerance"]) if gradient.run.step_ends is None else 0.0,
-        float(gradient.run.info.get("tolerance", 0.0)),
-        dependence(e, gradient.objectives, live.indices),
-        np.maximum(np.abs(gradient.gradient_history[-1]), sizes),
+        objective_names=gradient.objective_names,
+        given=given,
+        method=gradient.method,
+        derivative_checks=checks,
+        steps=steps,
+        sweep=sweep,
+        refinement=refinement,
+        reference=reference,
+        again=None if again is None else again.gradient,
+        values=np.abs(gradient.value_history).max(axis=0),
+        parameters=np.where(ρ > 0, ρ, 1.0),
+        residuals=tuple(float(r) for r in info["residuals"]),
+        growth=growth_of(motion),
+        singularity=singularity_of(motion),
+        switches=known,
+        crossings=tuple(crossings_of(motion, known)),
+        loose=tolerance if ends is None else 0.0,
+        tolerance=tolerance,
+        depends=dependence(motion.equations, gradient.objectives, motion.indices),
+        sizes=np.maximum(np.abs(given), sizes),
     )
+
+
+def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options of runs that are stored often enough to look at the motion, and only at their end."""
+    info, duration = gradient.run.info, float(gradient.time[-1])
+    stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
+    if "tolerance" in info or _at_given_ends(gradient):
+        return {"output": duration / stored}, {"output": duration}
+    steps = int(info["steps"])
+    return {"every": max(1, steps // stored)}, {"every": steps * 8}
+
+
+def _counting(tell: Callable[..., None]) -> Callable[[Any], Any]:
+    """Hands on what it gets, and tells how many there were."""
+    count = itertools.count(1)
+
+    def told(result: Any) -> Any:
+        tell(next(count))
+        return result
+
+    return told
 
 
 def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np.ndarray:
@@ -217,11 +194,8 @@ def _refined(
         else [first / 2, first / 4]
     )
     wanted = [x for k, x in enumerate(wanted) if x < [first, *wanted][k]]
-    settings, found = (
-        [first],
-        [gradient.gradient_history[-1] if direct.gradient is None else direct.gradient],
-    )
-    finest = gradient
+    given = gradient.gradient_history[-1] if direct.gradient is None else direct.gradient
+    settings, gradients, finest, refusal = [first], [given], gradient, ""
     for setting in wanted:
         changes = (
             {"ends": halved(np.asarray(finest.run.step_ends))}
@@ -230,13 +204,13 @@ def _refined(
         )
         check, finer = told(rerun(gradient, "direct", **{**storage, **changes}))
         if check.gradient is None or finer is None:
-            return Refinement(what, tuple(settings), np.stack(found), check.refusal), finest
+            refusal = check.refusal
+            break
         settings.append(setting)
-        found.append(check.gradient)
+        gradients.append(check.gradient)
         finest = finer
-    return Refinement(
-        what, tuple(settings), np.stack(found), "" if wanted else "there is no smaller tolerance"
-    ), finest
+    refusal = refusal if wanted else "there is no smaller tolerance"
+    return Refinement(what, tuple(settings), np.stack(gradients), refusal), finest
 
 
 def _at_given_ends(gradient: Gradient) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,153 +37,116 @@ LARGE_RESIDUAL = 1e-6
 """Violation of constraints at position level that is worth a word."""
 
 
-def findings(gradient: Gradient, evidence: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
+def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
     """All that is worth a word, the agreement of the methods first."""
-    e, alive = evidence, np.isfinite(verdict.digits[0])
+    alive = np.isfinite(verdict.digits[0])
     found = [
         *_agreement(e, alive),
         *_differences(gradient, e, verdict, alive),
         *_steps(e, alive, verdict.converged),
         *_reference(e, alive),
         *_switches(e),
+        *_motion(e),
     ]
-    if e.singularity is not None and e.singularity.near:
-        text = (
-            f"singular position: at t ≈ {e.singularity.time:.4g} s the constraints depend on each"
-            " other, or nearly; how the motion goes on from there is not determined by the"
-            " equations, so neither is its derivative"
-        )
-        found.append(Finding(SINGULAR, text))
-    if e.growth is not None and e.growth.exponential:
-        G = e.growth
-        text = (
-            f"chaotic motion: derivatives of the state grow exponentially, some {G.factor:.1g}"
-            f" times from a fifth of the run on, ten times every {np.log(10) / G.rate:.2g} s; each"
-            " such time costs a digit, and a shorter run keeps it"
-        )
-        found.append(Finding(CHAOS, text))
     if apart := _pairs(gradient, alive & (verdict.afar > 0)):
         text = (
             f"{apart}: larger perturbations have another slope than the gradient, as they do where"
             " something changes so fast that the function runs in small steps"
         )
-        found.append(Finding(TWO_SLOPES, text))
+        found.append((TWO_SLOPES, text))
     if e.residuals and e.residuals[0] > LARGE_RESIDUAL:
-        found.append(
-            Finding("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}")
-        )
+        found.append(("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
     if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.loose:
-        found.append(
-            Finding(
-                ROUNDING,
-                f"rounding is amplified up to {amplified:.0e} times on the way to the objectives",
-            )
-        )
+        text = f"rounding is amplified up to {amplified:.0e} times on the way to the objectives"
+        found.append((ROUNDING, text))
     if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.given))):
-        found.append(
-            Finding(
-                "sizes",
-                f"{small}: small beside the sizes given, or zero; digits are counted from these",
-            )
+        text = f"{small}: small beside the sizes given, or zero; digits are counted from these"
+        found.append(("sizes", text))
+    found += _zeros(gradient, e, verdict.status, verdict.reason)
+    return tuple(Finding(kind, text) for kind, text in found)
+
+
+Found = Iterator[tuple[str, str]]
+"""Kind and text of findings."""
+
+
+def _motion(e: Evidence) -> Found:
+    if e.singularity is not None and e.singularity.near:
+        yield (
+            SINGULAR,
+            f"singular position: at t ≈ {e.singularity.time:.4g} s the constraints depend on each"
+            " other, or nearly; how the motion goes on from there is not determined by the"
+            " equations, so neither is its derivative",
         )
-    return (*found, *_zeros(gradient, e, verdict.status, verdict.reason))
+    if e.growth is not None and e.growth.exponential:
+        G = e.growth
+        yield (
+            CHAOS,
+            f"chaotic motion: derivatives of the state grow exponentially, some {G.factor:.1g}"
+            f" times from a fifth of the run on, ten times every {np.log(10) / G.rate:.2g} s; each"
+            " such time costs a digit, and a shorter run keeps it",
+        )
 
 
-def _zeros(
-    gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray
-) -> list[Finding]:
-    found = []
+def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> Found:
+    kinds = {
+        INDEPENDENT: "zero: nothing in the equations connects the parameter with the objective",
+        ZERO: "zero within rounding, although the equations connect the two",
+    }
     for p, parameter in enumerate(gradient.parameter_names):
-        for kind, text in (
-            (
-                INDEPENDENT,
-                "zero: nothing in the equations connects the parameter with the objective",
-            ),
-            (ZERO, "zero within rounding, although the equations connect the two"),
-        ):
-            if names := [
-                f"d{o}/d{parameter}"
-                for o, what in zip(gradient.objective_names, status[:, p], strict=True)
-                if what == kind
-            ]:
-                found.append(
-                    Finding(kind, f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {text}")
-                )
-        for o, objective in enumerate(gradient.objective_names):
+        names = [f"d{objective}/d{parameter}" for objective in gradient.objective_names]
+        for kind, text in kinds.items():
+            if zero := [n for n, s in zip(names, status[:, p], strict=True) if s == kind]:
+                yield kind, f"{', '.join(zero)} {'is' if len(zero) == 1 else 'are'} {text}"
+        for o, name in enumerate(names):
             if not e.depends[o, p] and status[o, p] != INDEPENDENT:
-                text = (
-                    f"d{objective}/d{parameter} should be zero: nothing in the equations connects"
-                    " the two"
-                )
-                found.append(Finding(str(reason[o, p]), text))
-    return found
+                text = f"{name} should be zero: nothing in the equations connects the two"
+                yield str(reason[o, p]), text
 
 
-def _agreement(e: Evidence, alive: np.ndarray) -> list[Finding]:
-    found = []
+def _agreement(e: Evidence, alive: np.ndarray) -> Found:
     for check in e.derivative_checks:
         if check.gradient is None:
-            found.append(
-                Finding(
-                    "methods",
-                    f"{check.name}: not available, because {check.refusal}",
-                )
-            )
+            yield "methods", f"{check.name}: not available, because {check.refusal}"
             continue
-        off = _relative(e, check.gradient, e.given, alive)
-        if check.name == e.method and off <= 1e-10:
-            continue
-        again = " once more" if check.name == e.method else ""
-        found.append(
-            Finding("methods", f"{check.name}{again}: differs by {off:.1e}, relative, at worst")
-        )
+        off, own = _relative(e, check.gradient, e.given, alive), check.name == e.method
+        if not own or off > 1e-10:
+            again = " once more" if own else ""
+            yield "methods", f"{check.name}{again}: differs by {off:.1e}, relative, at worst"
     if e.loose:
-        text = (
+        yield (
+            "methods",
             "every run chooses its steps anew, so the computed function is smooth only to its"
-            f" tolerance of {e.loose:.0e}"
+            f" tolerance of {e.loose:.0e}",
         )
-        found.append(Finding("methods", text))
-    return found
 
 
-def _differences(
-    gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray
-) -> list[Finding]:
+def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray) -> Found:
     flat, slope = verdict.flat, verdict.slope
     if not np.isfinite(e.sweep).any():
-        return [Finding(UNCHECKED, "differences: all perturbed runs failed")]
-    found = []
+        yield UNCHECKED, "differences: all perturbed runs failed"
+        return
     failed = [f"{step:.0e}" for step, D in zip(e.steps, e.sweep, strict=True) if np.isnan(D).any()]
     if failed:
-        found.append(
-            Finding(
-                FAILING,
-                f"differences: runs fail where parameters are changed by {', '.join(failed)} of"
-                " their values",
-            )
-        )
+        changed = f"parameters are changed by {', '.join(failed)} of their values"
+        yield FAILING, f"differences: runs fail where {changed}"
     seen = alive & np.isfinite(flat.value)
     if seen.any():
         off, width = _relative(e, flat.value, e.given, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
-        fall = (
-            f"; their errors fall with the perturbation to the power {np.median(powers):.1f}"
-            if powers.size
-            else ""
-        )
+        power = f"; their errors fall with the perturbation to the power {np.median(powers):.1f}"
         decades = "1 decade" if round(width) == 1 else f"{width:.0f} decades"
-        text = (
+        yield (
+            "differences",
             f"differences: a plateau of {decades} or more, which differs by {off:.1e}, relative, at"
-            f" worst{fall}"
+            f" worst{power if powers.size else ''}",
         )
-        found.append(Finding("differences", text))
     if missing := _pairs(gradient, alive & ~np.isfinite(flat.value)):
-        text = (
-            "differences have no plateau: what is small enough for the function is too small for"
-            " its rounding"
+        yield (
+            "differences",
+            f"{missing}: differences have no plateau: what is small enough for the function is too"
+            " small for its rounding",
         )
-        found.append(Finding("differences", f"{missing}: {text}"))
-    return found
 
 
 def _pairs(gradient: Gradient, where: np.ndarray) -> str:
@@ -197,70 +161,51 @@ def _relative(e: Evidence, a: np.ndarray, b: np.ndarray, where: np.ndarray) -> f
     return float((np.abs(a - b) / size)[where].max(initial=0.0))
 
 
-def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> list[Finding]:
+def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
     r = e.refinement
-    if len(r.settings) < 2:
-        return [Finding(UNCHECKED, f"the error of the steps could not be estimated: {r.refusal}")]
     shorter = f"{r.what} {' → '.join(f'{x:.3g}' for x in r.settings)}"
-    if len(r.settings) < 3:
-        return [
-            Finding(
-                "steps",
-                f"{shorter}: no more than two, because {r.refusal or 'there is no smaller one'}",
-            )
-        ]
-    if not converged[alive].all():
-        return [
-            Finding(
-                STEPS,
-                f"{shorter}: the gradient does not converge; no number of digits of the true motion"
-                " follows from it",
-            )
-        ]
-    change = _relative(e, r.gradients[-1], r.gradients[0], alive)
-    word = "and" if change < 0.01 else "but still"
-    return [
-        Finding(
-            "steps",
-            f"{shorter}: the gradient converges, {word} changes by {change:.1e}, relative, at"
-            " worst",
+    if len(r.settings) < 2:
+        yield UNCHECKED, f"the error of the steps could not be estimated: {r.refusal}"
+    elif len(r.settings) < 3:
+        reason = r.refusal or "there is no smaller one"
+        yield "steps", f"{shorter}: no more than two, because {reason}"
+    elif not converged[alive].all():
+        yield (
+            STEPS,
+            f"{shorter}: the gradient does not converge; no number of digits of the true motion"
+            " follows from it",
         )
-    ]
+    else:
+        change = _relative(e, r.gradients[-1], r.gradients[0], alive)
+        changes = f"{'and' if change < 0.01 else 'but still'} changes by {change:.1e}"
+        yield "steps", f"{shorter}: the gradient converges, {changes}, relative, at worst"
 
 
-def _reference(e: Evidence, alive: np.ndarray) -> list[Finding]:
+def _reference(e: Evidence, alive: np.ndarray) -> Found:
     r = e.reference
     kind = UNRESOLVED if r.unresolved else COMPLIANT if r.compliant else "reference"
-    found = [
-        Finding(
+    for u in r.unresolved:
+        yield (
             UNRESOLVED,
             f"{u.place!r} has a part that the steps do not resolve at t ≈ {u.time:.4g} s: its"
             f" integral over that step is off by {u.share:.2g}, relative; a smaller step or"
             " tolerance",
         )
-        for u in r.unresolved
-    ]
+    text = f"reference ({r.what}): "
     if r.gradient is None:
-        unknown = (
-            "; no number of digits of the true motion follows without it"
-            if kind != "reference"
-            else ""
-        )
-        return [
-            *found,
-            Finding(kind, f"reference ({r.what}): not available, because {r.refusal}{unknown}"),
-        ]
-    text = (
-        f"reference ({r.what}): differs by {_relative(e, r.gradient, e.given, alive):.1e},"
-        " relative, at worst"
-    )
-    if r.compliant:
-        text += "; constraints of the given run give way or drift, which shorter steps do not show"
-    return [*found, Finding(kind, text)]
+        text += f"not available, because {r.refusal}"
+        if kind != "reference":
+            text += "; no number of digits of the true motion follows without it"
+    else:
+        text += f"differs by {_relative(e, r.gradient, e.given, alive):.1e}, relative, at worst"
+        if r.compliant:
+            text += (
+                "; constraints of the given run give way or drift, which shorter steps do not show"
+            )
+    yield kind, text
 
 
-def _switches(e: Evidence) -> list[Finding]:
-    found = []
+def _switches(e: Evidence) -> Found:
     for c in e.crossings:
         s = c.switch
         kind = NON_SMOOTH_FORCE if s.objective is None else NON_SMOOTH_OBJECTIVE
@@ -280,16 +225,9 @@ def _switches(e: Evidence) -> list[Finding]:
                 f"{kind}: {where} has a kink ({s.operation}) that the motion passes at t ≈"
                 f" {c.time:.4g} s; digits are lost there"
             )
-        found.append(Finding(kind, text))
+        yield kind, text
     passed = {(c.switch.place, c.switch.operation) for c in e.crossings}
-    others = dict.fromkeys(
-        (s.place, s.operation) for s in e.switches if (s.place, s.operation) not in passed
-    )
-    found += [
-        Finding(
-            "smoothness",
-            f"{place!r} is not smooth ({operation}), but the motion does not pass there",
-        )
-        for place, operation in others
-    ]
-    return found
+    for place, operation in dict.fromkeys((s.place, s.operation) for s in e.switches):
+        if (place, operation) not in passed:
+            text = f"{place!r} is not smooth ({operation}), but the motion does not pass there"
+            yield "smoothness", text

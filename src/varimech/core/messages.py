@@ -62,6 +62,9 @@ class Words:
         """What is written in different ways."""
         return text.python
 
+    def __repr__(self) -> str:
+        return type(self).__name__
+
 
 STANDS_ALONE = ("start", "body", "bar")
 """Methods whose arguments all have names."""

@@ -224,12 +224,17 @@ class Certificate(Result):
         return {"trusted": self.trusted, **plain(self)}
 
     @classmethod
-    def _from_json(cls, data: dict[str, Any]) -> Certificate:
+    def from_json(cls, data: dict[str, Any]) -> Certificate:
+        """A certificate from what `to_json` gave."""
         try:
             certificate: Certificate = _restored(cls, data)
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"this is not a saved certificate: {error!r}") from None
         return certificate
+
+    @classmethod
+    def _from_json(cls, data: dict[str, Any]) -> Certificate:
+        return cls.from_json(data)
 
     def plot(self, *, style: str | None = None) -> Figure:
         """For each parameter how far differences are off over the perturbation, a curve an

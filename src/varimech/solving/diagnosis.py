@@ -43,7 +43,8 @@ def explained(
     """The failure in words, with what to try."""
     scheme, ρ, t = method.integrator, inputs.parameters, failure.time
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
-    when = f"{equations.model.name!r}: step {failure.step}, t = {t:.6g} s{length}"
+    numbered = "" if failure.reason == STEPPED_OVER else f"step {failure.step}, "
+    when = f"{equations.model.name!r}: {numbered}t = {t:.6g} s{length if numbered else ''}"
     if failure.reason == OVERWOUND:
         return overwound(failure, equations, when)
     if scheme.difference is None:
