@@ -2,9 +2,9 @@
 
    Before it stand the generated functions, which vm_call_generated calls by number, plan.c, and the kernels of plans, listed in vm_maps. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, a start or rates */
-enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS,
+enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3 };  /* both followed by their tangent and their pullback */
 
 /* program.py says why */
@@ -18,7 +18,7 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PEN
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \
-  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, springs, conditions; \
+  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, conditions; \
   long long rates, selects, sharp; \
   long long columns, pulled, measured, record_size; \
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
@@ -49,7 +49,7 @@ typedef struct vm_run {
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
   long long stored;
   double *residuals;                     /* largest so far */
-  const double *turns;                   /* for each coordinate, 1 if it is an angle, by nature of the size of one, else 0 */
+  const double *turns;                   /* for each coordinate what its error is measured by: 1 for an angle, infinity if only its rate counts; 0 for a length */
   const double *slope_floors;            /* for each parameter, 1 over its size */
   double *slope_scales, *integrand_scales; /* what errors are measured by: derivatives of positions, then of velocities; integrands */
   double *velocity_scales;               /* for each coordinate, the largest rate so far; in use where coordinates are of several kinds */
@@ -63,7 +63,6 @@ typedef struct vm_run {
   long long piece, look_tries;
   long long first_recorded, to_end, from_start; /* of a sweep backwards: see adjoint.c */
   long long done, rejected, selections, iterations;
-  long long failed_spring;
   long long status;
 } vm_run;
 
@@ -74,7 +73,6 @@ typedef struct {
   /* states at all stages (the first is the beginning of a step), at its end and at further stages, integrands there, both with derivatives; of
      explicit schemes combined positions and velocities, and what dense output gives */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
-  double *twists, *twists_new;           /* of torsional springs */
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *costates, *pulled, *contribution; /* of a sweep backwards: at stages; what came out last, for a state and for parameters */
 } vm_workspace;
@@ -154,7 +152,7 @@ static void vm_measure(int function, vm_run *r, vm_workspace *m, const double *t
   vm_call(function + 1, r, m);
 }
 
-/* `function` of positions: penalties, twists of torsional springs, or the Jacobian of the constraints */
+/* `function` of positions: penalties, or the Jacobian of the constraints */
 static void vm_of_positions(int function, vm_run *r, vm_workspace *m, const double *values, const double *time, const double *state, double *result) {
   m->bench.arg[0] = state; m->bench.arg[1] = values; m->bench.arg[2] = time; /* a state begins with its positions */
   m->bench.res[0] = result;

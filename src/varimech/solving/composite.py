@@ -117,7 +117,6 @@ class _CompositePrograms:
                 None,
                 self._step,
                 self._penalty,
-                ca.Function("twist", self._inputs, [ca.densify(self._equations.twists)]),
                 functions,
                 scheme=integrator if isinstance(integrator, RungeKutta) else None,
                 rates=rates,

@@ -13,7 +13,6 @@ from ..backends.bound import evaluated
 from ..backends.explicit import PROGRESS, TRIES
 from ..backends.failures import (
     NO_CONVERGENCE,
-    OVERWOUND,
     SINGULAR,
     STALLED,
     STEPPED_OVER,
@@ -32,8 +31,6 @@ from ..integrators.generalised_alpha import GeneralisedAlpha
 from ..integrators.hht import HHT
 from ..integrators.runge_kutta import RungeKutta
 from ..integrators.sundials import Sundials
-from ..model.forces import Spring
-from ..model.scalar_outputs import Turn
 from ..schemes import Implicit, Method
 
 AT_SINGULARITY = (
@@ -48,8 +45,6 @@ def explained(
     scheme = method.integrator
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s{length}"
-    if failure.reason == OVERWOUND:
-        return overwound(failure, equations, when)
     if isinstance(scheme, (RungeKutta, Sundials)):
         q, v = _before(failure, equations)
     else:
@@ -146,34 +141,6 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
         else "integrator='generalised-alpha', which damps what is too fast for the step"
     )
     return f", or {other}: beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s"
-
-
-def overwound(failure: StepFailure, equations: Equations, when: str) -> SimulationError:
-    """A torsional spring, or an angle that forces or objectives depend on, left the half turn to
-    either side within which it is known.
-    """
-    worst, model = (
-        [e.name for e in equations.elements if e.twist is not None][failure.which],
-        equations.model,
-    )
-    spring = model.forces.get(worst)
-    if isinstance(spring, Spring):
-        assert isinstance(spring.measure, Turn)
-        angle = model.name_of_angle(spring.measure)
-        text = (
-            f"{when}: torsional spring {worst!r} is wound by more than half a turn, but knows its"
-            " angle only within half a turn of rest_angle; use a torque in its place that depends"
-            f" on angle({angle!r}), which counts turns, or several springs in series"
-        )
-    else:
-        text = (
-            f"{when}: the {worst} left the half turn to either side of its start, and an objective"
-            " or a force depends on it; relative coordinates do not count its turns: use"
-            " coordinates='natural', which do"
-        )
-    return SimulationError(
-        text, time=failure.time, step=failure.step, residual=math.nan, worst=worst
-    )
 
 
 def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.ndarray]:
