@@ -225,34 +225,6 @@ def test_torques_count_turns(how: dict[str, Any]) -> None:
     assert run.angle("c").to_numpy() == pytest.approx(turned, abs=1e-6 if not how else 1e-3)
 
 
-@pytest.mark.parametrize("integrator", [None, "cvodes"])
-def test_torsional_springs_refuse_to_be_wound_further(integrator: str | None) -> None:
-    """Also where nothing but both ends is stored, and where it is wound back before the end."""
-    m, period = clock(custom=False), 2 * math.pi / FREQUENCY
-    for duration in (0.3 * period, 0.5 * period):
-        found = m.ensemble(END, {"w": [FAST]}, duration=duration, integrator=integrator)
-        assert "use a torque in its place that depends on angle('O'), which counts turns" in str(
-            found.failures[0]
-        )
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: rotor(), lambda: clock(custom=True)], ids=["objective", "torque"]
-)
-def test_relative_coordinates_refuse_what_they_do_not_count(make: Any) -> None:
-    with pytest.raises(
-        vm.SimulationError, match=r"left the half turn .* use coordinates='natural'"
-    ):
-        make().sensitivity(END, duration=DURATION, coordinates="rtdyn0")
-    within = rotor(first=20.0, speed=1.4)  # measured from the start, half a turn is enough
-    g = within.sensitivity(END, duration=DURATION, coordinates="rtdyn0")
-    assert g.values.item() == pytest.approx(22.8, rel=1e-9)
-    fast = rotor().sensitivity(
-        vm.final(lambda s: vm.cos(s.angle("c"))), duration=DURATION, coordinates="rtdyn0"
-    )
-    assert fast.values.item() == pytest.approx(math.cos(10.0), rel=1e-7)  # needs no turns
-
-
 def test_what_needs_no_turns_has_no_further_coordinates() -> None:
     m = rotor()
     for function in (

@@ -342,31 +342,8 @@ def test_newton_that_diverges_names_step_and_time(integrator: str) -> None:
     ("integrator", "tolerance"),
     [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)],
 )
-def test_a_spring_wound_too_far_stops_a_run(
-    integrator: str, tolerance: float, backend: str
-) -> None:
-    with pytest.raises(
-        vm.SimulationError, match="torsional spring 's' is wound by more than half a turn"
-    ) as caught:
-        torsional_pendulum(30.0).simulate(
-            2.3, tolerance=tolerance, integrator=integrator, backend=backend
-        )
-    assert caught.value.worst == "s"
-    off = (
-        2.3 / 500 if integrator == "cvodes" else 2 * max(tolerance, 1e-5)
-    )  # CVODES shows it at the next stored result
-    assert caught.value.time == pytest.approx(
-        math.asin(math.pi / 30 * math.sqrt(30)) / math.sqrt(30), abs=off
-    )
-
-
-@both_backends
-@pytest.mark.parametrize(
-    ("integrator", "tolerance"),
-    [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)],
-)
-@pytest.mark.parametrize("speed", [8.0, 17.0])
-def test_a_spring_wound_fast_but_not_too_far_is_no_failure(
+@pytest.mark.parametrize("speed", [8.0, 30.0])
+def test_a_spring_may_be_wound_fast_and_far(
     speed: float, integrator: str, tolerance: float, backend: str
 ) -> None:
     run = torsional_pendulum(speed).simulate(
@@ -374,13 +351,6 @@ def test_a_spring_wound_fast_but_not_too_far_is_no_failure(
     )
     exact = speed / math.sqrt(30) * np.sin(math.sqrt(30) * run.time)
     np.testing.assert_allclose(run.angle("O"), exact, rtol=0, atol=30 * tolerance)
-
-
-def test_a_spring_wound_too_far_stops_the_composite_system() -> None:
-    m = torsional_pendulum(30.0)
-    m.force("push", "tip", (m.parameter("F", 1.0), 0))
-    with pytest.raises(vm.SimulationError, match="torsional spring 's' is wound"):
-        m.sensitivity(duration=2.3, step=1e-3, method="composite", backend="interpreted")
 
 
 @pytest.mark.parametrize("integrator", ["dopri5", "cvodes"])
@@ -393,7 +363,6 @@ def test_stabilisation_takes_loose_tolerances(integrator: str) -> None:
     assert torsional_pendulum(8.0).simulate(2.3, tolerance=1e-2, **said).time[-1] == 2.3
 
 
-@pytest.mark.xfail(strict=True, reason="turns between stored results are guessed from two rates")
 def test_angles_do_not_depend_on_how_often_results_are_stored() -> None:
     few, many = (
         torsional_pendulum(8.0).simulate(2.3, tolerance=1e-6, output=output, backend="interpreted")

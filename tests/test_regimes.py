@@ -463,10 +463,9 @@ def test_size_decides_how_a_model_is_run(n: int) -> None:
     assert solver.equations.q.numel() + solver.equations.λ.numel() == 3 * n
     program = solver.runner({}, DerivativeRequest()).program
     plans = [
-        isinstance(f, Plan)
-        for f in (program.step.iterate, program.step.finish, program.penalty, program.twist)
+        isinstance(f, Plan) for f in (program.step.iterate, program.step.finish, program.penalty)
     ]
-    assert plans == [3 * n > LARGE] * 4
+    assert plans == [3 * n > LARGE] * 3
 
 
 def test_a_long_chain_falls_as_it_should() -> None:
@@ -505,18 +504,6 @@ def without_bounds() -> vm.Mechanism:
     return m
 
 
-def overwound() -> vm.Mechanism:
-    """Three pendulums with springs of two kinds; the last of them is wound too far."""
-    m = vm.Mechanism("pendulums", dimension=2)
-    for k, damping in enumerate((0.0, 0.1, 0.0)):
-        m.ground_point(f"O{k}", (2 * k, 0))
-        m.bar(f"rod{k}", f"O{k}", f"tip{k}", length=1, mass=1)
-        m.revolute(f"O{k}")
-        m.torsional_spring(f"spring{k}", f"O{k}", stiffness=10, damping=damping)
-    m.start(angle={f"O{k}": 0.0 for k in range(3)}, speed={"O0": 1.0, "O1": 2.0, "O2": 80.0})
-    return m
-
-
 def stretched() -> vm.Mechanism:
     """A driver pulls two bars longer than they are."""
     m = chain(np.ones(2))
@@ -532,19 +519,13 @@ def stretched() -> vm.Mechanism:
         (lost_logarithm, "logarithm", None, "a value became not finite .* look at 'logarithm'"),
         (without_bounds, "left", 0.005, "a value became not finite .* look at 'left'"),
         (
-            overwound,
-            "spring2",
-            0.045,
-            "torsional spring 'spring2' is wound by more than half a turn",
-        ),
-        (
             stretched,
             "winch",
             0.05,
             "no convergence .* worst constraint 'winch', .* near a singular position",
         ),
     ],
-    ids=["force", "logarithm", "infinite forces", "spring", "driver"],
+    ids=["force", "logarithm", "infinite forces", "driver"],
 )
 def test_failures_are_explained_alike(
     make: Callable[[], vm.Mechanism], worst: str, time: float | None, words: str

@@ -41,7 +41,6 @@ RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "finite": np.isfinite,
     "positive": lambda x: x > 0,
     "non-negative": lambda x: x >= 0,
-    "half turn": lambda x: np.abs(x) <= np.pi,
 }
 """What a parameter may have to follow."""
 AGREEMENT = 1e-9

@@ -2,9 +2,9 @@
 
    It is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels of plans, listed in vm_maps. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly or rates */
-enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_WINDING, VM_JACOBIAN, VM_INTEGRANDS,
+enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3 };  /* both are followed by their tangent and their pullback */
 
 /* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
@@ -14,7 +14,7 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PEN
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \
-  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, springs, conditions; \
+  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, conditions; \
   long long rates, selects, sharp; \
   long long columns, pulled, measured, record_size; \
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
@@ -45,7 +45,7 @@ typedef struct vm_run {
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* output arrays; `stored` rows are filled */
   long long stored;
   double *residuals;                     /* largest so far */
-  const double *turns;                   /* for each coordinate, 1 if it is an angle (magnitude one), otherwise 0 */
+  const double *turns;                   /* for each coordinate the magnitude that scales its error: 1 for an angle, infinity if only its rate counts; 0 for a length */
   const double *sensitivity_floors;            /* for each parameter, 1 over its magnitude */
   double *sensitivity_scales, *integrand_scales; /* error scales: of derivatives of positions, then of velocities; of integrands */
   double *velocity_scales;               /* for each coordinate, the largest rate so far; used if coordinates are of several kinds */
@@ -59,7 +59,6 @@ typedef struct vm_run {
   long long piece, check_tries;
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
-  long long failed_spring;
   long long status;
 } vm_run;
 
@@ -70,7 +69,6 @@ typedef struct {
   /* states at all stages (the first is the beginning of a step), at its end and at further stages, and integrands there, both with derivatives;
      of explicit schemes combined positions and velocities, and dense output */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
-  double *windings, *windings_new;           /* winding angles of torsional springs */
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
 } vm_workspace;
@@ -148,7 +146,7 @@ static void vm_evaluate_objectives(int function, vm_run *r, vm_workspace *m, con
   vm_call(function + 1, r, m);
 }
 
-/* `function` of positions: penalties, winding angles of torsional springs, or the Jacobian of the constraints */
+/* `function` of positions: penalties, or the Jacobian of the constraints */
 static void vm_of_positions(int function, vm_run *r, vm_workspace *m, const double *values, const double *time, const double *state, double *result) {
   m->scratch.arg[0] = state; m->scratch.arg[1] = values; m->scratch.arg[2] = time; /* a state begins with its positions */
   m->scratch.res[0] = result;

@@ -66,7 +66,6 @@ static int vm_begin(vm_run *r, vm_workspace *m) {
     memcpy(m->X, r->state, (size_t)n * sizeof(double));
     memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
   }
-  if (r->springs) vm_of_positions(VM_WINDING, r, m, r->values, &time, m->X, m->windings);
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
   if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
   if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
@@ -117,9 +116,6 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
     if (!(*error <= 1)) return VM_DONE;
   }
   if (r->scheme && vm_amplified(r, m)) return VM_AMPLIFIED;
-  if (r->springs) vm_of_positions(VM_WINDING, r, m, r->values, &end, next, m->windings_new);
-  for (long long i = 0; i < r->springs; ++i)
-    if (fabs(m->windings_new[i] - m->windings[i]) > 3.141592653589793) { r->failed_spring = i; return VM_OVERWOUND; }
   return VM_DONE;
 }
 
@@ -129,7 +125,6 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = vm_last_stage(r);
   vm_keep_largest(r->residuals, m->residuals, 3);
   if (r->records) vm_record(r, m, h, end);
-  memcpy(m->windings, m->windings_new, (size_t)r->springs * sizeof(double));
   if (s && r->outputs) {
     const int status = vm_store_within(r, m, r->time, h, end);
     if (status != VM_DONE) return status;
@@ -170,8 +165,7 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
     double end, error;
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
-    const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE ||
-                                                   (status == VM_OVERWOUND && h > 1e-6 * r->duration); /* the step may only be too long */
+    const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE; /* the step may only be too long */
     if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;

@@ -108,7 +108,8 @@ static int vm_explicit_step(vm_run *r, vm_workspace *m, double begin, double h, 
 /* Error scale of the derivative of a position or velocity (number i of both) with respect to a parameter. */
 static double *vm_sensitivity_scale(const vm_run *r, long long i, long long k) {
   const long long n = r->coordinates, p = r->parameters;
-  return r->sensitivity_scales + 2 * p * (r->turns[i < n ? i : i - n] != 0) + (i < n ? k : p + k);
+  const double turns = r->turns[i < n ? i : i - n];
+  return r->sensitivity_scales + 2 * p * ((turns != 0) + (turns > 1)) + (i < n ? k : p + k);
 }
 
 /* Largest scaled error estimate, by some weights: of positions and velocities, of their derivatives, and of integrals. */
@@ -118,10 +119,10 @@ static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double
   vm_sum_rates(r, m->X, 1, weights, count, m->Y);
   if (p) vm_sum_rates(r, m->X_, r->row, weights, count, m->Y_);
   for (long long i = 0; i < 2 * n; ++i) {
-    const double scale = i < n ? (r->turns[i] ? 1 : r->position_scale) : (r->mixed ? r->velocity_scales[i - n] : r->velocity_scale);
+    const double scale = i < n ? (r->turns[i] ? r->turns[i] : r->position_scale) : (r->mixed ? r->velocity_scales[i - n] : r->velocity_scale);
     const double error = fabs(m->Y[i]), *scales = vm_sensitivity_scale(r, i, 0);
     if (scale > 0 && !(error / scale <= largest)) largest = error / scale;
-    for (long long k = 0; k < p; ++k) {
+    for (long long k = 0; k < p && (i >= n || r->turns[i] <= 1); ++k) {
       const double derivative = fabs(m->Y_[i * r->row + k]);
       if (scales[k] > 0 && !(derivative / scales[k] <= largest)) largest = derivative / scales[k];
     }
@@ -191,7 +192,7 @@ static void vm_floors(vm_run *r, double length, double velocity) {
     r->sensitivity_scales[k] = 0;
     r->sensitivity_scales[p + k] = velocity * r->sensitivity_floors[k];
     r->sensitivity_scales[2 * p + k] = r->sensitivity_floors[k];
-    r->sensitivity_scales[3 * p + k] = r->sensitivity_floors[k] / r->duration;
+    r->sensitivity_scales[3 * p + k] = r->sensitivity_scales[5 * p + k] = r->sensitivity_floors[k] / r->duration;
   }
   vm_raise_sensitivity_floors(r);
 }

@@ -67,15 +67,16 @@ class ExplicitScheme:
         self.coordinates = coordinates
         self.schedule = inputs.schedule
         self.mixed = inputs.sizes is not None
-        self.turns = (
-            np.zeros(coordinates, dtype=bool) if inputs.sizes is None else inputs.sizes.turns > 0
-        )
+        self.turn_sizes = np.zeros(coordinates) if inputs.sizes is None else inputs.sizes.turns
+        self.turns = self.turn_sizes > 0
+        self.kinds = self.turns.astype(int) + (self.turn_sizes > 1)
+        """Lengths, angles, and coordinates of which only the rate counts."""
         self.smallest_size = 0.0 if inputs.sizes is None else inputs.sizes.length
         self.sensitivity_floors = sensitivity_floors
         self.position_scale = self.velocity_scale = 0.0
         self.velocity_scales = np.zeros(coordinates)
         self.sensitivity_scales, self.integrand_scales = (
-            np.zeros((2, 2, sensitivity_floors.size)),
+            np.zeros((3, 2, sensitivity_floors.size)),
             np.zeros(objectives),
         )
 
@@ -112,13 +113,14 @@ class ExplicitScheme:
         )
         ends = np.maximum(np.abs(G[count - 1]), self.integrand_scales) * self.schedule.duration
         parts: list[tuple[np.ndarray, Any]] = [
-            (state[:n], np.where(self.turns, 1.0, self.position_scale)),
+            (state[:n], np.where(self.turns, self.turn_sizes, self.position_scale)),
             (state[n:], self.velocity_scales if self.mixed else self.velocity_scale),
             (_weighted(G[:count], weights), ends),
         ]
+        looked_at = self.kinds < 2
         parts += [
-            (slope[k * n : (k + 1) * n], self.sensitivity_scales[self.turns.astype(int), k])
-            for k in range(2)
+            (slope[:n][looked_at], self.sensitivity_scales[self.kinds[looked_at], 0]),
+            (slope[n : 2 * n], self.sensitivity_scales[self.kinds, 1]),
         ]
         largest = 0.0
         for change, scale in parts:
@@ -139,7 +141,8 @@ class ExplicitScheme:
         self.velocity_scale = max(self.velocity_scale, float(x[n : 2 * n].max(initial=0.0)))
         np.maximum(self.velocity_scales, x[n : 2 * n], out=self.velocity_scales)
         self._raise_sensitivity_floors()
-        for kind, chosen in enumerate((~self.turns, self.turns)):
+        for kind in range(3):
+            chosen = self.kinds == kind
             for k in range(2):
                 scales = self.sensitivity_scales[kind, k]
                 np.maximum(
@@ -168,7 +171,7 @@ class ExplicitScheme:
             np.zeros_like(self.sensitivity_floors),
             velocity * self.sensitivity_floors,
         )
-        self.sensitivity_scales[1] = self.sensitivity_floors, self.sensitivity_floors / duration
+        self.sensitivity_scales[1:] = self.sensitivity_floors, self.sensitivity_floors / duration
         self._raise_sensitivity_floors()
 
     def _foreseen(

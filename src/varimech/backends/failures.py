@@ -7,7 +7,6 @@ import numpy as np
 (
     NO_CONVERGENCE,
     NOT_FINITE,
-    OVERWOUND,
     UNDERFLOW,
     SINGULAR,
     STALLED,
@@ -16,7 +15,6 @@ import numpy as np
 ) = (
     "no convergence",
     "not finite",
-    "overwound",
     "step-size underflow",
     "singular position",
     "no progress",
@@ -37,8 +35,7 @@ class StartFailure(Exception):
 
 class StepFailure(Exception):
     """A step did not converge, met a value that is not finite, became too short or too many, made
-    no progress, ended at a singular position or beyond, or wound a torsional spring (number
-    `which`) too far.
+    no progress, or ended at a singular position or beyond.
     """
 
     def __init__(
@@ -49,7 +46,6 @@ class StepFailure(Exception):
         state: np.ndarray,
         penalty: np.ndarray,
         reason: str,
-        which: int = 0,
     ):
         super().__init__(f"step {step} to t = {time:g} s")
         self.step = step
@@ -60,4 +56,3 @@ class StepFailure(Exception):
         """At the beginning of the step."""
         self.penalty = penalty
         self.reason = reason
-        self.which = which

@@ -9,13 +9,13 @@
 /* Size of the working storage, and of the private arrays of a run that is one of many (numbers). */
 static long long vm_workspace_size(const vm_run *r) {
   const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
-  return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q + 2 * r->springs +
+  return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
          r->pulled * r->columns + 4 + r->coordinates + r->numbers;
 }
 
 static long long vm_private_size(const vm_run *r) {
-  return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 4 * r->parameters;
+  return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 6 * r->parameters;
 }
 
 typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
@@ -29,7 +29,6 @@ static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
   m->G = p; p += stages * o; m->G_ = p; p += stages * q;
   m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
   m->psi = p; p += o; m->psi_ = p; p += q;
-  m->windings = p; m->windings_new = p + r->springs; p += 2 * r->springs;
   m->workspace = p; p += r->workspace;
   m->coefficients = p; p += r->coefficients;
   m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
@@ -77,7 +76,7 @@ static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
   r->integral = p; p += r->objectives; r->integral_gradient = p; p += r->objectives * r->parameters;
   r->integrand_scales = p; p += r->objectives; r->velocity_scales = p; p += r->coordinates;
   r->chosen = p; p += r->coordinates; r->residuals = p; p += 3;
-  r->sensitivity_scales = p; p += 4 * r->parameters; r->penalty = p; p += r->penalties;
+  r->sensitivity_scales = p; p += 6 * r->parameters; r->penalty = p; p += r->penalties;
   vm_sample(job, k, r, &storage, p);
 }
 

@@ -20,7 +20,6 @@ from .explicit import BRIDGE, PROGRESS, SHORTEST, TRIES, ExplicitScheme, Stages,
 from .failures import (
     NO_CONVERGENCE,
     NOT_FINITE,
-    OVERWOUND,
     SINGULAR,
     STALLED,
     UNDERFLOW,
@@ -154,8 +153,6 @@ class _Run:
         q = p.coordinates
         self.guess, self.anchor = np.zeros(q), np.zeros(q)
         self.weigh = bound(p.penalty, [self.anchor, self.inputs.nominal, self.time], [self.penalty])
-        self.twist, self.last_twist = np.zeros(p.twist.numel_out(0)), np.zeros(p.twist.numel_out(0))
-        self.watch = bound(p.twist, [self.new[:q], *ρ_t], [self.twist])
         self.value, self.slope = (
             np.zeros(p.objective_count),
             np.zeros((p.objective_count, self.count)),
@@ -231,27 +228,16 @@ class _Run:
                 error = self._try(now, h, end)
             except Trouble as trouble:
                 reason = str(trouble)
-                retry = (
-                    h > 1e-6 * schedule.duration
-                    if reason == OVERWOUND
-                    else reason not in (UNDERFLOW, STALLED)
-                )
-                if schedule.tolerance and retry:
+                if schedule.tolerance and reason not in (UNDERFLOW, STALLED):
                     self.proposal = 0.25 * h
                     self.rejected += 1
                     continue
-                where = (
-                    int((np.abs(self.twist - self.last_twist) > np.pi).argmax())
-                    if self.twist.size
-                    else 0
-                )
-                raise self._failure(done + 1, end, h, reason, where) from None
+                raise self._failure(done + 1, end, h, reason) from None
             if not error <= 1:
                 self.proposal = h * (self._explicit.growth(error) if error > 1 else 0.25)
                 self.rejected += 1
                 continue
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
-            self.last_twist[:] = self.twist
             if self.records is not None:
                 states = self.X[: 1 if self.scheme is None else self.last].copy()
                 self.records.append(Record(now, h, end, states, self.solved, self.chosen.copy()))
@@ -350,8 +336,6 @@ class _Run:
             self.new[:] = given
             if i.sensitivities is not None:
                 self.new_[:, : i.sensitivities.shape[1]] = i.sensitivities
-        self.watch()
-        self.last_twist[:] = self.twist
         self._keep(0)
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
@@ -417,10 +401,6 @@ class _Run:
             and self._explicit.amplified(self.X, self.finish.residuals)
         ):
             raise Amplified
-        if error <= 1:
-            self.watch()
-            if (np.abs(self.twist - self.last_twist) > np.pi).any():
-                raise Trouble(OVERWOUND)
         return error
 
     def _evaluate(self, chain: ChainCalls, time: float, h: float, weights: np.ndarray) -> None:
@@ -503,7 +483,5 @@ class _Run:
         if singular:
             raise self._failure(len(self.ends), self.ends[-1], 0.0, SINGULAR)
 
-    def _failure(
-        self, step: int, end: float, length: float, reason: str, which: int = 0
-    ) -> StepFailure:
-        return StepFailure(step, end, length, self.X[0].copy(), self.penalty.copy(), reason, which)
+    def _failure(self, step: int, end: float, length: float, reason: str) -> StepFailure:
+        return StepFailure(step, end, length, self.X[0].copy(), self.penalty.copy(), reason)

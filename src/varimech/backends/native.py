@@ -26,7 +26,6 @@ from .constants import definitions
 from .failures import (
     NO_CONVERGENCE,
     NOT_FINITE,
-    OVERWOUND,
     SINGULAR,
     STALLED,
     UNDERFLOW,
@@ -42,8 +41,8 @@ from .slices import next_slice
 from .tape import Tape
 from .trajectory import Trajectory, broken_off
 
-NO_MEMORY, NOT_ASSEMBLED, AMPLIFIED = 3, 4, 8
-REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR, 9: STALLED}
+NO_MEMORY, NOT_ASSEMBLED, AMPLIFIED = 3, 4, 7
+REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: UNDERFLOW, 6: SINGULAR, 8: STALLED}
 DRIVER = ("newton.c", "chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
 """The same text for the processor, where host.c follows, and for cards."""
 
@@ -232,7 +231,6 @@ class NativeProgram:
                 for c in chains
                 for f in (c.tangent, c.pullback)
             ),
-            "springs": p.twist.numel_out(0),
             "conditions": p.jacobian.size1_out(0) if p.jacobian else 0,
             "rates": int(p.rates is not None),
             "selects": int(p.jacobian is not None),

@@ -23,7 +23,6 @@ SIZES = (
     "parameters",
     "row",
     "coefficients",
-    "springs",
     "conditions",
     "rates",
     "selects",
@@ -82,7 +81,6 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
             "rejected",
             "selections",
             "iterations",
-            "failed_spring",
             "status",
         ),
     ),
@@ -154,7 +152,7 @@ class NativeRun:
             "sensitivities": np.zeros((rows, n, p or 0)),
             "gradients": np.zeros((rows, o, p or 0)),
             "residuals": np.zeros(3),
-            "sensitivity_scales": np.zeros((2, 2, p or 0)),
+            "sensitivity_scales": np.zeros((3, 2, p or 0)),
             "velocity_scales": np.zeros(program.coordinates),
             "integrand_scales": np.zeros(o),
             "start_unknowns": np.zeros(sum(program.solved_sizes)),
@@ -229,4 +227,4 @@ class NativeRun:
         )
         end = begin if reason == SINGULAR else planned  # such a step has come to its end
         state, penalty = self.arrays["state"], self.arrays["penalty"]
-        return StepFailure(step, end, end - begin, state, penalty, reason, int(r["failed_spring"]))
+        return StepFailure(step, end, end - begin, state, penalty, reason)

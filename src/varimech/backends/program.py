@@ -58,8 +58,7 @@ class ChainFunctions:
 
 @dataclass(frozen=True)
 class Program:
-    """All functions of a run; see `penalty_function`, `winding_function` and `objective_functions`
-    for the others.
+    """All functions of a run; see `penalty_function` and `objective_functions` for the others.
 
     Derivatives with respect to parameters stand by rows of what is differentiated: (row,
     parameter).
@@ -76,7 +75,6 @@ class Program:
     end.
     """
     penalty: Function
-    twist: Function
     objectives: ObjectiveFunctions
     direction_count: int | None = None
     """Number of directions it differentiates in along the motion; None if it does not."""
@@ -112,7 +110,7 @@ class Program:
         ]
         integrands = (o.integrands, o.integrand_tangent, o.integrand_pullback)
         finals = (o.finals, o.final_tangent, o.final_pullback)
-        return [*chains, self.penalty, self.twist, self.jacobian, *integrands, *finals]
+        return [*chains, self.penalty, self.jacobian, *integrands, *finals]
 
     @cached_property
     def functions(self) -> list[Function]:

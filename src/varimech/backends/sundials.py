@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
@@ -25,7 +24,7 @@ from ..core.symbols import SX
 from ..formulations.formulation import ContinuousRates
 from ..integrators.integrator import ContinuousSolver
 from .bound import evaluated
-from .failures import OVERWOUND, STEPPED_OVER, TOO_MANY_STEPS, UNDERFLOW, StepFailure
+from .failures import STEPPED_OVER, TOO_MANY_STEPS, UNDERFLOW, StepFailure
 from .inputs import Inputs
 from .program import Program
 from .runner import Timed, timed
@@ -45,11 +44,6 @@ a revolution takes about a hundred.
 """
 INDEPENDENT = 1e-9
 """Least singular value of independent constraints over the largest."""
-WATCHED = 501
-"""Instants at least at which angles are followed that are known within half a turn only: as many as
-runs store by themselves.
-"""
-
 Start = dict[str, np.ndarray]
 """Arguments of an integrator."""
 
@@ -58,7 +52,7 @@ class SundialsRunner:
     """Executes one program with given starts, any number of times.
 
     Args:
-        program: Its penalty, torsional springs, objectives and directions are used.
+        program: Its penalty, objectives and directions are used.
         rates: What is integrated, and what gives accelerations and multipliers of results.
         jacobian: (q, ρ, t) → Φ_q.
         solver: Makes the integrator.
@@ -90,28 +84,13 @@ class SundialsRunner:
     ) -> Callable[[ProgressCallback | None], Timed]:
         """What executes one run; there is one backend."""
 
-        watched, rows = self._watched(inputs)
-
         def execute(progress: ProgressCallback | None) -> Timed:
             with self._alone:
-                integrate = self._integrator(watched)
+                integrate = self._integrator(inputs)
                 with deferred_interrupts() as held:
-                    return timed(lambda: self._run(integrate, watched, held).at_rows(rows))
+                    return timed(lambda: self._run(integrate, inputs, held))
 
         return execute
-
-    def _watched(self, inputs: Inputs) -> tuple[Inputs, np.ndarray]:
-        """The same with as many outputs as it takes to follow what is known within half a turn
-        only, and the rows that are wanted.
-        """
-        wanted = inputs.schedule.outputs
-        assert wanted is not None
-        if not self.program.twist.numel_out(0):
-            return inputs, np.arange(wanted.size)
-        outputs = np.union1d(wanted, np.linspace(0.0, inputs.schedule.duration, WATCHED))
-        return replace(inputs, schedule=replace(inputs.schedule, outputs=outputs)), np.searchsorted(
-            outputs, wanted
-        )
 
     @cached_property
     def _completed(self) -> ca.Function:
@@ -168,7 +147,7 @@ class SundialsRunner:
             state[n : 3 * n], objectives.integrands(self._exact.finish()(x, *exact)[0], *exact[1:])
         )
         x̂, ẑ, τ = SX.sym("x̂", X.numel()), SX.sym("ẑ", z.numel()), SX.sym("τ")
-        unscaled = [X * x̂, Z[: z.numel()] * ẑ, T * τ]
+        unscaled = [X * x̂, Z[: z.numel(), :] * ẑ, T * τ]  # both indices: a scalar has rows, too
         ode, alg = ca.substitute([T * rates / X, conditions], [ca.vertcat(x, ψ), z, t], unscaled)
         problem = {
             "x": x̂,
@@ -223,7 +202,6 @@ class SundialsRunner:
             raise StepFailure(int(stats.get("nsteps", 0)), t, h, inputs.state, α, reason) from None
         columns = S.transpose(1, 0, 2).reshape(2 * n, -1)
         state, residuals, _, finals, state_, finals_ = self._complete(x, columns, inputs, α)
-        self._watch_springs(state, inputs, times, α)
         if int(stats.get("nsteps", 0)) <= FINE * (times.size - 1):
             self._check_regular(state, inputs, α)
         slopes = [
@@ -312,37 +290,6 @@ class SundialsRunner:
         times = _times(inputs)
         settings = [np.tile(s[:, None], times.size) for s in (α, inputs.parameters)]
         return [np.array(value) for value in self._completed(x, columns, *settings, times[None, :])]
-
-    def _watch_springs(
-        self, states: np.ndarray, inputs: Inputs, times: np.ndarray, α: np.ndarray
-    ) -> None:
-        """A torsional spring that was wound past half a turn, as far as results show it."""
-        twist = self.program.twist
-        assert isinstance(twist, ca.Function)
-        if not twist.numel_out(0):
-            return
-        parameters = np.tile(inputs.parameters[:, None], times.size)
-        jumps = (
-            np.abs(
-                np.diff(
-                    np.array(twist(states[: self.program.coordinates], parameters, times[None, :])),
-                    axis=1,
-                )
-            )
-            > np.pi
-        )
-        if jumps.any():
-            k = int(jumps.any(axis=0).argmax())
-            length = float(times[k + 1] - times[k])
-            raise StepFailure(
-                k + 1,
-                float(times[k + 1]),
-                length,
-                states[:, k],
-                α,
-                OVERWOUND,
-                int(jumps[:, k].argmax()),
-            )
 
     def _check_regular(self, states: np.ndarray, inputs: Inputs, α: np.ndarray) -> None:
         """From one time to the next no constraint may turn into its opposite, as happens where a

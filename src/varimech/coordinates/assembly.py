@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import casadi as ca
@@ -14,7 +15,7 @@ from ..core.errors import AssemblyError, ModelError
 from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.beam_initial_conditions import DirectionCondition
-from ..model.body import RigidBody
+from ..model.body import Body, RigidBody
 from ..model.forces import Spring
 from ..model.initial_conditions import InitialConditionRow, OrientationCondition, Start
 from ..model.scalar_outputs import Distance
@@ -24,6 +25,7 @@ from .gaps import ClosestFit
 from .guess import guess_poses
 from .levels import Level
 from .linear import RANK, column, independent, rank_of, solution
+from .poses import Pose
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size."""
@@ -109,7 +111,7 @@ class Assembly:
                     f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0"
                 )
         poses = guess_poses(self.model, self.start, ρ)
-        first = self.equations.from_poses(poses)
+        first = self._placed(poses, ρ)
         size = 1.0 + float(np.abs(first).max(initial=0.0))
         rng = np.random.default_rng(0)
         closest, least = first, np.inf
@@ -128,11 +130,15 @@ class Assembly:
             raise self._open(closest, ρ)
         fit = ClosestFit(self.model, self.start, poses, ρ)
         if (closed := fit.closed_poses()) is not None:
-            q, residual = self._gauss_newton(self.equations.from_poses(closed), ρ)
+            q, residual = self._gauss_newton(self._placed(closed, ρ), ρ)
             if residual <= CLOSED * size and self._oriented(q, ρ):
                 self._check_spans(q, ρ, size)
                 return self._wound_back(q, ρ)
         raise self._contradicted(first, size, ρ) or fit.error()
+
+    def _placed(self, poses: Mapping[Body, Pose], ρ: np.ndarray) -> np.ndarray:
+        """Coordinates of given poses, with the turns that given angles have made."""
+        return self.equations.given_turns(self.equations.from_poses(poses), ρ)
 
     def closed_from(self, guess: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
         """Positions that meet all constraints and start values, from a guess; None where it leads
@@ -254,7 +260,7 @@ class Assembly:
         return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if traces else None
 
     def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        """The same positions, without the turns that joints may have made on the way to them."""
+        """The same positions, without turns that joints may have made on the way to them."""
         e = self.equations
         if e.sizes is None:
             return q
@@ -268,7 +274,7 @@ class Assembly:
             b: (column(o), np.array(R))
             for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)
         }
-        back = e.from_poses(poses)
+        back = self._placed(poses, ρ)
         return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:

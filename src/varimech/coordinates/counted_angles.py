@@ -8,7 +8,8 @@ frames:
 
 The kinetic energy vanishes along every motion. It gives θ an inertia, so that the mass matrix stays
 regular: with θ eliminated it is the one of the other coordinates, for any μ. At the start θ is the
-angle that is given there, or else φ as it is assembled.
+angle that is given there, or else φ as it is assembled, in (−π, π]. Relative coordinates know most
+angles without θ: they are joint coordinates, or sums of them.
 
 J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer
 1994, section 2.4 (mixed coordinates).
@@ -16,14 +17,15 @@ J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX, symbols_in
-from ..model.body import Frames
+from ..model.body import Body, Frames
 from ..model.initial_conditions import OutputCondition
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
@@ -63,20 +65,27 @@ class TurnProbe:
             *[x for x in ca.symvar(everything) if x.element_hash() not in symbols_in(counts)],
         )
         function = ca.Function("counted", [others, counts], [everything])
-        return {name for k, name in enumerate(asked) if _differs(function, np.eye(len(asked))[k])}
+        names, depends = list(asked), np.array(ca.DM(function.jac_sparsity(0, 1), 1), dtype=bool)
+        alone = depends.sum(axis=1) == 1
+        differing = alone & _differing(function, np.ones(len(names)))  # all of them at once
+        found = {names[k] for k in np.flatnonzero(depends[differing].any(axis=0))}
+        for k in np.flatnonzero(depends[~alone].any(axis=0)):
+            if names[k] not in found and _differing(function, np.eye(len(names))[k]).any():
+                found.add(names[k])
+        return found
 
 
-def _differs(function: ca.Function, turn: np.ndarray) -> bool:
-    """Whether a function of others and turns has other values a turn further; what is not finite
+def _differing(function: ca.Function, turns: np.ndarray) -> np.ndarray:
+    """Which values of a function of others and turns differ by some turns; what is not finite
     everywhere counts as different.
     """
-    rng = np.random.default_rng(0)
+    rng, found = np.random.default_rng(0), np.zeros(function.numel_out(0), dtype=bool)
     for _ in range(PLACES):
         others = rng.uniform(0.1, 1.0, function.numel_in(0))
-        here, there = (np.array(function(others, n)).ravel() for n in (0 * turn, turn))
-        if not np.allclose(here, there, rtol=SAME, atol=SAME * np.abs(here).max(initial=0.0)):
-            return True
-    return False
+        here, there = (np.array(function(others, n)).ravel() for n in (0 * turns, turns))
+        largest = SAME * np.abs(here).max(initial=0.0)
+        found |= ~np.isclose(here, there, rtol=SAME, atol=largest)
+    return found
 
 
 @dataclass(frozen=True)
@@ -105,40 +114,141 @@ class CountedAngle:
         )
 
 
-def counted_turns(model: ModelData, names: Iterable[str], θ: SX, θ̇: SX) -> dict[str, CountedAngle]:
+def angle_name(model: ModelData, name: str) -> str:
+    """The one of its names by which an angle is known here."""
+    return model.name_of_angle(model.find_angle(name)) or name
+
+
+def counted_names(model: ModelData, names: Iterable[str]) -> list[str]:
+    """Each angle once."""
+    return list(dict.fromkeys(angle_name(model, name) for name in names))
+
+
+class AngleSymbols:
+    """Angles as symbols of their own, for what is stated in other frames than those of the state:
+    there a function f(θ) has the rate ∂f/∂θ θ̇, with θ̇ from these frames.
+    """
+
+    def __init__(self, model: ModelData):
+        self._model = model
+        self.symbols: dict[str, SX] = {}
+
+    def __call__(self, name: str, angle: SX) -> SX:
+        """The symbol of an angle, by name."""
+        return self.symbols.setdefault(name, SX.sym(f"angle of {name}"))
+
+    def rate(self, function: SX, frames: Frames) -> SX:
+        """How it changes by its angles."""
+        own = symbols_in(function)
+        return sum(
+            (
+                ca.jacobian(function, θ) * self._model.find_angle(name).rate(frames)
+                for name, θ in self.symbols.items()
+                if θ.element_hash() in own
+            ),
+            SX(function.shape[0], 1),
+        )
+
+    def replaced(self, expressions: list[SX], values: Callable[[str], SX]) -> list[SX]:
+        """Expressions with values of the angles by name."""
+        if not self.symbols:
+            return expressions
+        new = [values(name) for name in self.symbols]
+        return list(ca.substitute(expressions, list(self.symbols.values()), new))
+
+
+def counted_turns(
+    model: ModelData, names: Iterable[str], given: GivenAngles, θ: SX, θ̇: SX
+) -> dict[str, CountedAngle]:
     """Angles by name, with their coordinates."""
     pairs = zip(names, ca.vertsplit(θ), ca.vertsplit(θ̇), strict=True) if θ.numel() else ()
     return {
-        name: CountedAngle(name, model.find_angle(name), given_angle(model, name), x, ẋ)
-        for name, x, ẋ in pairs
+        name: CountedAngle(name, model.find_angle(name), given(name), x, ẋ) for name, x, ẋ in pairs
     }
 
 
-def given_angle(model: ModelData, name: str) -> SX | None:
-    """The angle of a body or joint that the start gives, if it does."""
-    for hold in model.start_conditions.holds if model.start_conditions else ():
-        if (
-            isinstance(hold, OutputCondition)
-            and isinstance(hold.measure, Turn)
-            and hold.label == f"angle of {name!r}"
-        ):
-            return hold.at
-    return None
+class GivenAngles:
+    """Angles of bodies and joints at t = 0 that the start or a driver gives.
 
-
-def watched_angles(model: ModelData, names: Iterable[str], frames: Frames) -> dict[str, SX]:
-    """The same angles where they have no coordinates: within half a turn of the one that is given
-    at the start, or else in (−π, π].
+    In the plane angles add up: where two bodies have given ones, so has the joint between them.
     """
-    found = {}
-    for name in names:
-        turn, given = model.find_angle(name), given_angle(model, name)
-        found[name] = (
-            turn.value(frames) if given is None else given + turn.difference(frames, given)
-        )
-    return found
+
+    def __init__(self, model: ModelData):
+        self._model = model
+        holds = model.start_conditions.holds if model.start_conditions else ()
+        held = [(h.measure, h.at) for h in holds if isinstance(h, OutputCondition)]
+        held += [(d.measure, d.motion(SX(0))) for d in model.drivers.values()]
+        self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in held if isinstance(m, Turn)]
+        self._among: dict[tuple[Body, ...], list[tuple[Turn, SX]]] = {}
+        for turn, at in self.turns:
+            self._among.setdefault(turn.bodies, []).append((turn, at))
+
+    def __call__(self, name: str) -> SX | None:
+        """The angle of a body or joint (rad); None where it is not given."""
+        turn = self._model.find_angle(name)
+        for other, at in self._among.get(turn.bodies, ()):
+            if turn.same(other):
+                return at
+        if self._model.dimension == 3:
+            return None
+        (group, first), (other_group, second) = (self._planar(body) for body in turn.bodies)
+        return second - first if group is other_group else None
+
+    def _planar(self, body: Body) -> tuple[Body, SX]:
+        return self._angles.get(body, (body, SX(0)))
+
+    @cached_property
+    def _angles(self) -> dict[Body, tuple[Body, SX]]:
+        """For each body one whose angle its own is given against, the same for all that are given
+        against each other, and that angle.
+        """
+        edges: dict[Body, list[tuple[Body, SX]]] = {}
+        for turn, at in self.turns:
+            edges.setdefault(turn.first, []).append((turn.second, at))
+            edges.setdefault(turn.second, []).append((turn.first, -at))
+        found: dict[Body, tuple[Body, SX]] = {}
+        for base in (self._model.ground, *edges):
+            reached = [] if base in found else [base]
+            if reached:
+                found[base] = base, SX(0)
+            for body in reached:  # grows
+                for other, at in edges.get(body, ()):
+                    if other not in found:
+                        found[other] = base, found[body][1] + at
+                        reached.append(other)
+        return found
 
 
-def angle_elements(angles: Mapping[str, SX]) -> list[Element]:
-    """Angles that are watched along a run: one that jumps was followed past half a turn."""
-    return [Element(f"angle of {name!r}", twist=angle) for name, angle in angles.items()]
+@dataclass(frozen=True, eq=False)
+class GivenTurns:
+    """Adds the full turns to coordinates that given angles have made at t = 0.
+
+    Each angle is a sum of coordinates, ± one by one; the last of them takes its turns.
+    """
+
+    q: SX
+    ρ: SX
+    angles: tuple[SX, ...]
+    given: tuple[SX, ...]
+
+    @cached_property
+    def targets(self) -> list[tuple[int, float]]:
+        """For each angle the coordinate that takes its turns, and its sign."""
+        rows = [ca.jacobian(angle, self.q) for angle in self.angles]
+        last = [row.sparsity().get_col()[-1] for row in rows]
+        return [(k, float(row[0, k])) for k, row in zip(last, rows, strict=True)]
+
+    @cached_property
+    def _missing(self) -> ca.Function:
+        off = ca.vertcat(*self.given) - ca.vertcat(*self.angles)
+        return ca.Function("missing", [self.q, self.ρ], [ca.densify(off)])
+
+    def __call__(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+        """Positions with these turns."""
+        q = q.copy()
+        for row, (k, sign) in enumerate(self.targets if self.angles else ()):
+            turns = np.round(np.array(self._missing(q, ρ)).ravel() / TURN)
+            if not turns.any():
+                break
+            q[k] += sign * TURN * turns[row]
+        return q

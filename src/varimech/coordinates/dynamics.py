@@ -48,8 +48,6 @@ class Element:
     """What vanishes at the start, and what vanishes of its rate, where it is one of the values
     given there.
     """
-    twist: SX | None = None
-    """The angle by which it is wound, where it must not be wound by more than half a turn."""
 
     @property
     def stated(self) -> list[SX]:
@@ -79,6 +77,37 @@ class Inertia(Protocol):
     def resistance(self, a: SX, /) -> SX:
         """M q̈ and all other forces of inertia, on the same side."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedInertia:
+    """Forces of inertia of the first coordinates, as these supply them, together with those of
+    elements that have a kinetic energy of their own.
+    """
+
+    supplied: Inertia
+    q: SX
+    v: SX
+    kinetic: SX
+
+    @cached_property
+    def mass(self) -> SX:
+        """M."""
+        supplied, n = self.supplied.mass, self.q.numel()
+        more = n - supplied.shape[0]
+        return ca.diagcat(supplied, SX(more, more)) + ca.jacobian(self._momentum, self.v)
+
+    def resistance(self, a: SX) -> SX:
+        """M q̈ and all other forces of inertia, on the same side."""
+        count = self.supplied.mass.shape[0]
+        first = self.supplied.resistance(a[:count])
+        turning = ca.jtimes(self._momentum, self.q, self.v) - ca.gradient(self.kinetic, self.q)
+        own = ca.jtimes(self._momentum, self.v, a) + turning
+        return ca.vertcat(first, SX(a.numel() - count, 1)) + own
+
+    @cached_property
+    def _momentum(self) -> SX:
+        return ca.gradient(self.kinetic, self.v)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +168,6 @@ class Dynamics:
     def start_velocities(self) -> SX:
         """Φ̇, and the same for what is given."""
         return ca.vertcat(self.constraint_rate, *[e.hold[1] for e in self.elements if e.hold])
-
-    @cached_property
-    def twists(self) -> SX:
-        """Twist of each torsional spring, in (−π, π]."""
-        return ca.vertcat(SX(0, 1), *[e.twist for e in self.elements if e.twist is not None])
 
     @cached_property
     def mass(self) -> SX:

@@ -20,7 +20,6 @@ from .dynamics import Constraint, Dynamics, Element
 from .equations import Equations
 from .similar_expressions import Reading, Roles, read, restate, roles_of
 
-WINDINGS = "twists"
 POSITION, RATE, PARAMETER, TIME = "position", "rate", "parameter", "time"
 LOCAL = {POSITION: COORDINATES, RATE: COORDINATES, PARAMETER: PARAMETERS}
 """Numberings in which an element has its own."""
@@ -45,7 +44,6 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
         CONSTRAINTS: e.constraints.numel(),
         INITIAL_CONDITIONS: e.start_positions.numel(),
         PARAMETERS: e.ρ.numel(),
-        WINDINGS: e.twists.numel(),
     }
     return Pieces(
         tuple(_piece(reads) for reads in kinds.values() if reads[0].reading.symbols),
@@ -68,45 +66,31 @@ def position_writer(name: str, pieces: Pieces[Dynamics]) -> Writer[Dynamics]:
 
 @dataclass
 class _Rows:
-    """Counts rows of constraints, start conditions and twists as elements come."""
+    """Counts rows of constraints and start conditions as elements come."""
 
     held: int
     constraints: int = 0
-    twists: int = 0
 
-    def next(
-        self, constraints: int, held: int, twists: int
-    ) -> tuple[list[int], list[int], list[int]]:
+    def next(self, constraints: int, held: int) -> tuple[list[int], list[int]]:
         """Rows of the next element."""
-        found = (
-            list(range(self.constraints, self.constraints + constraints)),
-            list(range(self.held, self.held + held)),
-            list(range(self.twists, self.twists + twists)),
-        )
-        self.constraints, self.held, self.twists = (
-            self.constraints + constraints,
-            self.held + held,
-            self.twists + twists,
-        )
-        return found
+        first, second = self.constraints, self.held
+        self.constraints, self.held = first + constraints, second + held
+        return list(range(first, self.constraints)), list(range(second, self.held))
 
 
 @dataclass(frozen=True)
 class _Read:
-    """An element as it reads, and the rows of constraints, start conditions and twists
-    that it has.
-    """
+    """An element as it reads, and the rows of constraints and start conditions that it has."""
 
     element: Element
     reading: Reading
-    rows: tuple[list[int], list[int], list[int]]
+    rows: tuple[list[int], list[int]]
 
 
 def _read(element: Element, roles: Roles, rows: _Rows) -> _Read:
     found = rows.next(
         sum(c.residuals.numel() for c in element.constraints),
         element.hold[0].numel() if element.hold else 0,
-        element.twist.numel() if element.twist is not None else 0,
     )
     return _Read(element, read(list(_expressions(element)), roles, LOCAL), found)
 
@@ -122,14 +106,12 @@ def _expressions(element: Element) -> Iterator[SX]:
             yield block.at_start
     if element.hold is not None:
         yield from element.hold
-    if element.twist is not None:
-        yield element.twist
 
 
 def _form(element: Element) -> tuple[object, ...]:
     """Which expressions it has."""
     blocks = tuple(c.at_start is not None for c in element.constraints)
-    return len(element.efforts), blocks, element.hold is not None, element.twist is not None
+    return len(element.efforts), blocks, element.hold is not None
 
 
 def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
@@ -143,7 +125,6 @@ def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
         for c in element.constraints
     )
     hold = None if element.hold is None else (next(expressions), next(expressions))
-    twist = None if element.twist is None else next(expressions)
     return replace(
         element,
         kinetic=kinetic,
@@ -151,7 +132,6 @@ def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
         efforts=efforts,
         constraints=blocks,
         hold=hold,
-        twist=twist,
     )
 
 
@@ -178,7 +158,6 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         PARAMETERS: [r.reading.entries[PARAMETERS] for r in reads],
         CONSTRAINTS: [r.rows[0] for r in reads],
         INITIAL_CONDITIONS: [[*r.rows[0], *r.rows[1]] for r in reads],
-        WINDINGS: [r.rows[2] for r in reads],
     }
     arrays = {
         space: np.array(table, dtype=np.int32).reshape(count, -1) for space, table in tables.items()

@@ -7,7 +7,7 @@ the equations follow from that (`dynamics`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,14 +18,17 @@ from ..core.coordinate_scales import CoordinateScales
 from ..core.errors import VarimechError
 from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
-from ..model.forces import Spring
-from ..model.initial_conditions import Hold
+from ..model.forces import Force
+from ..model.initial_conditions import Hold, OutputCondition
 from ..model.model_data import ModelData
+from ..model.own_coordinates import GeneralElement
+from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
-from .counted_angles import TurnProbe
-from .dynamics import Constraint, Dynamics, Element, Inertia
+from .counted_angles import GivenAngles, GivenTurns, TurnProbe
+from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, Inertia
 from .initial_condition_rows import start_holds
 from .least_norm import dependencies
+from .own_coordinates import DeclaredCoordinates, OwnCoordinates
 from .poses import Pose
 from .reactions import BodyReactions
 from .redundancy import Redundancy
@@ -60,9 +63,21 @@ class Equations(Dynamics):
     vectors) have no dimension.
     """
     counted: Mapping[str, SX] = field(default_factory=dict, kw_only=True)
-    """Angles that count turns, or are watched so that they need not."""
-    extra: int = field(default=0, kw_only=True)
-    """Number of coordinates at the end of q that are such angles."""
+    """Angles that count turns."""
+    own: OwnCoordinates = field(kw_only=True)
+    """Coordinates at the end of q that belong to no body."""
+    given_turns: GivenTurns = field(kw_only=True)
+    """Full turns of angles that are given at t = 0."""
+
+    @property
+    def extra(self) -> int:
+        """Number of coordinates that belong to no body."""
+        return int(self.own.q.numel())
+
+    @cached_property
+    def given_angles(self) -> GivenAngles:
+        """Angles at t = 0 that the start or drivers give."""
+        return GivenAngles(self.model)
 
     @cached_property
     def differentiable(self) -> set[tuple[object, ...]]:
@@ -139,6 +154,7 @@ class Equations(Dynamics):
             reactions=reactions,
             coordinates=(self.q, self.v, self.a),
             counted=counted,
+            own=self.own.states,
         )
 
     @cached_property
@@ -181,18 +197,20 @@ def derive(
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
     *,
     lengths: np.ndarray,
-    own: Iterable[Element] = (),
+    own: OwnCoordinates,
+    counted: Mapping[str, SX],
+    given_turns: GivenTurns,
+    turn_of: Callable[[Turn], SX | None] = lambda turn: None,
+    further: Iterable[Element] = (),
     inertia: Inertia | None = None,
     among: Among | None = None,
     sizes: CoordinateScales | None = None,
-    counted: Mapping[str, SX] | None = None,
-    extra: int = 0,
 ) -> Equations:
     """Derive the equations of motion from frames and constraints, the latter by the name of the
     body or joint they belong to.
 
-    Coordinates may have elements of their `own`, and shorter frames for what depends on the motion
-    `among` some bodies only.
+    Coordinates may have `further` elements, shorter frames for what depends on the motion `among`
+    some bodies only, and angles without jumps (`turn_of`).
     """
     seen: Among = (lambda bodies: frames) if among is None else among
     coordinates = symbols_in(q)
@@ -221,18 +239,26 @@ def derive(
         for name, blocks in lasting.items()
         if blocks and name not in model.bodies
     ]
-    elements = [
-        *bodies,
-        *own,
-        *others,
-        *_drivers(model, seen, t),
-        *_forces(model, q, v, frames, seen, t, counted or {}),
-    ]
-    holds = start_holds(
-        model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses
+    forces = ForceStatements(
+        model, q, v, t, frames, lambda name, φ: counted.get(name, φ), own.states
+    )
+    ties = own.ties(frames)
+    acting = [forces.element(force, seen(force.bodies), own) for force in model.forces.values()]
+    kinetic = sum((e.kinetic for e in (*ties, *acting)), SX(0))
+    if inertia is not None and not kinetic.is_zero():
+        inertia = AugmentedInertia(inertia, q, v, kinetic)
+    elements = [*bodies, *ties, *further, *others, *_drivers(model, seen, t), *acting]
+    holds = (
+        *start_holds(
+            model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses
+        ),
+        *own.conditions,
     )
     elements += [
-        Element(h.label, hold=(h.deviation(seen(h.bodies)), h.rate_deviation(seen(h.bodies))))
+        Element(
+            h.label,
+            hold=(_deviation(h, seen(h.bodies), turn_of), h.rate_deviation(seen(h.bodies))),
+        )
         for h in holds
     ]
     return Equations(
@@ -250,9 +276,19 @@ def derive(
         inertia=inertia,
         sizes=sizes,
         lengths=lengths,
-        counted=counted or {},
-        extra=extra,
+        counted=counted,
+        own=own,
+        given_turns=given_turns,
     )
+
+
+def _deviation(hold: Hold, frames: Frames, turn_of: Callable[[Turn], SX | None]) -> SX:
+    """What vanishes at the start: for an angle without jumps also its full turns."""
+    if isinstance(hold, OutputCondition) and isinstance(hold.measure, Turn):
+        angle = turn_of(hold.measure)
+        if angle is not None:
+            return angle - hold.at
+    return hold.deviation(frames)
 
 
 def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
@@ -269,57 +305,71 @@ def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
     return found
 
 
-def angles_of_forces(model: ModelData, q: SX, v: SX, frames: Frames, t: SX) -> list[str]:
+class ForceStatements:
+    """What forces and other elements state, in some symbols of the state."""
+
+    def __init__(
+        self,
+        model: ModelData,
+        q: SX,
+        v: SX,
+        t: SX,
+        frames: Frames,
+        counted: Callable[[str, SX], SX],
+        states: Mapping[str, SX],
+    ):
+        def differentiate(expression: SX) -> SX:
+            return rate_without_acceleration(expression, q, v, t, "a force")
+
+        self._model, self._known = model, symbols_in(q, v, t)
+        self._state = State(
+            model, frames, t, differentiate, counted=counted, own=states, user="a force"
+        )
+
+    def element(self, force: Force, frames: Frames, own: OwnCoordinates) -> Element:
+        """One of them."""
+        potential = force.potential_energy(frames, self._state)
+        efforts = list(force.efforts(frames, self._state))
+        if not isinstance(force, GeneralElement):
+            self._check(force, [effort for _, effort in efforts])
+            return Element(force.name, potential=potential, efforts=tuple(efforts))
+        kinetic, Φ, rates = self._general(force, frames)
+        self._check(force, [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]])
+        for c, rate in zip((c for c in force.coordinates if c.order == 1), rates, strict=True):
+            more, effort = own.state_equation(c.name, rate)
+            kinetic += more
+            efforts.append(effort)
+        blocks = (Constraint(force.name, Φ, (force.name,)),) if Φ.numel() else ()
+        return Element(force.name, kinetic, potential, tuple(efforts), blocks)
+
+    def expressions(self, force: Force, frames: Frames) -> list[SX]:
+        """All that it states and may depend on turns."""
+        efforts = [effort for _, effort in force.efforts(frames, self._state)]
+        general = self._general(force, frames) if isinstance(force, GeneralElement) else ()
+        kinetic, Φ, rates = general or (SX(0), SX(0, 1), ())
+        return [force.potential_energy(frames, self._state), kinetic, Φ, *rates, *efforts]
+
+    def _general(self, element: GeneralElement, frames: Frames) -> tuple[SX, SX, Sequence[SX]]:
+        state = self._state
+        return (
+            SX(element.kinetic_energy(frames, state)),
+            SX(element.constraints(frames, state)),
+            [SX(rate) for rate in element.rates(frames, state)],
+        )
+
+    def _check(self, force: Force, expressions: Iterable[SX]) -> None:
+        for x in expressions:
+            self._model.parameter_set.check_symbols(x, f"force {force.name!r}", self._known)
+
+
+def angles_of_forces(
+    model: ModelData, q: SX, v: SX, frames: Frames, t: SX, declared: DeclaredCoordinates
+) -> list[str]:
     """Names of angles whose turns some force depends on, in their order."""
-    probe = TurnProbe()
-    state = _state_of_forces(model, q, v, frames, t, probe)
-    needed = probe.needed(
-        [effort for force in model.forces.values() for _, effort in force.efforts(frames, state)]
-    )
+    if not model.forces:
+        return []
+    probe, q, v = TurnProbe(), ca.vertcat(q, declared.q), ca.vertcat(v, declared.v)
+    statements = ForceStatements(model, q, v, t, frames, probe, declared.states)
+    stated = [x for f in model.forces.values() for x in statements.expressions(f, frames)]
+    needed = probe.needed(stated)
     return [name for name in probe.turns if name in needed]
-
-
-def _state_of_forces(
-    model: ModelData,
-    q: SX,
-    v: SX,
-    frames: Frames,
-    t: SX,
-    counted: Callable[[str, SX], SX] | None = None,
-) -> State:
-    def differentiate(expression: SX) -> SX:
-        return rate_without_acceleration(expression, q, v, t, "a force")
-
-    return State(model, frames, t, differentiate, counted=counted, user="a force")
-
-
-def _forces(
-    model: ModelData,
-    q: SX,
-    v: SX,
-    everything: Frames,
-    among: Among,
-    t: SX,
-    counted: Mapping[str, SX],
-) -> list[Element]:
-    state = _state_of_forces(
-        model, q, v, everything, t, lambda name, angle: counted.get(name, angle)
-    )
-    known = symbols_in(q, v, t)
-    found = []
-    for force in model.forces.values():
-        frames = among(force.bodies)
-        efforts = tuple(force.efforts(frames, state))
-        for _, effort in efforts:
-            model.parameter_set.check_symbols(effort, f"force {force.name!r}", known)
-        twist = (
-            force.measure.difference(frames, force.rest)
-            if isinstance(force, Spring) and force.torsional
-            else None
-        )
-        found.append(
-            Element(
-                force.name, potential=force.potential_energy(frames), efforts=efforts, twist=twist
-            )
-        )
-    return found

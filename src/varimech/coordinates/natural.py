@@ -19,7 +19,7 @@ J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import casadi as ca
@@ -32,10 +32,11 @@ from ..model.body import Body, RigidBody
 from ..model.frame import Frame, Known, known_points
 from ..model.model_data import ModelData
 from .connected import check_connected
-from .counted_angles import CountedAngle, counted_turns
+from .counted_angles import GivenAngles, GivenTurns, counted_names
 from .dynamics import Constraint
 from .equations import Equations, angles_of_forces, derive
 from .natural_nodes import Basis, Node, Nodes
+from .own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from .poses import Pose
 
 DISTURBANCE = 1e-3
@@ -62,32 +63,46 @@ class _Builder:
         constraints = self._rigidity()
         for block in (*self._circular(), *self._unshared()):
             constraints.setdefault(block.name, []).append(block)
-        t = SX.sym("t")
-        names = list(
-            dict.fromkeys([*angles_of_forces(self.model, self.q, self.v, self.frames, t), *counted])
+        t, declared = SX.sym("t"), DeclaredCoordinates(self.model)
+        forced = angles_of_forces(self.model, self.q, self.v, self.frames, t, declared)
+        names, given = counted_names(self.model, [*forced, *counted]), GivenAngles(self.model)
+        mass = typical_mass(self.model, self.frames, self.q, self.v) if declared or names else 1.0
+        own = OwnCoordinates(
+            self.model,
+            declared,
+            names,
+            given,
+            arm=self._arm,
+            mass=mass,
+            inertia=mass * self._arm**2,
         )
-        θ, θ̇ = (SX.sym(symbol, len(names)) for symbol in ("θ", "θ̇"))
-        turns = counted_turns(self.model, names, θ, θ̇)
+        q = ca.vertcat(self.q, own.q)
+        told = [a for a in own.angles.values() if a.given is not None]
         numbered = [node for node in self._nodes.all if node.offset is not None]
         points = np.repeat([node.is_point for node in numbered], self.model.dimension)
         return derive(
             self.model,
-            ca.vertcat(self.q, θ),
-            ca.vertcat(self.v, θ̇),
+            q,
+            ca.vertcat(self.v, own.v),
             t,
             self.frames,
             constraints,
-            (*self.names, *[f"angle of {name!r}" for name in names]),
-            lambda poses: np.concatenate(
-                [self._from_poses(poses), _angles(self.model, turns.values(), poses)]
+            (*self.names, *own.names),
+            lambda poses: np.concatenate([self._from_poses(poses), own.from_poses(poses)]),
+            own=own,
+            counted={name: angle.θ for name, angle in own.angles.items()},
+            given_turns=GivenTurns(
+                q,
+                self.model.parameter_set.vector,
+                tuple(a.θ for a in told),
+                tuple(a.given for a in told if a.given is not None),
             ),
-            own=[turn.element(self.frames, self._arm, self._inertia) for turn in turns.values()],
-            sizes=CoordinateScales(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm)
-            if turns
+            sizes=CoordinateScales(
+                np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), self._arm
+            )
+            if own.names
             else None,
-            counted={name: turn.θ for name, turn in turns.items()},
-            extra=len(names),
-            lengths=np.concatenate([points, np.zeros(len(names), dtype=bool)]),
+            lengths=np.concatenate([points, np.zeros(len(own.names), dtype=bool)]),
         )
 
     @cached_property
@@ -103,22 +118,6 @@ class _Builder:
             if arms
             else 1.0
         )
-
-    @cached_property
-    def _inertia(self) -> float:
-        """An inertia of the size of those that the mechanism has (kg·m²): the mean mass of its
-        coordinates on its longest arm.
-        """
-        kinetic = self.model.kinetic_energy(self.frames)
-        symbols = [self.q, self.v, self.model.parameter_set.vector]
-        rng, n = np.random.default_rng(0), self.q.numel()
-        values = (
-            rng.uniform(-1.0, 1.0, n),
-            rng.choice([-1.0, 1.0], n),
-            self.model.parameter_set.nominal,
-        )
-        mass = 2 * float(ca.Function("T", symbols, [kinetic])(*values)) / max(n, 1)
-        return (mass if mass > 0 else 1.0) * self._arm**2
 
     # coordinates and frames
 
@@ -281,21 +280,6 @@ class _Builder:
             if rows:
                 found.append(Constraint(f"joint {joint.name}", ca.vertcat(*rows), (joint.name,)))
         return found
-
-
-def _angles(
-    model: ModelData, turns: Iterable[CountedAngle], poses: Mapping[Body, Pose]
-) -> np.ndarray:
-    """Angles between bodies at these poses, in (−π, π]."""
-    found = []
-    for turn in (counted.turn for counted in turns):
-        reference, quarter, pointer = (
-            model.parameter_set.evaluate(x).ravel()
-            for x in (turn.reference, turn.quarter, turn.pointer)
-        )
-        first, hand = poses[turn.first][1], poses[turn.second][1] @ pointer
-        found.append(np.arctan2(hand @ (first @ quarter), hand @ (first @ reference)))
-    return np.array(found)
 
 
 @traced

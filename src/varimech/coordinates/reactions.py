@@ -35,6 +35,7 @@ from ..model.joints import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import State
+from .counted_angles import AngleSymbols
 from .least_norm import Balance
 from .twists import Twists, accelerated
 
@@ -58,6 +59,15 @@ class BodyReactions:
         things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
         rows = {name: thing.residuals(self._twist.frames, t) for name, thing in things.items()}
         self._jacobians = {name: self._twist.jacobian(row, frames) for name, row in rows.items()}
+        self._angles = AngleSymbols(model)
+        self._virtual = State(
+            model, self._twist.frames, t, state.rate, counted=self._angles, own=state.states
+        )
+        """What elements see in the frames of virtual motions; angles and states are symbols."""
+        for element in model.general_elements:
+            Φ = element.constraints(self._twist.frames, self._virtual)
+            if Φ.numel():
+                self._jacobians[element.name] = self._derivative(Φ, state)
         self.symbols = {
             name: SX.sym(f"μ {name}", J.shape[0]) for name, J in self._jacobians.items()
         }
@@ -88,7 +98,7 @@ class BodyReactions:
 
     def loads(self, name: str) -> tuple[SX, SX]:
         """Force and torque over ℓ of a joint or driver as functions of its symbols; a driver, and
-        an end of a beam, has one of them.
+        an end of a beam, has one of them, and other elements act on all bodies together.
         """
         free, ℓ = self.of_any_multipliers, self.length
         if name in self._model.drivers:
@@ -98,6 +108,9 @@ class BodyReactions:
                 if isinstance(self._model.drivers[name].measure, Turn)
                 else (effort, none)
             )
+        if name not in self._model.joints:
+            wrench = self._jacobians[name].T @ self.symbols[name]
+            return SX(0, 1), ca.sqrt(self._weights) * wrench
         of_beam = isinstance(self._shown(name)[0].body, Beam)
         return free.force(name), SX(0, 1) if of_beam else free.torque(name) / ℓ
 
@@ -178,6 +191,16 @@ class BodyReactions:
         A = [ca.jacobian(ca.vertcat(*self.loads(name)), μ) for name, μ in self.symbols.items()]
         return [a.T @ a for a in A]
 
+    def _derivative(self, expression: SX, state: State) -> SX:
+        """Derivative of what depends on poses, and on angles that count turns, with respect to
+        translations and rotations.
+        """
+        J = self._twist.jacobian(expression, self._frames)
+        turning = self._angles.rate(expression, self._twist.frames)
+        if not turning.is_zero():
+            J += self._twist.rate_jacobian(turning, self._frames)
+        return self._angles.replaced([J], state.angle)[0]
+
     def _inertial(self, differentiate: Callable[[SX], SX]) -> SX:
         """∫ r̈·δr dm for unit translations and rotations of each body."""
         power = SX(0)
@@ -192,7 +215,8 @@ class BodyReactions:
     def _applied(self, state: State) -> SX:
         """Wrench of gravity and of all forces on each body."""
         model, virtual = self._model, self._twist
-        total = -virtual.jacobian(model.potential_energy(virtual.frames), self._frames).T
+        V = model.potential_energy(virtual.frames, self._virtual)
+        total = -self._derivative(V, state).T
         working = [
             (f.efforts(virtual.frames, state), f.efforts(self._frames, state))
             for f in model.forces.values()

@@ -226,13 +226,14 @@ class Redundancy:
         blocks: dict[str, list[int]] = {}
         labels: list[tuple[str, str]] = []
         for name in self._equations.reactions.symbols:
-            begin, driver = len(labels), name in self._equations.model.drivers
+            begin, joint = len(labels), name in self._equations.model.joints
             for kind, part in zip(
                 ("force", "torque"), self._equations.reactions.loads(name), strict=True
             ):
+                count = part.numel()
                 labels += [
-                    ("effort" if driver else kind, c)
-                    for c in ("xyz"[: part.numel()] if part.numel() > 1 else [""] * part.numel())
+                    (kind if joint else "effort", c)
+                    for c in ("xyz"[:count] if joint and count > 1 else [""] * count)
                 ]
             blocks[name] = list(range(begin, len(labels)))
         return blocks, labels

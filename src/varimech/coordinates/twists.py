@@ -68,7 +68,10 @@ class Twists:
         actual frames.
         """
         moved = ca.vertcat(*[x for b in self._bodies for x in _pose(b, self.frames[b], rate=True)])
-        rate = ca.jtimes(expression, ca.vertcat(*self._pose), moved)
+        return self.rate_jacobian(ca.jtimes(expression, ca.vertcat(*self._pose), moved), actual)
+
+    def rate_jacobian(self, rate: SX, actual: Frames) -> SX:
+        """The same of a rate that is linear in translations and rotations."""
         return self._at(ca.jacobian(rate, ca.vertcat(*self._motion)), actual)
 
     def coefficients(self, rate: SX, actual: Frames, effort: SX | None = None) -> SX:

@@ -10,11 +10,12 @@ import numpy as np
 @dataclass(frozen=True, eq=False)
 class CoordinateScales:
     """Angles (and Euler parameters) have magnitude one, however often they turn; lengths have that
-    of the largest so far, and at least that of the mechanism.
+    of the largest so far, and at least that of the mechanism. Coordinates whose rate is a state of an element count by
+    their rate only.
     """
 
     turns: np.ndarray
-    """1 for angles, 0 for lengths."""
+    """1 for angles, 0 for lengths, infinity where only the rate counts."""
     length: float
     """Length of the mechanism (m); 0 if it has none."""
 

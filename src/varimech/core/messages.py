@@ -41,9 +41,6 @@ class Written:
 class Words:
     """How an interface writes arguments and calls: here, Python."""
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
     def argument(self, name: str, value: object = BARE) -> str:
         """An argument, with its value if there is one: `tolerance=`, `tolerance=1e-6`."""
         return f"{name}={'' if value is BARE else alternatives(value, quoted=True)}"

@@ -76,11 +76,11 @@ class ForceWords(ModelBuilder):
         """A spring (N·m/rad), and optionally a damper (N·m·s/rad), on the angle of a joint or of a
         planar body.
 
-        It knows its angle within half a turn of `rest_angle` (rad, between −π and π); a run that
-        winds it further is stopped.
+        The angle counts turns, so that it may be wound by any number of them; `rest_angle` (rad) is
+        any number, too.
         """
         rest = self.data.parameter_set.scalar(
-            rest_angle, f"torsional spring {name!r}: rest_angle", "half turn", unit="rad"
+            rest_angle, f"torsional spring {name!r}: rest_angle", unit="rad"
         )
         return self._spring(
             "torsional spring", name, self.data.find_angle(turn), stiffness, rest, damping
@@ -129,7 +129,8 @@ class ForceWords(ModelBuilder):
         in_body = self._is_body_frame(f"torque {name!r}", frame)
         if in_body and self.dimension == 2:
             raise ModelError(
-                f"torque {name!r}: a frame of the body means nothing in the plane", remedy=LEAVE_FRAME
+                f"torque {name!r}: a frame of the body means nothing in the plane",
+                remedy=LEAVE_FRAME,
             )
         size = 1 if self.dimension == 2 else 3
         function = self._vector_function(f"torque {name!r}", value, size, "N·m")

@@ -39,7 +39,7 @@ class Force(Protocol):
         """
         ...
 
-    def potential_energy(self, frames: Frames) -> SX:
+    def potential_energy(self, frames: Frames, state: State) -> SX:
         """V in joules."""
         ...
 
@@ -66,14 +66,11 @@ class Spring(Named):
     def told(self) -> str:
         return f", stiffness {self.stiffness}, damping {self.damping}"
 
-    @property
-    def torsional(self) -> bool:
-        """Whether it is a spring on an angle, which it knows within half a turn of rest only."""
-        return isinstance(self.measure, Turn) and not self.stiffness.is_zero()
-
-    def potential_energy(self, frames: Frames) -> SX:
+    def potential_energy(self, frames: Frames, state: State) -> SX:
         if self.stiffness.is_zero():
             return SX(0)
+        if isinstance(self.measure, Turn):  # by any number of turns
+            return self.stiffness * (state.measure(self.measure) - self.rest) ** 2 / 2
         return self.stiffness * self.measure.difference(frames, self.rest) ** 2 / 2
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
@@ -98,7 +95,7 @@ class PointForce(Named):
     def bodies(self) -> tuple[Body, ...]:
         return ()
 
-    def potential_energy(self, frames: Frames) -> SX:
+    def potential_energy(self, frames: Frames, state: State) -> SX:
         return SX(0)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
@@ -123,7 +120,7 @@ class Torque(Named):
     def bodies(self) -> tuple[Body, ...]:
         return ()
 
-    def potential_energy(self, frames: Frames) -> SX:
+    def potential_energy(self, frames: Frames, state: State) -> SX:
         return SX(0)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
@@ -173,7 +170,7 @@ class Clamp(Named):
         assert isinstance(self.end.body, Beam)
         return self.end.body
 
-    def potential_energy(self, frames: Frames) -> SX:
+    def potential_energy(self, frames: Frames, state: State) -> SX:
         (d, a), k, c0 = (
             self._directions(frames),
             self.beam.clamp_stiffness(self.end),

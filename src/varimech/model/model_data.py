@@ -5,7 +5,7 @@ models through this.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.errors import ModelError, unknown_name
 from ..core.names import check_name
@@ -19,8 +19,12 @@ from .forces import Clamp, Force
 from .frame import Frame, ground_frame
 from .initial_conditions import Start
 from .joints import Joint, planar_angle
+from .own_coordinates import GeneralElement, OwnCoordinate
 from .parameter_set import ParameterSet
 from .scalar_outputs import Distance, Slide, Turn
+
+if TYPE_CHECKING:
+    from .state import State
 
 F = TypeVar("F", bound=Force)
 PointLike = Point | str
@@ -228,9 +232,11 @@ class ModelData:
 
     def name_of_angle(self, turn: Turn) -> str | None:
         """The body or joint whose angle this is, if there is one."""
-        joints = [name for name, joint in self.joints.items() if joint.turn is not None]
-        planar = [body.name for body in self.moving_bodies] if self.dimension == 2 else []
-        return next((name for name in (*joints, *planar) if self.find_angle(name).same(turn)), None)
+        joints = [j.name for j in self.joints.values() if j.bodies == turn.bodies]
+        planar = self.dimension == 2 and turn.first.is_ground and turn.second.name in self.bodies
+        names = [name for name in joints if self.joints[name].turn is not None]
+        names += [turn.second.name] if planar else []
+        return next((name for name in names if self.find_angle(name).same(turn)), None)
 
     def find_displacement(self, joint: Joint | str) -> Slide:
         """The displacement of a joint that slides."""
@@ -259,16 +265,26 @@ class ModelData:
         """One point for all that joints put at the same place."""
         return _root(self._groups, point)
 
-    def potential_energy(self, frames: Frames) -> SX:
+    def potential_energy(self, frames: Frames, state: State) -> SX:
         """Energy of gravity, of deformed beams, and of all forces that have one (J)."""
         bodies = sum(
             (b.potential_energy(frames[b], self.gravity) for b in self.moving_bodies), SX(0)
         )
-        return sum((f.potential_energy(frames) for f in self.forces.values()), bodies)
+        return sum((f.potential_energy(frames, state) for f in self.forces.values()), bodies)
 
     def kinetic_energy(self, frames: Frames) -> SX:
         """Kinetic energy of all bodies (J)."""
         return sum((b.kinetic_energy(frames[b]) for b in self.moving_bodies), SX(0))
+
+    @property
+    def general_elements(self) -> list[GeneralElement]:
+        """Elements that may own coordinates and impose constraints."""
+        return [f for f in self.forces.values() if isinstance(f, GeneralElement)]
+
+    @property
+    def own_coordinates(self) -> list[OwnCoordinate]:
+        """Coordinates that elements own, in their order."""
+        return [c for element in self.general_elements for c in element.coordinates]
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""
@@ -307,6 +323,14 @@ class ModelData:
         """Add a force: clamps before all others, as a file has them, so that sums are the same to
         the last bit.
         """
+        if isinstance(force, GeneralElement):
+            taken = {c.name for c in self.own_coordinates}
+            for coordinate in force.coordinates:
+                if coordinate.name in taken:
+                    raise ModelError(
+                        f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
+                        " another name"
+                    )
         if isinstance(force, Clamp):
             clamps = {
                 name: other for name, other in self.forces.items() if isinstance(other, Clamp)

@@ -58,7 +58,6 @@ RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     ),
     "positive": (lambda x: _every(x > 0), "must be positive"),
     "non-negative": (lambda x: _every(x >= 0), "must not be negative"),
-    "half turn": (lambda x: _every(np.abs(x) <= np.pi), "must lie between −π and π"),
     "inertia": (
         _physical,
         (

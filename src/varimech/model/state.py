@@ -30,6 +30,7 @@ MEASURES_IN_TEXT = (
         "angular_velocity",
         "angular_acceleration",
         "rotation",
+        "state",
     ),
     *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
@@ -72,6 +73,7 @@ class State:
         reactions: Callable[[], Reactions] | None = None,
         coordinates: tuple[SX, ...] = (),
         counted: Callable[[str, SX], SX] | None = None,
+        own: Mapping[str, SX] | None = None,
         user: str = "this",
     ):
         self._model = model
@@ -81,6 +83,7 @@ class State:
         self._reactions = reactions
         self._coordinates = coordinates
         self._counted = counted
+        self._own = own or {}
         self._user = user
         self.time = time
 
@@ -104,8 +107,11 @@ class State:
 
         It counts turns, from the value given at the start, or else from one in (−π, π].
         """
-        angle = self._model.find_angle(name).value(self._frames)
-        return angle if self._counted is None else self._counted(self._model.name_of(name), angle)
+        turn = self._model.find_angle(name)
+        if self._counted is None:
+            return turn.value(self._frames)
+        known = self._model.name_of_angle(turn)  # one name for angles that are the same
+        return self._counted(known or self._model.name_of(name), turn.value(self._frames))
 
     def angular_velocity(self, name: str) -> SX:
         """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a
@@ -123,6 +129,17 @@ class State:
     def angular_acceleration(self, name: str) -> SX:
         """Time derivative of `angular_velocity` (rad/s²)."""
         return self._differentiate(self.angular_velocity(name))
+
+    def state(self, name: str) -> SX:
+        """A state or coordinate that an element owns, in its unit."""
+        if name not in self._own:
+            raise unknown_name("state", name, self._own)
+        return self._own[name]
+
+    @property
+    def states(self) -> Mapping[str, SX]:
+        """All that elements own, by name."""
+        return self._own
 
     def rotation(self, body: str) -> SX:
         """Rotation matrix of a body; its columns are the body's axes."""
@@ -205,13 +222,14 @@ class State:
 
     @property
     def kinetic_energy(self) -> SX:
-        """Kinetic energy of all bodies (J)."""
-        return self._model.kinetic_energy(self._frames)
+        """Kinetic energy of all bodies, and of inertias that elements own (J)."""
+        own = (e.kinetic_energy(self._frames, self) for e in self._model.general_elements)
+        return sum(own, self._model.kinetic_energy(self._frames))
 
     @property
     def potential_energy(self) -> SX:
         """Potential energy of gravity and springs (J)."""
-        return self._model.potential_energy(self._frames)
+        return self._model.potential_energy(self._frames, self)
 
     @property
     def energy(self) -> SX:

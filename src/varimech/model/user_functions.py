@@ -106,6 +106,12 @@ def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State
         frames[body] = frame
         pose += [frame.origin, ca.vec(frame.rotation)]
         motion += [frame.origin_rate, ca.vec(frame.rotation_rate)]
+    own: dict[str, SX] = {}
+    for c in parts.own_coordinates:
+        y, ẏ = SX.sym(c.name), SX.sym(c.name)
+        pose.append(y)
+        motion.append(ẏ)
+        own[c.name] = ẏ if c.order == 1 else y
     q, v, t = ca.vertcat(SX(0, 1), *pose), ca.vertcat(SX(0, 1), *motion), SX.sym("t")
     if of_a_run:
         return State(
@@ -116,6 +122,7 @@ def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State
             multipliers=_AnyMultipliers(),
             reactions=lambda: _AnyReactions(parts),
             coordinates=(q, v, t),
+            own=own,
             user=user,
         )
     return State(
@@ -124,6 +131,7 @@ def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State
         t,
         lambda x: rate_without_acceleration(x, q, v, t, user),
         coordinates=(q, v, t),
+        own=own,
         user=user,
     )
 

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..backends.trajectory import Trajectory
-from ..coordinates.counted_angles import TURN, given_angle
+from ..coordinates.counted_angles import TURN, angle_name
 from ..coordinates.equations import Equations
 from ..coordinates.redundancy import RedundantReactions, Sampled
 from ..core.angles import unwrapped
@@ -68,15 +68,18 @@ class LiveRun:
         rates = self.evaluate(
             ca.vertcat(SX(0, 1), *[e.state.angular_velocity(name) for name in names])
         )
+        known = [angle_name(e.model, name) for name in names]
         columns = [
-            unwrapped(values[:, [k]], rates[:, [k]], time, self._given(name))
+            values[:, [k]]
+            if known[k] in e.counted
+            else unwrapped(values[:, [k]], rates[:, [k]], time, self._given(name))
             for k, name in enumerate(names)
         ]
         return np.hstack([np.zeros((time.size, 0)), *columns])
 
     def _given(self, name: str) -> float | None:
         """The angle of a body or joint that the start gives, if it does."""
-        numbers, given = self.equations.model.parameter_set, given_angle(self.equations.model, name)
+        numbers, given = self.equations.model.parameter_set, self.equations.given_angles(name)
         return None if given is None else float(numbers.evaluate(given, self.parameters).item())
 
     def turns_in(self, expression: SX) -> tuple[list[SX], list[np.ndarray]]:

@@ -112,7 +112,6 @@ class _CompositePrograms:
                 None,
                 self._step,
                 self._penalty,
-                ca.Function("twist", self._inputs, [ca.densify(self._equations.twists)]),
                 functions,
                 scheme=method.integrator.coefficients,
                 rates=rates,

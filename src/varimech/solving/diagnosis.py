@@ -13,7 +13,6 @@ from ..backends.bound import evaluated
 from ..backends.explicit import PROGRESS, TRIES
 from ..backends.failures import (
     NO_CONVERGENCE,
-    OVERWOUND,
     SINGULAR,
     STALLED,
     STEPPED_OVER,
@@ -28,8 +27,6 @@ from ..core.errors import SimulationError
 from ..core.messages import Message, Text
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
-from ..model.forces import Spring
-from ..model.scalar_outputs import Turn
 from ..schemes import Method
 
 AT_SINGULARITY = (
@@ -45,8 +42,6 @@ def explained(
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
     numbered = "" if failure.reason == STEPPED_OVER else f"step {failure.step}, "
     when = f"{equations.model.name!r}: {numbered}t = {t:.6g} s{length if numbered else ''}"
-    if failure.reason == OVERWOUND:
-        return overwound(failure, equations, when)
     if scheme.difference is None:
         q, v = _before(failure, equations)
     else:
@@ -153,37 +148,6 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
         beam,
         ω,
         integrator="generalised-alpha",
-    )
-
-
-def overwound(failure: StepFailure, equations: Equations, when: str) -> SimulationError:
-    """A torsional spring, or an angle that forces or objectives depend on, left the half turn to
-    either side within which it is known.
-    """
-    worst, model = (
-        [e.name for e in equations.elements if e.twist is not None][failure.which],
-        equations.model,
-    )
-    spring = model.forces.get(worst)
-    if isinstance(spring, Spring):
-        assert isinstance(spring.measure, Turn)
-        problem = (
-            f"{when}: torsional spring {worst!r} is wound by more than half a turn, but knows its"
-            " angle only within half a turn of rest_angle"
-        )
-        remedy = Message(
-            "use a torque in its place that depends on angle({!r}), which counts turns, or several"
-            " springs in series",
-            model.name_of_angle(spring.measure),
-        )
-    else:
-        problem = (
-            f"{when}: the {worst} left the half turn to either side of its start, and an objective"
-            " or a force depends on it; relative coordinates do not count its turns"
-        )
-        remedy = Message("use {coordinates}, which do", coordinates="natural")
-    return SimulationError(
-        problem, time=failure.time, step=failure.step, worst=worst, remedy=remedy
     )
 
 

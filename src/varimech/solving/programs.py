@@ -19,12 +19,11 @@ from ..backends.columns import row_length
 from ..backends.program import ChainFunctions, Program
 from ..backends.runner import Runner
 from ..backends.sundials import SundialsRunner
-from ..coordinates.dynamics import Dynamics
+from ..coordinates.dynamics import AugmentedInertia, Dynamics
 from ..coordinates.element_types import pieces_of
 from ..coordinates.equations import Equations
 from ..coordinates.initial_state_chain import start_chain
 from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from ..coordinates.winding_angles import winding_function, winding_plan
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..core.symbols import SX
@@ -115,14 +114,10 @@ class Programs:
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
         penalty: ca.Function | Plan
-        twist: ca.Function | Plan
         if self.recursive:
             step, rates = self._swept("end", wanted), self._swept("rates", wanted)
             start = self._swept("start", wanted) if self.finds_start else None
-            penalty, twist = (
-                constant_penalty(self.equations, Saddle(regular=True)),
-                winding_function(self.equations),
-            )
+            penalty = constant_penalty(self.equations, Saddle(regular=True))
         else:
             if regular:
                 start = self._functions(
@@ -141,17 +136,11 @@ class Programs:
                 if self.large
                 else self._of_positions(penalty_function(self.equations, saddle))
             )
-            twist = (
-                winding_plan(self._pieces)
-                if self.large
-                else self._of_positions(winding_function(self.equations))
-            )
         return Program(
             (2 if self.wide else 1) * self.equations.q.numel(),
             start,
             step,
             penalty,
-            twist,
             objectives,
             None if wanted.directions is None else wanted.columns,
             self._row(wanted.columns),
@@ -333,10 +322,14 @@ class Programs:
 
     @cached_property
     def _recursive_chains(self) -> RecursiveChains | None:
-        """Those of the tree, if it is open, and an explicit integrator asks for rates."""
+        """Those of the tree, if it is open, all coordinates are its own, and an explicit integrator
+        asks for rates.
+        """
         if self._recursion is None or not self._recursion.tree.is_open or self.wide:
             return None
         if not self.method.formulation.traits.recursive:
+            return None
+        if self.equations.extra or self.equations.model.general_elements:
             return None
         from .recursive_chains import RecursiveChains  # with what only trees need
 
@@ -348,5 +341,7 @@ class Programs:
 
     @property
     def _recursion(self) -> Recursion | None:
-        """That of relative coordinates, which alone have forces of inertia of their own."""
-        return cast("Recursion | None", self.equations.inertia)
+        """That of relative coordinates, which alone supply forces of inertia."""
+        inertia = self.equations.inertia
+        supplied = inertia.supplied if isinstance(inertia, AugmentedInertia) else inertia
+        return cast("Recursion | None", supplied)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..backends.failures import OVERWOUND, Amplified, StepFailure
+from ..backends.failures import Amplified, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
@@ -20,7 +20,6 @@ from ..coordinates.initial_state import InitialState, InitialStateSolver
 from ..core.errors import ModelError, SimulationError
 from ..schemes import Method
 from .derivative_request import DerivativeRequest, unit_directions
-from .diagnosis import overwound
 from .programs import Programs
 from .runners import AnyRunner, Runners
 from .task import Task
@@ -118,8 +117,6 @@ class SecondOrder:
             found, seconds = runner.prepare(given, task.backend, runs=task.runs)(task.watched())
         except StepFailure as f:
             when = f"{self._equations.model.name!r}: step {f.step}, t = {f.time:.6g} s"
-            if f.reason == OVERWOUND:
-                raise overwound(f, self._equations, when) from None
             text = f"{when}: {f.reason} in a run with second derivatives"
             raise SimulationError(
                 text, time=f.time, step=f.step, residual=np.nan, worst="second derivatives"

@@ -7,6 +7,7 @@ acts there with the wrench ∂P/∂(u, ω).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -17,11 +18,14 @@ from ...model.body import Body
 from ...model.forces import Force
 from ...model.model_data import ModelData
 from ...model.state import State
+from ..counted_angles import AngleSymbols
 from ..similar_expressions import Reading, Restated, read, restate, roles_of
 from .body_motion import still
 from .layout import Layout
 
 PARAMETER, TIME = "parameter", "time"
+Angle = Callable[[Mapping[Body, SX]], SX]
+"""An angle in the motions of bodies as they are stored."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,9 @@ class Acting:
     """and those it acts on."""
 
 
-def acting(model: ModelData, layout: Layout, t: SX) -> list[Acting]:
-    """All forces of a model, by kind."""
-    reader = _Reader(model, layout, t) if model.forces else None
+def acting(model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]) -> list[Acting]:
+    """All forces of a model, by kind, with angles that count turns by name."""
+    reader = _Reader(model, layout, t, counted) if model.forces else None
     kinds: dict[object, list[_Read]] = {}
     for force in model.forces.values():
         found = reader.read(force) if reader is not None else None
@@ -67,7 +71,7 @@ class _Read:
 class _Reader:
     """States forces in symbols of the motion of every body."""
 
-    def __init__(self, model: ModelData, layout: Layout, t: SX):
+    def __init__(self, model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]):
         self._layout, self._t = layout, t
         self._blocks = {body: layout.symbols(body.name) for body in model.moving_bodies}
         self._owners = {
@@ -77,7 +81,8 @@ class _Reader:
         }
         self._frames = {model.ground: still(model.ground).frame}
         self._frames |= {body: layout.motion(block).frame for body, block in self._blocks.items()}
-        self._state = State(model, self._frames, t, self._rate, user="a force")
+        self._angles, self._counted = AngleSymbols(model), counted
+        self._state = State(model, self._frames, t, self._rate, counted=self._angle, user="a force")
         self._roles = roles_of(PARAMETER, model.parameter_set.vector) | roles_of(TIME, t)
 
     def read(self, force: Force) -> _Read | None:
@@ -86,9 +91,10 @@ class _Reader:
         held = [
             SX.sym("f", effort.numel()) for _, effort in pairs
         ]  # what varies with (u, ω) is the rate, not the effort
+        V = force.potential_energy(self._frames, self._state)
         power = sum(
             (ca.dot(rate, f) for (rate, _), f in zip(pairs, held, strict=True)),
-            -self._rate(force.potential_energy(self._frames)),
+            -self._rate(V) - self._angles.rate(V, self._frames),
         )
         acted = self._involved(power)
         if not acted:
@@ -96,11 +102,16 @@ class _Reader:
         wrenches = [ca.gradient(power, self._layout.twist(self._blocks[body])) for body in acted]
         if held:
             wrenches = ca.substitute(wrenches, held, [effort for _, effort in pairs])
+        wrenches = self._angles.replaced(wrenches, lambda name: self._counted[name](self._blocks))
         involved = list(dict.fromkeys([*acted, *self._involved(*wrenches)]))
         roles = dict(self._roles)
         for k, body in enumerate(involved):
             roles |= roles_of(f"body {k}", self._blocks[body])
         return _Read(involved, acted, read([-w for w in wrenches], roles, {PARAMETER: PARAMETER}))
+
+    def _angle(self, name: str, angle: SX) -> SX:
+        """The symbol of an angle that counts turns."""
+        return self._angles(name, angle) if name in self._counted else angle
 
     def _rate(self, x: SX) -> SX:
         """Time derivative of what depends on positions and time."""

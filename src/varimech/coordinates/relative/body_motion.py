@@ -46,7 +46,7 @@ class Motion:
 
     frame: Frame
     angle: SX
-    """In the plane."""
+    """Of the body in the plane; in space of the joint that carries it, if that has one axis."""
     com: SX
     com_rate: SX
     reference: SX
@@ -130,6 +130,8 @@ def _step(
         x2 = at = x_p + R_p @ joint.displacement
     else:
         x2, at = x_p, x_p - R @ joint.displacement
+    if n == 3:
+        angle = z[0] if dofs[0] is Turning.ABOUT_AXIS else SX(0)
     R1, sign = (R_p, 1) if forward else (R, -1)
     origin = at - R @ own
     com = at if at_com else origin + R @ own_com

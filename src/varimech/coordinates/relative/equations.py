@@ -5,6 +5,7 @@ constraints.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -14,15 +15,17 @@ from ...core.symbols import SX, symbols_in
 from ...model.body import Body
 from ...model.model_data import ModelData
 from ..connected import check_connected
-from ..counted_angles import angle_elements, watched_angles
+from ..counted_angles import counted_names
 from ..dynamics import Constraint, Element
 from ..equations import Equations, angles_of_forces, derive
+from ..own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from ..poses import Pose
 from .choice import ORIGIN
 from .joint_values import PlaceValues
 from .joints import coordinate_names, sliding
 from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
+from .tree_angles import TreeAngles
 
 
 def relative_equations(
@@ -31,22 +34,30 @@ def relative_equations(
     """The equations of motion of a model in the coordinates of its joints; those named in `cut` are
     not part of the tree.
 
-    Angles are known from rotations, so not by more than half a turn: `counted` ones, and those that
-    forces depend on, are watched.
+    Angles of joints in the tree count turns by themselves, and so do sums of them; only what these
+    do not tell has a coordinate of its own.
     """
     check_connected(model)
     tree = spanning_tree(model, cut)
     recursion = _recursion(tree, reference)
-    q, v = recursion.q, recursion.v
     closures = {
         j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))]
         for j in tree.cuts
     }
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
-    places, t = _Places(tree, recursion), SX.sym("t")
-    watched = dict.fromkeys([*angles_of_forces(model, q, v, recursion.frames, t), *counted])
-    angles = watched_angles(model, watched, recursion.frames)
+    places, t, declared = _Places(tree, recursion), SX.sym("t"), DeclaredCoordinates(model)
+    forced = angles_of_forces(model, recursion.q, recursion.v, recursion.frames, t, declared)
+    angles = TreeAngles(recursion, counted_names(model, [*forced, *counted]))
     sizes = places.sizes()
+    mass = 1.0
+    if declared or angles.missing:
+        mass = typical_mass(model, recursion.frames, recursion.q, recursion.v)
+    arm = sizes.length or 1.0
+    own = OwnCoordinates(
+        model, declared, angles.missing, angles.given, arm=arm, mass=mass, inertia=mass
+    )
+    q, v = ca.vertcat(recursion.q, own.q), ca.vertcat(recursion.v, own.v)
+    turn_sizes = np.concatenate([sizes.turns, own.turn_sizes])
     return derive(
         model,
         q,
@@ -54,14 +65,17 @@ def relative_equations(
         t,
         recursion.frames,
         closures,
-        names,
-        places.coordinates,
-        own=[*_euler_parameters(tree, recursion), *angle_elements(angles)],
+        (*names, *own.names),
+        lambda poses: np.concatenate([places.coordinates(poses), own.from_poses(poses)]),
+        own=own,
+        counted={**angles.known, **{name: angle.θ for name, angle in own.angles.items()}},
+        given_turns=angles.given_turns(q, own),
+        turn_of=angles.turn_of,
+        further=_euler_parameters(tree, recursion),
         inertia=recursion,
         among=recursion.among,
-        sizes=sizes,
-        lengths=sizes.turns == 0,
-        counted=angles,
+        sizes=replace(sizes, turns=turn_sizes),
+        lengths=turn_sizes == 0,
     )
 
 

@@ -15,12 +15,13 @@ from .choice import CENTRE_OF_MASS
 
 @dataclass(frozen=True)
 class Layout:
-    """How the motion of a body is stored: o, R (in the plane cosine, sine and angle), u, ω; and r,
-    ṙ where that is not the origin.
+    """How the motion of a body is stored: o, R (in the plane cosine, sine and angle), u, ω; r, ṙ
+    where that is not the origin; and in space, where turns are counted, the angle of its joint.
     """
 
     n: int
     reference: str
+    turns: bool = False
 
     @property
     def spins(self) -> int:
@@ -46,7 +47,12 @@ class Layout:
     def _sizes(self) -> list[int]:
         rotation = 3 if self.n == 2 else 9
         reference = 2 * self.n if self.reference == CENTRE_OF_MASS else 0
-        return np.cumsum([0, self.n, rotation, self.n, self.spins, reference]).tolist()
+        angle = int(self.turns and self.n == 3)
+        return np.cumsum([0, self.n, rotation, self.n, self.spins, reference, angle]).tolist()
+
+    def angle(self, block: SX) -> SX:
+        """Of a planar body, or in space of the joint that carries it."""
+        return block[self.n + 2] if self.n == 2 else block[self._sizes[5]]
 
     def symbols(self, name: str) -> SX:
         """One body in symbols."""
@@ -93,8 +99,9 @@ class Layout:
         reference = (
             (motion.reference, motion.reference_rate) if self.reference == CENTRE_OF_MASS else ()
         )
+        angle = (motion.angle,) if self.turns and self.n == 3 else ()
         return ca.densify(
-            ca.vertcat(motion.frame.origin, turn, motion.velocity, motion.spin, *reference)
+            ca.vertcat(motion.frame.origin, turn, motion.velocity, motion.spin, *reference, *angle)
         )
 
     def pack(self, matrix: SX) -> SX:

@@ -22,7 +22,7 @@ from ...model.body import Body, Frames
 from ...model.frame import Frame
 from .body_motion import Hinge, Inertia, Motion, cross, inertia_about, move, moved, still, wrench
 from .choice import ORIGIN
-from .joints import coordinate_count, place_of
+from .joints import Turning, coordinate_count, dofs_of, place_of
 from .spanning_tree import Link, SpanningTree
 
 
@@ -64,6 +64,15 @@ class Recursion:
     def _of(self, values: SX, body: Body) -> SX:
         columns = self.columns[body]
         return values[columns.start : columns.stop] if columns else SX(0, 1)
+
+    def joint_angle(self, body: Body) -> SX:
+        """The angle of the joint that carries a body, from its first body to its second: its
+        coordinate; in the plane also a constant one.
+        """
+        columns, place = self.columns[body], self.places[body]
+        if dofs_of(self.tree.link_of[body].joint)[0] is not Turning.NOT:
+            return self.q[columns.start]
+        return ca.atan2(place.relative[1, 0], place.relative[0, 0])
 
     @cached_property
     def frames(self) -> dict[Body, Frame]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,9 +10,10 @@ import casadi as ca
 import numpy as np
 
 from ...core.symbols import SX, wedge
+from ...model.body import Body
 from ..equations import Equations
 from ..similar_expressions import Reading, Restated, read, restate, roles_of
-from .applied_forces import PARAMETER, Acting, acting
+from .applied_forces import PARAMETER, Acting, Angle, acting
 from .body_motion import Motion, inertia_about, move, still, wrench
 from .choice import CENTRE_OF_MASS
 from .layout import Layout
@@ -30,12 +32,34 @@ class RecursiveTree:
         self.recursion = equations.inertia
         self.model = equations.model
         self.links = self.recursion.tree.links
-        self.layout = Layout(self.model.dimension, self.recursion.reference)
+        self.layout = Layout(
+            self.model.dimension, self.recursion.reference, bool(equations.counted)
+        )
 
     @cached_property
     def forces(self) -> list[Acting]:
         """All forces, by kind."""
-        return acting(self.model, self.layout, self.equations.t)
+        counted = {name: self._stored_angle(name) for name in self.equations.counted}
+        return acting(self.model, self.layout, self.equations.t, counted)
+
+    def _stored_angle(self, name: str) -> Angle:
+        """An angle in stored motions: of the body that a joint carries, or a difference."""
+        turn = self.model.find_angle(name)
+        if self.model.dimension == 3:
+            body = next(b for b in turn.bodies if self._carries(b, name))
+            return lambda blocks: self.layout.angle(blocks[body])
+
+        def difference(blocks: Mapping[Body, SX]) -> SX:
+            first, second = (
+                SX(0) if body.is_ground else self.layout.angle(blocks[body]) for body in turn.bodies
+            )
+            return second - first
+
+        return difference
+
+    def _carries(self, body: Body, joint: str) -> bool:
+        link = self.recursion.tree.link_of.get(body)
+        return link is not None and link.joint is not None and link.joint.name == joint
 
     @cached_property
     def outward(self) -> list[RecursiveElementType]:
