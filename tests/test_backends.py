@@ -243,7 +243,7 @@ def test_without_a_compiler_native_is_refused_with_the_remedy(
 ) -> None:
     hide_compilers(monkeypatch)
     with pytest.raises(
-        vm.VarimechError, match=r"backend='native' cannot be had: no C compiler found.*ziglang"
+        vm.VarimechError, match=r"backend 'native' cannot be had: no C compiler found.*ziglang"
     ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
 
