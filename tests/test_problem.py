@@ -75,8 +75,8 @@ def _runs() -> dict[str, Any]:
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_every_analysis_gives_the_bits_of_its_short_form(m: vm.Mechanism, analysis: str) -> None:
     of_problem, short = ANALYSES[analysis]
-    answers = of_problem(m.problem(END, ["k", "c"], **OPTIONS)), short(m)
-    assert np.array_equal(*map(np.asarray, answers))
+    one, other = of_problem(m.problem(END, ["k", "c"], **OPTIONS)), short(m)
+    assert np.array_equal(np.asarray(one), np.asarray(other))
 
 
 def test_fits_and_exports(m: vm.Mechanism, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from .solvers import ModelSolvers
 if TYPE_CHECKING:
     from ..solving.solver import Solver
 
-Values = Mapping[str, float | str] | Mapping[str, float]
+Values = Mapping[str, float | str]
 """Parameter → value in its unit, or a text such as "30 mm"."""
 
 

@@ -81,7 +81,7 @@ def space_of(
     over: Over,
     bounds: Bounds | None,
     start: Mapping[str, float | str] | None,
-    given: Mapping[str, float | str] | Mapping[str, float] | None,
+    given: Mapping[str, float | str] | None,
 ) -> Space:
     """Checked parameters with their start (nominal where none is given) and bounds (their own,
     narrowed by those given); and those that are given other values, at which they are held.

@@ -77,9 +77,8 @@ def monte_carlo(
     began = time.perf_counter()
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits = Limits(samples, _targets(target, objectives), float(allowed_failures))
-    where = executor_of(executor)
+    where = _executor(executor, s.backend)
     spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
-    _check_backend(s.backend, where)
     once = at_means(s, spreads)
     s = sparse_output(once)
     solver = s.solver(objectives)
@@ -89,11 +88,8 @@ def monte_carlo(
     folder = None if checkpoint is None else Checkpoint(checkpoint)
     with nullcontext() if folder is None else folder.alone():
         before = None if folder is None else folder.load()
-        size = chunk or (
-            before[0]["chunk"]
-            if before
-            else chunk_size(sampling, int(samples), columns, target=target is not None)
-        )
+        usual = chunk_size(sampling, int(samples), columns, target=target is not None)
+        size = chunk or (before[0]["chunk"] if before else usual)
         drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
         _check_memory(drawing, s.ρ.size, columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
@@ -102,11 +98,7 @@ def monte_carlo(
         model = _first_order(solver, task, spreads, s.ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
         state = before[1] if before else Accumulator([None] * drawing.replicates)
-        centre = (
-            _centre(solver, task, s.ρ, columns)
-            if state.summary is None
-            else state.summary.sketch.centre
-        )
+        centre = _centre(state, solver, task, s.ρ, columns)
         work = Work(sampler_for(solver, together, samples), columns, centre, model, keep)
         study = Study(
             s.name,
@@ -177,7 +169,8 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
     )
 
 
-def _check_backend(backend: str, where: Executor) -> None:
+def _executor(executor: Any, backend: str) -> Executor:
+    where = executor_of(executor)
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
             Message(
@@ -187,6 +180,7 @@ def _check_backend(backend: str, where: Executor) -> None:
             ),
             remedy="leave one of them out",
         )
+    return where
 
 
 def _take_up(
@@ -214,10 +208,14 @@ def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | Non
     return np.array([float(wanted.get(name, np.inf)) for name in named])
 
 
-def _centre(solver: Solver, task: Task, ρ: np.ndarray, columns: int) -> np.ndarray:
+def _centre(
+    state: Accumulator, solver: Solver, task: Task, ρ: np.ndarray, columns: int
+) -> np.ndarray:
     """Objectives at the means of the parameters, about which quantiles are counted most finely;
-    zeros where there is no such run.
+    zeros where there is no such run. A study that continues keeps its own.
     """
+    if state.summary is not None:
+        return state.summary.sketch.centre
     found = rerun_individually(solver, task, ρ, explain=False)
     if isinstance(found, VarimechError) or not np.isfinite(found.objectives).all():
         return np.zeros(columns)
