@@ -23,6 +23,7 @@ from write_models import SCHEMA, model_text, schema_text
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 from varimech.core.errors import FileError
+from varimech.elements.builder import Model
 from varimech.files.document import Document
 from varimech.files.entries import BODIES, DRIVERS, FORCES, JOINTS
 from varimech.files.source_map import parse_yaml
@@ -33,7 +34,6 @@ from varimech.files.studies import (
     Solving,
     UncertaintyStudy,
 )
-from varimech.model.model import Model
 from varimech.model.writing import ModelBuilder
 
 STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
@@ -106,8 +106,8 @@ def test_names_mean_the_same_although_files_have_an_order_of_their_own(tmp_path:
     m.start(angle={"rod": -0.4, "flex": np.float64(-0.2)}, speed={"rod": 0.5})
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text()
-    assert [j.data.first.label for j in again.joints.values()] == [
-        j.data.first.label for j in m.joints.values()
+    assert [j.first.label for j in again.joints.values()] == [
+        j.first.label for j in m.joints.values()
     ]
     how: dict[str, Any] = {"step": 1e-3, "backend": "interpreted"}
     np.testing.assert_array_equal(

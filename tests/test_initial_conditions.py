@@ -314,9 +314,7 @@ def test_values_for_a_run_may_assemble_what_nominal_ones_do_not() -> None:
     assert first(run.position("C")) == pytest.approx(UP, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("make", "dofs"), [(four_bar, 1), (slider_crank, 1), (spatial_loop, 1)]
-)
+@pytest.mark.parametrize(("make", "dofs"), [(four_bar, 1), (slider_crank, 1), (spatial_loop, 1)])
 def test_freedoms(make: Callable[[], vm.Mechanism], dofs: int) -> None:
     m = make()
     m.start(angle={"A": ANGLE})

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..results.live_run import LiveRun
 from ..results.run import Run
 from ..schemes import choose

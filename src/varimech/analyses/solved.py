@@ -15,7 +15,7 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
 from ..core.schedule import Schedule
-from ..model.model import Model
+from ..elements.builder import Model
 from ..model.parameter import Parameter
 from ..results.live_run import LiveRun
 from ..results.run import Run

@@ -135,7 +135,8 @@ def _agreement(e: Evidence, alive: np.ndarray) -> list[Finding]:
         again = " once more" if derivative_check.name == e.method else ""
         found.append(
             Finding(
-                "methods", f"{derivative_check.name}{again}: differs by {off:.1e}, relative, at worst"
+                "methods",
+                f"{derivative_check.name}{again}: differs by {off:.1e}, relative, at worst",
             )
         )
     if e.loose:

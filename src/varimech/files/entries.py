@@ -7,13 +7,18 @@ other keys are the word's keywords.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, create_model
 
 from ..core.errors import ModelError
-from ..model.model import Model
+from ..elements.builder import Model
+from ..elements.registry import registered
+from ..model.element import Element
+from ..model.fields import Field as ElementField
 from ..model.sections import SHAPES, Section
+from . import field_types
 from .distribution_fields import Spread
 from .field_types import (
     Inertia,
@@ -48,6 +53,7 @@ class Strict(BaseModel):
 class Entry(Strict):
     """A word of the model, said about a name."""
 
+    element: ClassVar[type[Element] | None] = None
     word: ClassVar[str]
     names: ClassVar[str | None] = None
     """The key that holds the names that the word begins with."""
@@ -159,66 +165,37 @@ class BeamEntry(Entry):
         return found
 
 
-class JointEntry(Entry):
-    """A joint between two points, [first, second]; null, or nothing, for the two bodies that have a
-    point of its name.
-    """
-
-
-def _joint(word: str, about: str, **fields: Any) -> type[JointEntry]:
-    """The entry of a joint."""
-    from pydantic import create_model
-
-    ends: Any = (Pair | None, Field(None, description="[first point, second point]"))
+def entry_of(kind: type[Element]) -> type[Entry]:
+    """The entry of an element, from its fields."""
+    leading, key = kind.leading(), kind.file_key()
+    entries: dict[str, Any] = {}
+    if key is not None:
+        optional = not any(f.required for f in leading)
+        names: Any = Pair if len(leading) == 2 else Name
+        about = Field(
+            None if optional else ...,
+            description=f"[{', '.join(f.description for f in leading)}]",
+        )
+        entries[key] = (names | None if optional else names, about)
+    entries |= {f.name: _file_field(f) for f in kind.fields() if f not in leading}
     made = create_model(
-        f"{word.title().replace('_', '')}Entry",
-        __base__=JointEntry,
-        __doc__=about,
-        **{word: ends, **fields},
+        f"{kind.__name__}Entry",
+        __base__=Entry,
+        __doc__=" ".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].split()),
+        **entries,
     )
-    made.word, made.names = word, word
+    made.element, made.word, made.names = kind, kind.method(), key
     return made
 
 
-_AXIS: Any = (Vector, Field(description="Direction in the first body's frame."))
-_AXIS_OR_NONE: Any = (
-    Vector | None,
-    Field(None, description="Direction in the first body's frame; in space only."),
-)
-_ON_SECOND: Any = (
-    Vector | None,
-    Field(None, description="The same direction in the second body's frame."),
-)
-_ROTATION: Any = (
-    Number | Matrix | None,
-    Field(None, description="Of the second body against the first: angle, or matrix in space."),
-)
-JOINTS: dict[str, type[JointEntry]] = {
-    "revolute": _joint("revolute", "A hinge.", axis=_AXIS_OR_NONE, axis_on_second=_ON_SECOND),
-    "prismatic": _joint("prismatic", "A slider.", axis=_AXIS, rotation=_ROTATION),
-    "fixed": _joint("fixed", "A weld.", rotation=_ROTATION),
-    "point_on_line": _joint(
-        "point_on_line", "The second point stays on a line of the first body.", axis=_AXIS
-    ),
-    "distance": _joint(
-        "distance", "Two points keep a distance.", length=(Number, Field(description="m"))
-    ),
-    "spherical": _joint("spherical", "A ball joint."),
-    "cylindrical": _joint(
-        "cylindrical", "A sleeve on a shaft.", axis=_AXIS, axis_on_second=_ON_SECOND
-    ),
-    "universal": _joint(
-        "universal",
-        "A Hooke joint.",
-        axis=_AXIS,
-        axis_on_second=(Vector, Field(description="In the second body.")),
-    ),
-    "planar": _joint("planar", "A block on a table.", normal=_AXIS, normal_on_second=_ON_SECOND),
-    "point_on_plane": _joint(
-        "point_on_plane", "The second point stays on a plane of the first body.", normal=_AXIS
-    ),
-    "clamp": _joint("clamp", "Holds the end of a beam in a direction.", direction=_AXIS),
-}
+def _file_field(field: ElementField[Any]) -> Any:
+    type_: Any = getattr(field_types, field.file_type)
+    about = f"{field.description.rstrip('.')} ({field.unit})." if field.unit else field.description
+    optional = field.default is None
+    return type_ | None if optional else type_, Field(field.default, description=about)
+
+
+JOINTS: dict[str, type[Entry]] = {kind.method(): entry_of(kind) for kind in registered("joints")}
 
 
 class SpringEntry(Entry):

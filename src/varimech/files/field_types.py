@@ -124,3 +124,4 @@ Share = Annotated[StrictFloat | StrictInt, Field(gt=0, lt=1)]
 Positive = Annotated[StrictFloat | StrictInt, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[StrictFloat | StrictInt, Field(allow_inf_nan=False)]
 Points = dict[Name, Vector]
+Rotation = Number | Matrix

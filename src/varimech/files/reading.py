@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..core.errors import FileError, ModelError, near_names
 from ..core.names import check_name
-from ..model.model import Model
+from ..elements.builder import Model
 from ..model.parameter import Tolerance
 from .checking import check_studies
 from .document import Document

@@ -15,7 +15,7 @@ from ..core.symbols import SX
 from ..core.units import si_value, split_quantity, words_of
 from ..model.body import Body, Point
 from ..model.call_record import CallRecord
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter, Tolerance
 from ..model.parameter_set import evaluated
@@ -180,8 +180,8 @@ class _Writer:
         """The points of a joint; none where they are those that a file finds by the
         joint's name.
         """
-        data = self._parts.joints[joint].data
-        ends = [data.first.label, data.second.label]
+        found_joint = self._parts.joints[joint]
+        ends = [found_joint.first.label, found_joint.second.label]
         found = [point.label for point in self._places.get(joint, [])]
         if not [n for n in names if n is not None] and found == ends:
             return None

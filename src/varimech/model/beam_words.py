@@ -77,7 +77,7 @@ class BeamWords(BodyWords):
                 vibrations of frequency ω are damped by γ/(2ω) + βω/2 of the critical.
             floating: True for a beam that is meant to have no path of joints to the ground.
         """
-        self._check_new("beam", name, SLASH + DOT)
+        self.data.check_new("beam", name, SLASH + DOT)
         label, n = f"beam {name!r}", self.data.parameter_set
         check_whole(label, 1, segments=segments)
         count = int(segments)
@@ -124,7 +124,7 @@ class BeamWords(BodyWords):
     def _node_names(self, label: str, from_: str, to: str, segments: int) -> list[str]:
         names = [from_, *(f"n{k}" for k in range(1, segments)), to]
         for point in (from_, to):
-            self._check_point(point, names[1:-1])
+            self.data.check_point(point, names[1:-1])
         if from_ == to:
             raise ModelError(f"{label}: both ends are called {to!r}; give them different names")
         return names

@@ -75,7 +75,7 @@ class BodyWords(ModelBuilder):
             floating: True for a body that is meant to have no path of joints to the ground.
             spine: points to join by a line in drawings; all of them if not given.
         """
-        self._check_new("body", name, SLASH + DOT)
+        self.data.check_new("body", name, SLASH + DOT)
         label = f"body {name!r}"
         n, dimension = self.data.parameter_set, self.dimension
         mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
@@ -89,7 +89,7 @@ class BodyWords(ModelBuilder):
             "{'P': (0.1, 0)}" if dimension == 2 else "{'P': (0.1, 0, 0)}",
         )
         for k, v in (points or {}).items():
-            self._check_point(k, locals_)
+            self.data.check_point(k, locals_)
             locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}", unit="m")
         joined_by_line = tuple(k for k in locals_ if k != "com") if spine is None else tuple(spine)
         if missing := [k for k in joined_by_line if k not in locals_]:
@@ -129,7 +129,7 @@ class BodyWords(ModelBuilder):
             points: further named points, m.
             floating: True for a bar that is meant to have no path of joints to the ground.
         """
-        self._check_new("bar", name, SLASH + DOT)
+        self.data.check_new("bar", name, SLASH + DOT)
         label = f"bar {name!r}"
         n = self.data.parameter_set
         L = n.scalar(length, f"{label}: length", "positive", unit="m")
@@ -143,7 +143,7 @@ class BodyWords(ModelBuilder):
         )
         ends = ["com", start, end, *(points or {})]
         for point in ends:
-            self._check_point(point, ())
+            self.data.check_point(point, ())
         if len(set(ends)) < len(ends):
             raise ModelError(
                 f"{label}: two of its points have one name in {ends!r}; give them different names"
@@ -177,7 +177,7 @@ class BodyWords(ModelBuilder):
     def point(self, body: Body | str, name: str, local: Any) -> Point:
         """A further named point of a body (or of the ground), m in the body's frame."""
         body = self.data.find_rigid_body(body, f"point {name!r}")
-        self._check_point(name, body.points)
+        self.data.check_point(name, body.points)
         point = Point(
             body,
             name,

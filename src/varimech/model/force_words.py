@@ -14,7 +14,7 @@ from .body import Body, Point
 from .drivers import Driver
 from .forces import PointForce, Spring, Torque
 from .geometry import axis_of
-from .joints import Joint
+from .joint import Joint
 from .model_data import PointLike
 from .parameter import Parameter
 from .parameter_set import evaluated
@@ -98,7 +98,7 @@ class ForceWords(ModelBuilder):
         "rod.tip", lambda s: (vm.sin(s.time), 0))`. `frame="body"` takes the components along the
         body's axes.
         """
-        self._check_new("force", name)
+        self.data.check_new("force", name)
         in_body = self._is_body_frame(f"force {name!r}", frame)
         function = self._vector_function(f"force {name!r}", value, self.dimension, "N")
         found = self.data.find_point(point)
@@ -124,7 +124,7 @@ class ForceWords(ModelBuilder):
         `against` is a second body that takes the opposite torque (a motor between two bodies).
         Beams have no torsion: in space what is along a beam does nothing to it.
         """
-        self._check_new("torque", name)
+        self.data.check_new("torque", name)
         in_body = self._is_body_frame(f"torque {name!r}", frame)
         if in_body and self.dimension == 2:
             raise ModelError(
@@ -180,7 +180,7 @@ class ForceWords(ModelBuilder):
         rest: Number,
         damping: Number,
     ) -> Spring:
-        self._check_new(kind, name)
+        self.data.check_new(kind, name)
         n, label = self.data.parameter_set, f"{kind} {name!r}"
         effort = "N·m/rad" if isinstance(measure, Turn) else "N/m"
         k = n.scalar(stiffness, f"{label}: stiffness", "non-negative", unit=effort)
@@ -242,7 +242,7 @@ class ForceWords(ModelBuilder):
         return function
 
     def _driver(self, name: str, measure: ScalarOutput, motion: Any) -> Driver:
-        self._check_new("driver", name)
+        self.data.check_new("driver", name)
         label = f"driver {name!r}"
         t = SX.sym("t")
         unit = "rad" if isinstance(measure, Turn) else "m"

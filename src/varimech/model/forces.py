@@ -10,13 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import casadi as ca
-
-from ..core.symbols import SX, wedge
-from .beam import STRAIGHT, Beam, BeamNode, bend_rate, bent
+from ..core.symbols import SX
+from .beam import BeamNode
 from .body import Body, Frames, Point
-from .conditions import Axis
-from .joints import Joint
 from .named import Named
 from .scalar_outputs import ScalarOutput, Turn
 
@@ -147,78 +143,3 @@ def _angular_velocity(thing: Body | BeamNode, frames: Frames) -> SX:
         if isinstance(thing, Body)
         else thing.angular_velocity(frames)
     )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Clamp(Named):
-    """Bends the end of a beam towards a direction d of the body that holds it:  V = k/2 (d × a −
-    c₀)²,  a: the segment as it leaves that end.
-
-    In space |d × a| − |c₀|; c₀ is d × a of the unstressed beam, none where that is straight. With
-    damping like that of the beam.
-    """
-
-    name: str
-    joint: Joint
-    axis: Axis
-    end: Point
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return ()
-
-    @property
-    def beam(self) -> Beam:
-        """What it holds."""
-        assert isinstance(self.end.body, Beam)
-        return self.end.body
-
-    def potential_energy(self, frames: Frames) -> SX:
-        (d, a), k, c0 = (
-            self._directions(frames),
-            self.beam.clamp_stiffness(self.end),
-            self.beam.clamp_bend(self.end),
-        )
-        return k / 2 * (ca.sumsqr(wedge(d, a)) if c0.is_zero() else bent(d, a, c0) ** 2)
-
-    def moment(self, frames: Frames) -> SX:
-        """On the beam (N·m)."""
-        (d, a), k, c0 = (
-            self._directions(frames),
-            self.beam.clamp_stiffness(self.end),
-            self.beam.clamp_bend(self.end),
-        )
-        c, β = wedge(d, a), self.beam.stiffness_damping
-        if c.numel() == 3 and c0.is_zero() and β.is_zero():
-            return -k * c * ca.dot(d, a)
-        strength = bent(d, a, c0) + β * bend_rate(d, a, *self._directions(frames, rate=True))
-        return (
-            -k
-            * strength
-            * ca.dot(d, a)
-            * (1 if c.numel() == 1 else c / ca.sqrt(ca.sumsqr(c) + STRAIGHT**2 * ca.sumsqr(a)))
-        )
-
-    def axial_force(self, frames: Frames) -> SX:
-        """What it adds to the force along the segment that it holds (N)."""
-        (d, a), k, c0 = (
-            self._directions(frames),
-            self.beam.clamp_stiffness(self.end),
-            self.beam.clamp_bend(self.end),
-        )
-        return k * bent(d, a, c0) * bent(d, a, SX(0)) / ca.norm_2(a)
-
-    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
-        β = self.beam.stiffness_damping
-        if β.is_zero():
-            return []
-        rate = bend_rate(*self._directions(frames), *self._directions(frames, rate=True))
-        return [(rate, -β * self.beam.clamp_stiffness(self.end) * rate)]
-
-    def _directions(self, frames: Frames, *, rate: bool = False) -> tuple[SX, SX]:
-        """d and a, or their rates."""
-        beam, frame, holder = self.beam, frames[self.beam], frames[self.axis.body]
-        next_ = beam.nodes[1] if self.end is beam.nodes[0] else beam.nodes[-2]
-        place = frame.velocity if rate else frame.position
-        d = (holder.rotation_rate if rate else holder.rotation) @ self.axis.direction
-        return d, place(next_.local) - place(self.end.local)

@@ -4,23 +4,24 @@ models through this.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from numbers import Integral
 from typing import Any, TypeVar
 
 from ..core.errors import ModelError, unknown_name
-from ..core.names import check_name
+from ..core.names import DOT, SLASH, check_name
 from ..core.symbols import SX
 from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
 from .call_record import CallRecord
 from .conditions import Coincident
 from .drivers import Driver
-from .forces import Clamp, Force
+from .forces import Force
 from .frame import Frame, ground_frame
 from .initial_conditions import Start
-from .joints import Joint, planar_angle
+from .joint import EndJoint, Joint
 from .parameter_set import ParameterSet
-from .scalar_outputs import Distance, Slide, Turn
+from .scalar_outputs import Distance, Slide, Turn, planar_angle
 
 F = TypeVar("F", bound=Force)
 PointLike = Point | str
@@ -48,6 +49,8 @@ class ModelData:
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
         self.drivers: dict[str, Driver] = {}
+        self._joint_forces = 0
+        """How many of the forces are those of joints."""
         self.start_conditions: Start | None = None
         self.sentences: list[CallRecord] = []
         """The words that were said, in their order."""
@@ -152,9 +155,9 @@ class ModelData:
             )
         return found, range(int(number), int(number) + 1)
 
-    def clamps_of(self, beam: Beam) -> list[Clamp]:
+    def clamps_of(self, beam: Beam) -> list[EndJoint]:
         """What holds its ends in a direction."""
-        return [f for f in self.forces.values() if isinstance(f, Clamp) and f.beam is beam]
+        return [j for j in self.joints.values() if isinstance(j, EndJoint) and j.beam is beam]
 
     def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
         """Something that a torque can act on: a rigid body, or a point of a beam."""
@@ -212,7 +215,7 @@ class ModelData:
         """The angle of a joint that turns, or of a planar body against the ground."""
         name = self.name_of(turn)
         if name in self.joints:
-            measure = self.joints[name].turn
+            measure = self.joints[name].angle()
             if measure is None:
                 raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no angle")
             return measure
@@ -227,7 +230,7 @@ class ModelData:
 
     def name_of_angle(self, turn: Turn) -> str | None:
         """The body or joint whose angle this is, if there is one."""
-        joints = [name for name, joint in self.joints.items() if joint.turn is not None]
+        joints = [name for name, joint in self.joints.items() if joint.angle() is not None]
         planar = [body.name for body in self.moving_bodies] if self.dimension == 2 else []
         return next((name for name in (*joints, *planar) if self.find_angle(name).same(turn)), None)
 
@@ -236,7 +239,7 @@ class ModelData:
         name = self.name_of(joint)
         if name not in self.joints:
             raise unknown_name("joint", name, self.joints)
-        measure = self.joints[name].slide
+        measure = self.joints[name].displacement()
         if measure is None:
             raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no displacement")
         return measure
@@ -292,7 +295,7 @@ class ModelData:
     def add_joint(self, joint: Joint) -> Joint:
         """Add a joint, and remember which points it puts at one place."""
         self.joints[joint.name] = joint
-        for condition in joint.conditions:
+        for condition in joint.conditions():
             if isinstance(condition, Coincident):
                 first, second = (
                     _root(self._groups, condition.first),
@@ -303,17 +306,35 @@ class ModelData:
         return joint
 
     def add_force(self, force: F) -> F:
-        """Add a force: clamps before all others, as a file has them, so that sums are the same to
-        the last bit.
-        """
-        if isinstance(force, Clamp):
-            clamps = {
-                name: other for name, other in self.forces.items() if isinstance(other, Clamp)
-            }
-            self.forces = {**clamps, force.name: force, **self.forces}
-        else:
-            self.forces[force.name] = force
+        """Add a force."""
+        self.forces[force.name] = force
         return force
+
+    def add_joint_force(self, force: Force) -> None:
+        """Add a force that a joint exerts: before all others, as a file has them, so that sums are
+        the same to the last bit.
+        """
+        entries = list(self.forces.items())
+        entries.insert(self._joint_forces, (force.name, force))
+        self.forces = dict(entries)
+        self._joint_forces += 1
+
+    def check_point(self, name: Any, taken: Container[str]) -> None:
+        """Check the name of a new point."""
+        check_name("point", name, SLASH + DOT)
+        self.check_free(name, [taken])
+
+    def check_new(self, noun: str, name: Any, reserved: str = SLASH) -> None:
+        """Check the name of a new element."""
+        check_name(noun, name, reserved)
+        self.check_free(name, [self.bodies, self.joints, self.forces, self.drivers, ("gravity",)])
+
+    def check_free(self, name: str, taken: Iterable[Container[str]]) -> None:
+        """Refuse a name that something else has already."""
+        if any(name in names for names in taken):
+            raise ModelError(
+                f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
+            )
 
 
 def _root(groups: dict[Point, Point], point: Point) -> Point:

@@ -5,22 +5,22 @@ and a word that fails leaves no trace.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..core.errors import ModelError
-from ..core.names import DOT, SLASH, check_name
 from .body import Body
 from .call_record import said
 from .drivers import Driver
+from .element import Element
 from .forces import Force
-from .joints import Joint
+from .joint import Joint
 from .model_data import ModelData
 
 M = TypeVar("M", bound="ModelBuilder")
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=Element)
 Number = Any
 """A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
 expression ("L/2").
@@ -57,7 +57,11 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
             raise
         self.data.revision += 1
         self.data.sentences.append(
-            said(method.__name__, {name: value for name, value in given.items() if name != "self"})
+            said(
+                method.__name__,
+                {name: value for name, value in given.items() if name != "self"},
+                type(result) if isinstance(result, Element) else None,
+            )
         )
         return result
 
@@ -109,16 +113,11 @@ class ModelBuilder:
         """Drivers by name."""
         return self.data.drivers
 
-    def _check_point(self, name: Any, taken: Container[str]) -> None:
-        check_name("point", name, SLASH + DOT)
-        self._check_free(name, [taken])
-
-    def _check_new(self, kind: str, name: Any, without: str = SLASH) -> None:
-        check_name(kind, name, without)
-        self._check_free(name, [self.bodies, self.joints, self.forces, self.drivers, ("gravity",)])
-
-    def _check_free(self, name: str, taken: Iterable[Container[str]]) -> None:
-        if any(name in names for names in taken):
-            raise ModelError(
-                f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
-            )
+    def _add(self, kind: type[E], arguments: Mapping[str, Any]) -> E:
+        """Make an element from the arguments of its builder method, and take it into the model."""
+        given = {key: value for key, value in arguments.items() if key != "self"}
+        name = given.pop("name")
+        self.data.check_new(kind.noun(), name, kind.reserved)
+        element = kind(self.data, name, given)
+        element.add_to(self.data)
+        return element

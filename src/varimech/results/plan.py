@@ -11,14 +11,12 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..model.beam import Beam
-from ..model.body import RigidBody
+from ..model.conditions import Axis
 from ..model.forces import Spring
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Distance, Turn
 from ..plotting.mechanism_drawing import Slider
-
-SLIDING = ("prismatic", "cylindrical", "point-on-line")
 
 
 def point_aliases(model: ModelData) -> dict[str, str]:
@@ -57,8 +55,9 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
     joints = [
         {
             "kind": j.kind,
+            "symbol": j.symbol,
             "name": j.name,
-            "points": [j.data.first.label, j.data.second.label],
+            "points": [j.first.label, j.second.label],
             "ground": [b.is_ground for b in j.bodies],
             **_axis(model, j),
         }
@@ -110,8 +109,8 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
 
 def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
     """The axis of a joint, in the frame of a rigid body."""
-    for axis in (joint.data.first_axis, joint.data.second_axis):
-        if axis is not None and (axis.body.is_ground or isinstance(axis.body, RigidBody)):
+    for axis in joint.values.values():
+        if isinstance(axis, Axis) and axis.body.is_rigid and joint.symbol != "fixed":
             direction = model.parameter_set.evaluate(axis.direction).ravel().tolist()
             return {"axis": direction, "body": None if axis.body.is_ground else axis.body.name}
     return {}
@@ -124,7 +123,7 @@ def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: in
     size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
     found = []
     for joint in plan.get("joints", ()):
-        if joint["kind"] not in SLIDING:
+        if joint.get("symbol") != "slider":
             continue
         path = paths[point := joint["points"][1]]
         along = _way(joint, path) if joint["ground"][0] else None

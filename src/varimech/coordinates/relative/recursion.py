@@ -22,7 +22,7 @@ from ...model.body import Body, Frames
 from ...model.frame import Frame
 from .body_motion import Hinge, Inertia, Motion, cross, inertia_about, move, moved, still, wrench
 from .choice import ORIGIN
-from .joints import coordinate_count, place_of
+from .joints import place_of
 from .spanning_tree import Link, SpanningTree
 
 
@@ -43,9 +43,8 @@ class Recursion:
         first = 0
         for link in tree.links:
             body = link.body
-            self.columns[body] = range(
-                first, first := first + coordinate_count(link.joint, body.dimension)
-            )
+            count = len(self.places[body].motion.names)
+            self.columns[body] = range(first, first := first + count)
             self.motions[body], self.hinges[body] = self._move(
                 link, reference, self.motions[link.parent]
             )

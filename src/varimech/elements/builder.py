@@ -1,24 +1,27 @@
-"""The model: a mechanism written with the words an engineer uses.
+"""The builder of a mechanism: a method for every kind of element, and the start.
 
-Each word checks what it is given, at the call, before anything changes. `Mechanism` adds the verbs
-(simulate, sensitivity, …).
+Each method checks what it is given, at the call, before anything changes. `Mechanism` adds the
+analyses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from ..core.errors import check_named
-from .beam_words import BeamWords
-from .force_words import ForceWords
-from .initial_condition_reader import InitialConditionReader
-from .joint_words import JointWords
-from .writing import Number, change
+from ..model.beam_words import BeamWords
+from ..model.element import Element
+from ..model.force_words import ForceWords
+from ..model.initial_condition_reader import InitialConditionReader
+from ..model.writing import ModelBuilder, Number, change
+from .methods import ElementMethods
+from .registry import find_kind
 
 
-class Model(BeamWords, JointWords, ForceWords):
-    """The words to write a mechanism with: parameters, bodies, joints, forces, drivers, start."""
+class Model(ElementMethods, BeamWords, ForceWords):
+    """The methods to build a mechanism with: parameters, elements, start."""
 
     @change
     def start(
@@ -67,3 +70,28 @@ class Model(BeamWords, JointWords, ForceWords):
         reader.positions(position or {})
         reader.orientations(orientation or {})
         self.data.start_conditions = reader.finish(near or {})
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """The builder method of a kind that was registered."""
+        kind = find_kind(name)
+        if kind is None:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+            )
+        return method_of(kind).__get__(self)
+
+
+@cache
+def method_of(kind: type[Element]) -> Any:
+    """The builder method of a kind, from its fields."""
+    signature = kind.signature()
+
+    def build(self: ModelBuilder, *args: Any, **kwargs: Any) -> Element:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        return self._add(kind, bound.arguments)
+
+    build.__name__ = kind.method()
+    build.__doc__ = kind.documentation()
+    vars(build)["__signature__"] = signature
+    return change(build)
