@@ -4,8 +4,12 @@ every time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+
+from varimech.elements import registry
 
 settings.register_profile("repeatable", derandomize=True, database=None)
 settings.load_profile(
@@ -75,6 +79,15 @@ SLOW = (
 
 
 @pytest.hookimpl(tryfirst=True)
+@pytest.fixture(autouse=True)
+def _only_built_in_elements() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    before = dict(registry._REGISTERED)
+    yield
+    registry._REGISTERED.clear()
+    registry._REGISTERED.update(before)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark them."""
     for item in items:

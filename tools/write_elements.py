@@ -4,41 +4,49 @@ arguments on their pages:  python tools/write_elements.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 from varimech.elements.registry import BUILT_IN
+from varimech.model.body_element import BodyElement
 from varimech.model.element import Element
 from varimech.model.fields import Field
 
 ROOT = Path(__file__).resolve().parents[1]
-METHODS = ROOT / "src" / "varimech" / "elements" / "methods.py"
+METHODS = ROOT / "src" / "varimech" / "elements" / "methods.pyi"
 PAGES = ROOT / "docs" / "elements"
-HEADING = '''"""Builder methods of all elements, with types for editors and type checkers.
-
-Written by `python tools/write_elements.py` from the fields of the elements; change those.
+HEADING = '''"""Types of the builder methods. Written by `python tools/write_elements.py` from the fields of the
+elements; change those.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from typing import Any
 
+from ..model.beam import Beam
+from ..model.body import Body, Point, RigidBody
+from ..model.element import Element
+from ..model.joint import Joint
 from ..model.model_data import PointLike
-from ..model.writing import ModelBuilder, Number, change
+from ..model.writing import ModelBuilder, Number
 '''
 
 
 def methods_text() -> str:
     """The module of builder methods."""
-    imports = sorted(f"from .{_module(kind)} import {kind.__name__}" for kind in BUILT_IN)
+    modules: dict[str, list[str]] = {}
+    for kind in (k for k in BUILT_IN if not issubclass(k, BodyElement)):
+        modules.setdefault(_module(kind), []).append(kind.__name__)
+    imports = [
+        f"from .{name} import {', '.join(sorted(modules[name]))}" for name in sorted(modules)
+    ]
     methods = "\n".join(_method(kind) for kind in BUILT_IN)
     return (
         HEADING
         + "\n".join(imports)
-        + '\n\n\nclass ElementMethods(ModelBuilder):\n    """A method for every element."""\n\n'
+        + "\n\ndef method_of(kind: type[Element]) -> Any: ...\n"
+        + '\nclass ElementMethods(ModelBuilder):\n    """A method for every built-in element."""\n\n'
         + methods
     )
 
@@ -55,10 +63,8 @@ def _method(kind: type[Element]) -> str:
     signature = "".join(f"        {argument},\n" for argument in arguments)
     text = kind.documentation()
     docstring = indent(f'"""{text}\n"""', " " * 8).replace("\n        \n", "\n\n")
-    return (
-        f"    @change\n    def {kind.method()}(\n{signature}    ) -> {kind.__name__}:\n{docstring}\n"
-        f"        return self._add({kind.__name__}, locals())\n"
-    )
+    made = kind.makes if issubclass(kind, BodyElement) else kind
+    return f"    def {kind.method()}(\n{signature}    ) -> {made.__name__}:\n{docstring}\n"
 
 
 def _argument(field: Field[Any]) -> str:
@@ -79,22 +85,13 @@ def table(kind: type[Element]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page_of(kind: type[Element]) -> Path:
-    """The page that shows an element; one page may show several."""
-    return next(
-        page
-        for page in sorted(PAGES.glob("*.md"))
-        if f"<!-- arguments of {kind.method()} -->" in page.read_text(encoding="utf-8")
-    )
-
-
 def with_tables(text: str, kinds: Iterable[type[Element]]) -> str:
     """A page with its tables as the fields have them."""
     for kind in kinds:
         begin, end = (f"<!-- {word} of {kind.method()} -->" for word in ("arguments", "end"))
-        text = re.sub(
-            rf"{begin}\n.*?{end}", lambda _, k=kind: f"{begin}\n{table(k)}{end}", text, flags=re.S
-        )
+        before, found, rest = text.partition(begin)
+        if found:
+            text = f"{before}{begin}\n\n{table(kind)}\n{end}{rest.partition(end)[2]}"
     return text
 
 

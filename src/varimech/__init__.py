@@ -59,6 +59,7 @@ __all__ = [
     "cosh",
     "cross",
     "dot",
+    "elements",
     "exp",
     "final",
     "integral",
@@ -72,6 +73,7 @@ __all__ = [
     "path",
     "peak",
     "rectangle",
+    "register",
     "report",
     "rotation",
     "sign",
@@ -88,6 +90,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from . import elements
     from .certification.certificate import Certificate
     from .coordinates.redundancy import RedundantReactionWarning
     from .coordinates.systems import Relative
@@ -126,6 +129,7 @@ if TYPE_CHECKING:
         vector,
         where,
     )
+    from .elements.registry import register
     from .formulations.index1 import Stabilised
     from .formulations.penalty import Penalty
     from .integrators.generalised_alpha import GeneralisedAlpha
@@ -226,6 +230,7 @@ PLACES = {
     "path": "optimization.quantities",
     "peak": "optimization.quantities",
     "rectangle": "model.sections",
+    "register": "elements.registry",
     "report": "reports.page",
     "rotation": "core.mathematics",
     "sign": "core.mathematics",
@@ -250,6 +255,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("varimech")
+    if name == "elements":
+        from importlib import import_module
+
+        return import_module(".elements", __name__)
     if name in PLACES:
         from importlib import import_module
 

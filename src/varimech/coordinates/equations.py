@@ -18,7 +18,6 @@ from ..core.errors import VarimechError
 from ..core.sizes import Sizes
 from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
-from ..model.forces import Spring
 from ..model.initial_conditions import Hold
 from ..model.model_data import ModelData
 from ..model.state import Reactions, State, rate_without_acceleration
@@ -258,8 +257,8 @@ def derive(
 def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
     found = []
     for d in model.drivers.values():
-        frames = among(d.measure.bodies)
-        at_start = d.measure.difference(frames, d.motion(t))
+        frames = among(d.output.bodies)
+        at_start = d.output.difference(frames, d.motion(t))
         found.append(
             Element(
                 d.name,
@@ -312,11 +311,7 @@ def _forces(
         efforts = tuple(force.efforts(frames, state))
         for _, effort in efforts:
             model.parameter_set.check_symbols(effort, f"force {force.name!r}", known)
-        twist = (
-            force.measure.difference(frames, force.rest)
-            if isinstance(force, Spring) and force.torsional
-            else None
-        )
+        twist = force.winding_angle(frames)
         found.append(
             Element(
                 force.name, potential=force.potential_energy(frames), efforts=efforts, twist=twist

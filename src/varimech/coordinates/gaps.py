@@ -63,7 +63,7 @@ class ClosestFit:
             name: _rows(joint, frames, angular=True) for name, joint in model.joints.items()
         }
         self.given = {
-            d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
+            d.name: d.output.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
         }
         self.given |= {hold.label: _deviation(hold, frames) for hold in start.holds}
 

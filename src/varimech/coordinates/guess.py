@@ -134,7 +134,7 @@ class _Guess:
         for driver in self.model.drivers.values():
             at_start = float(self._number(driver.motion(SX(0)))[0])
             self._read_measure(
-                held, OutputCondition(driver.name, driver.measure, SX(at_start), SX(0))
+                held, OutputCondition(driver.name, driver.output, SX(at_start), SX(0))
             )
         return held
 

@@ -86,7 +86,7 @@ def start_holds(
 def _attached(model: ModelData, start: Start) -> set[Point]:
     """Points that joints, drivers or the start place."""
     found = {p for j in model.joints.values() for p in (j.first, j.second)}
-    measures = [d.measure for d in model.drivers.values()] + [
+    measures = [d.output for d in model.drivers.values()] + [
         h.measure for h in start.holds if isinstance(h, OutputCondition)
     ]
     for measure in measures:

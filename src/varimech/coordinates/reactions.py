@@ -30,7 +30,7 @@ from ..core.errors import unknown_name
 from ..core.symbols import SX, wedge
 from ..model.beam import Beam
 from ..model.body import Frames, Point, RigidBody
-from ..model.drivers import Driver
+from ..model.driver import Driver
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
@@ -95,7 +95,7 @@ class BodyReactions:
             effort, none = free.effort(name), SX(0, 1)
             return (
                 (none, effort / ℓ)
-                if isinstance(self._model.drivers[name].measure, Turn)
+                if isinstance(self._model.drivers[name].output, Turn)
                 else (effort, none)
             )
         of_beam = isinstance(self._shown(name)[0].body, Beam)

@@ -7,21 +7,69 @@ analyses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import check_named
-from ..model.beam_words import BeamWords
-from ..model.element import Element
-from ..model.force_words import ForceWords
+from ..core.names import check_name
+from ..model.body import Body, Point
 from ..model.initial_condition_reader import InitialConditionReader
-from ..model.writing import ModelBuilder, Number, change
-from .methods import ElementMethods
+from ..model.parameter import Parameter, Parameters
+from ..model.writing import Number, change
+from .methods import ElementMethods, method_of
 from .registry import find_kind
 
 
-class Model(ElementMethods, BeamWords, ForceWords):
-    """The methods to build a mechanism with: parameters, elements, start."""
+class Model(ElementMethods):
+    """The methods to build a mechanism with: parameters, points, elements, start."""
+
+    @change
+    def parameter(
+        self,
+        name: str,
+        value: float | str,
+        *,
+        unit: str = "",
+        bounds: tuple[float | str | None, float | str | None] | None = None,
+        spread: Any = None,
+    ) -> Parameter:
+        """A named number that may change: nominal value, unit, bounds, and its spread in
+        manufacture.
+
+        Numbers are in SI units; texts ("30 mm") have their own and are turned into these.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.01))
+        >>> L / 2
+        SX((L/2))
+        """
+        check_name("parameter", name, without="")
+        parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
+        self.data.parameter_set.add(parameter)
+        return parameter
+
+    @property
+    def parameters(self) -> Parameters:
+        """All parameters by name."""
+        return Parameters(self.data.parameter_set.parameters)
+
+    @change
+    def point(self, body: Body | str, name: str, local: Any) -> Point:
+        """A further named point of a body (or of the ground), m in the body's frame."""
+        body = self.data.find_rigid_body(body, f"point {name!r}")
+        self.data.check_point(name, body.points)
+        point = Point(
+            body,
+            name,
+            self.data.parameter_set.vector_of(
+                local, self.dimension, f"point {body.name}.{name}", unit="m"
+            ),
+        )
+        return self.data.add_point(point)
+
+    def ground_point(self, name: str, position: Any) -> Point:
+        """A named point of the ground, m."""
+        return self.point(self.data.ground, name, position)
 
     @change
     def start(
@@ -71,27 +119,13 @@ class Model(ElementMethods, BeamWords, ForceWords):
         reader.orientations(orientation or {})
         self.data.start_conditions = reader.finish(near or {})
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """The builder method of a kind that was registered."""
-        kind = find_kind(name)
-        if kind is None:
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
-            )
-        return method_of(kind).__get__(self)
+    if not TYPE_CHECKING:  # type checkers know the built-in methods, and find what is misspelt
 
-
-@cache
-def method_of(kind: type[Element]) -> Any:
-    """The builder method of a kind, from its fields."""
-    signature = kind.signature()
-
-    def build(self: ModelBuilder, *args: Any, **kwargs: Any) -> Element:
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        return self._add(kind, bound.arguments)
-
-    build.__name__ = kind.method()
-    build.__doc__ = kind.documentation()
-    vars(build)["__signature__"] = signature
-    return change(build)
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            """The builder method of a kind that was registered."""
+            kind = find_kind(name)
+            if kind is None:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+                )
+            return method_of(kind).__get__(self)

@@ -16,11 +16,11 @@ from ..core.errors import ModelError
 from ..core.symbols import SX, wedge
 from ..model import fields
 from ..model.beam import STRAIGHT, Beam, bend_rate, bent
-from ..model.body import Body, Frames
+from ..model.body import Frames
 from ..model.conditions import Coincident, Condition
+from ..model.force import ForceLaw
 from ..model.joint import EndJoint
 from ..model.model_data import ModelData
-from ..model.named import Named
 from ..model.state import State
 
 
@@ -110,15 +110,11 @@ class Clamp(EndJoint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bending(Named):
+class Bending(ForceLaw):
     """The force with which a clamp bends its beam."""
 
     name: str
     clamp: Clamp
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return ()
 
     def potential_energy(self, frames: Frames) -> SX:
         return self.clamp.energy(frames)

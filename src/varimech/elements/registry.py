@@ -10,23 +10,41 @@ import inspect
 from typing import TypeVar
 
 from ..core.errors import ModelError
+from ..model.body_element import BodyElement
+from ..model.driver import Driver
 from ..model.element import Element
 from ..model.fields import Field
+from ..model.force import Force, ForceLaw
 from ..model.joint import SYMBOLS, Joint
+from .bar import Bar
+from .beam import BeamElement
+from .body import RigidBodyElement
 from .clamp import Clamp
 from .cylindrical import Cylindrical
+from .damper import Damper
 from .distance import DistanceJoint
+from .drive_angle import DriveAngle
+from .drive_coordinate import DriveCoordinate
+from .drive_displacement import DriveDisplacement
+from .drive_distance import DriveDistance
 from .fixed import Fixed
+from .force import PointForce
 from .planar import Planar
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
 from .revolute import Revolute
 from .spherical import Spherical
+from .spring import Spring
+from .torque import Torque
+from .torsional_spring import TorsionalDamper, TorsionalSpring
 from .universal import Universal
 
 E = TypeVar("E", bound=type[Element])
 BUILT_IN: tuple[type[Element], ...] = (
+    Bar,
+    BeamElement,
+    RigidBodyElement,
     Revolute,
     Prismatic,
     Fixed,
@@ -38,15 +56,25 @@ BUILT_IN: tuple[type[Element], ...] = (
     Planar,
     PointOnPlane,
     Clamp,
+    Spring,
+    Damper,
+    TorsionalSpring,
+    TorsionalDamper,
+    PointForce,
+    Torque,
+    DriveAngle,
+    DriveDisplacement,
+    DriveDistance,
+    DriveCoordinate,
 )
 _REGISTERED: dict[str, type[Element]] = {kind.method(): kind for kind in BUILT_IN}
-BASES = {"joints": Joint}
+BASES = {"bodies": BodyElement, "joints": Joint, "forces": Force, "drivers": Driver}
 """Sections of a model file, and the base class of the elements there."""
 
 
 def registered(section: str | None = None) -> tuple[type[Element], ...]:
     """All kinds, or those of one section of a model file."""
-    return tuple(kind for kind in _REGISTERED.values() if section in (None, kind.section))
+    return tuple(kind for kind in _REGISTERED.values() if section in (None, kind.file_section))
 
 
 def find_kind(method: str) -> type[Element] | None:
@@ -80,6 +108,13 @@ def _check(kind: type[Element]) -> None:
         raise ModelError(f"register: {shown} lacks {', '.join(f'{name}()' for name in missing)}")
     if not (kind.__doc__ or "").strip() or kind.__doc__ is kind.__mro__[1].__doc__:
         raise ModelError(f"register: {shown} needs a docstring, which its method and its page have")
+    if issubclass(kind, Force) and (kind.potential_energy, kind.efforts) == (
+        ForceLaw.potential_energy,
+        ForceLaw.efforts,
+    ):
+        raise ModelError(
+            f"register: {shown} lacks potential_energy() or efforts(); it does nothing"
+        )
     if (there := _REGISTERED.get(kind.method())) is not None:
         raise ModelError(
             f"register: an element {kind.kind!r} is registered already ({there.__module__}."
@@ -97,5 +132,9 @@ def _check(kind: type[Element]) -> None:
 def _check_field(kind: type[Element], field: Field[object]) -> None:
     if not field.description.strip():
         raise ModelError(f"register: field {field.name!r} of {kind.__name__} needs a description")
-    if field.name in ("name", "self"):
-        raise ModelError(f"register: a field of {kind.__name__} cannot be called {field.name!r}")
+    hidden = any(not isinstance(vars(b).get(field.name, field), Field) for b in kind.__mro__)
+    if hidden or field.name in ("name", "self", "values", "given", "dimension"):
+        raise ModelError(
+            f"register: field {field.name!r} of {kind.__name__} hides what all elements have;"
+            " choose another name"
+        )

@@ -12,15 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-SECTIONS = {
-    "start": "start",
-    "parameter": "parameters",
-    "body": "bodies",
-    "bar": "bodies",
-    "beam": "bodies",
-    "torque": "forces",
-}
-"""Methods that build a model → the key of a model file."""
 ANALYSES = {
     "simulate": "varimech run",
     "sensitivity": "varimech sensitivity",
@@ -78,13 +69,14 @@ def _calls(text: str, written: Callable[[str, str], str | None]) -> str:
 
 
 def _as_section(name: str, arguments: str) -> str | None:
-    if name not in SECTIONS:
+    from ..elements.registry import find_kind
+
+    kind = find_kind(name)
+    own = {"start": "start", "parameter": "parameters"}
+    section = own.get(name) if kind is None else kind.file_section
+    if section is None:
         return None
-    return (
-        f"{SECTIONS[name]}: {{{_ARGUMENT.sub(_as_key, arguments)}}}"
-        if arguments
-        else f"{SECTIONS[name]}:"
-    )
+    return f"{section}: {{{_ARGUMENT.sub(_as_key, arguments)}}}" if arguments else f"{section}:"
 
 
 def _as_flags(arguments: str) -> str:

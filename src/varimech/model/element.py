@@ -27,7 +27,7 @@ class Element(Named, ABC):
 
     kind: ClassVar[str]
     """What it is called, such as "point-on-line"; its builder method has underscores."""
-    section: ClassVar[str]
+    file_section: ClassVar[str]
     """Where a model file has it: "bodies", "joints", "forces" or "drivers"."""
     reserved: ClassVar[str] = SLASH
     """Characters that its name must not contain."""
@@ -92,8 +92,7 @@ class Element(Named, ABC):
         lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Args:", "    name: its name."]
         for field in cls.fields():
             unit = f" ({field.unit})" if field.unit else ""
-            sentence = f"{field.name}: {field.description[0].lower()}{field.description[1:]}"
-            told = sentence.rstrip(".") + unit + "."
+            told = f"{field.name}: {field.description.rstrip('.')}{unit}."
             lines.append(fill(told, 92, initial_indent="    ", subsequent_indent="        "))
         return "\n".join(lines)
 

@@ -30,7 +30,7 @@ SYMBOLS = ("pin", "slider", "ball", "universal", "fixed", "plane", "distance")
 class Joint(Element):
     """A named joint between two bodies; its reaction is the force on the second body."""
 
-    section = "joints"
+    file_section = "joints"
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
     """Where it may be used: in the plane, in space."""
     instead: ClassVar[str] = ""
@@ -77,8 +77,8 @@ class Joint(Element):
 
     @property
     def told(self) -> str:
-        """Its kind, and what it joins."""
-        return f", {self.kind}, between {self.first.label!r} and {self.second.label!r}"
+        """What it joins."""
+        return f" between {self.first.label!r} and {self.second.label!r}"
 
     @cached_property
     def motion(self) -> RelativeMotion | None:

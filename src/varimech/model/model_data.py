@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any
 
 from ..core.errors import ModelError, unknown_name
 from ..core.names import DOT, SLASH, check_name
@@ -15,15 +15,14 @@ from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
 from .call_record import CallRecord
 from .conditions import Coincident
-from .drivers import Driver
-from .forces import Force
+from .driver import Driver
+from .force import ForceLaw
 from .frame import Frame, ground_frame
 from .initial_conditions import Start
 from .joint import EndJoint, Joint
 from .parameter_set import ParameterSet
 from .scalar_outputs import Distance, Slide, Turn, planar_angle
 
-F = TypeVar("F", bound=Force)
 PointLike = Point | str
 """A point, or its name: 'body.point', or just 'point' where only one place has that name."""
 
@@ -47,7 +46,7 @@ class ModelData:
         )
         self.bodies: dict[str, Body] = {"ground": self.ground}
         self.joints: dict[str, Joint] = {}
-        self.forces: dict[str, Force] = {}
+        self.forces: dict[str, ForceLaw] = {}
         self.drivers: dict[str, Driver] = {}
         self._joint_forces = 0
         """How many of the forces are those of joints."""
@@ -286,6 +285,13 @@ class ModelData:
             raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
         return thing.name
 
+    def add_body(self, body: Body) -> None:
+        """Add a body with its points."""
+        for point in body.points.values():
+            if body.is_rigid or point.name in (body.spine[0], body.spine[-1]):
+                self._named.setdefault(point.name, []).append(point)
+        self.bodies[body.name] = body
+
     def add_point(self, point: Point) -> Point:
         """Give a body a point."""
         point.body.points[point.name] = point
@@ -305,12 +311,7 @@ class ModelData:
                 self._groups.setdefault(second, second)
         return joint
 
-    def add_force(self, force: F) -> F:
-        """Add a force."""
-        self.forces[force.name] = force
-        return force
-
-    def add_joint_force(self, force: Force) -> None:
+    def add_joint_force(self, force: ForceLaw) -> None:
         """Add a force that a joint exerts: before all others, as a file has them, so that sums are
         the same to the last bit.
         """

@@ -299,6 +299,11 @@ _TURNS: dict[Turning, Callable[[SX, SX, SX, SX, SX], Turn]] = {
 }
 
 
+def rotation_about(first: Axis, second: Axis, angle: SX) -> SX:
+    """C of bodies that share an axis and are turned by an angle (rad) about it."""
+    return _triad(first) @ _turned(angle) @ _triad(second).T
+
+
 def _turned(angle: SX) -> SX:
     """A rotation about the third axis."""
     c, s = ca.cos(angle), ca.sin(angle)

@@ -12,10 +12,9 @@ import numpy as np
 from ..core.errors import ModelError
 from ..model.beam import Beam
 from ..model.conditions import Axis
-from ..model.forces import Spring
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Distance, Turn
+from ..model.scalar_outputs import Turn
 from ..plotting.mechanism_drawing import Slider
 
 
@@ -49,9 +48,9 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
         for b in bodies
     ]
     for force in model.forces.values():
-        if isinstance(force, Spring) and isinstance(force.measure, Distance):
-            ends = [force.measure.first.label, force.measure.second.label]
-            shapes.append(("damper" if force.stiffness.is_zero() else "spring", force.name, ends))
+        between, shape = force.span(), force.drawn_as()
+        if between is not None and shape is not None:
+            shapes.append((shape, force.name, [between.first.label, between.second.label]))
     joints = [
         {
             "kind": j.kind,
@@ -92,7 +91,7 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
             if len(b.spine) < 2
         },
         "efforts": {
-            d.name: "N·m" if isinstance(d.measure, Turn) else "N" for d in model.drivers.values()
+            d.name: "N·m" if isinstance(d.output, Turn) else "N" for d in model.drivers.values()
         },
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},

@@ -27,13 +27,12 @@ from ..backends.sundials import MOST_STEPS
 from ..coordinates.equations import Equations
 from ..core.errors import SimulationError
 from ..core.symbols import SX
+from ..elements.torsional_spring import TorsionalSpring
 from ..formulations.independent import Independent
 from ..integrators.generalised_alpha import GeneralisedAlpha
 from ..integrators.hht import HHT
 from ..integrators.runge_kutta import RungeKutta
 from ..integrators.sundials import Sundials
-from ..model.forces import Spring
-from ..model.scalar_outputs import Turn
 from ..schemes import Implicit, Method
 
 AT_SINGULARITY = (
@@ -157,9 +156,8 @@ def overwound(failure: StepFailure, equations: Equations, when: str) -> Simulati
         equations.model,
     )
     spring = model.forces.get(worst)
-    if isinstance(spring, Spring):
-        assert isinstance(spring.measure, Turn)
-        angle = model.name_of_angle(spring.measure)
+    if isinstance(spring, TorsionalSpring):
+        angle = model.name_of_angle(spring.turn)
         text = (
             f"{when}: torsional spring {worst!r} is wound by more than half a turn, but knows its"
             " angle only within half a turn of rest_angle; use a torque in its place that depends"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.sizes import Sizes
-from ...model.body import Body
+from ...model.body import Body, RigidBody
 from ..poses import Pose
 from .joints import Place, motion_of
 from .spanning_tree import SpanningTree
@@ -26,7 +26,7 @@ class PlaceValues:
 class JointValues:
     """All joints in numbers: from poses of bodies to coordinates, and how large these are."""
 
-    def __init__(self, tree: SpanningTree, places: Mapping[Body, Place]):
+    def __init__(self, tree: SpanningTree, places: Mapping[RigidBody, Place]):
         self._tree = tree
         here = [places[link.body] for link in tree.links]
         parts = [x for p in here for x in (p.first, p.second, *p.motion.geometry)]
