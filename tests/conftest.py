@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from varimech.elements import registry
+
 settings.register_profile("repeatable", derandomize=True, database=None)
 settings.load_profile(
     "repeatable"
@@ -74,6 +76,15 @@ SLOW = (
     "test_tolerances.py::test_governor_to_its_end",
 )
 """Beginnings of names: long comparisons of what others compare in less time."""
+
+
+@pytest.fixture(autouse=True)
+def _only_built_in_elements() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    before = dict(registry._REGISTERED)
+    yield
+    registry._REGISTERED.clear()
+    registry._REGISTERED.update(before)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -143,7 +143,7 @@ def test_unknown_name_suggests_or_lists() -> None:
     (
         "frame",
         lambda m: m.force("F", "tip", (0, 1), frame="local"),
-        ("force 'F'", "'local'", "'global' or 'body'"),
+        ("force 'F'", "'local'", "one of 'global', 'body'"),
     ),
 )
 def test_unknown_names(call: Call, words: tuple[str, ...]) -> None:

@@ -137,7 +137,7 @@ ONE_BY_ONE = "holds the end of a beam (second point) by a rigid body or the grou
     ("a bar", lambda m: m.clamp("c", "ground.A", "bar.T", direction=(1, 0)), (ONE_BY_ONE, "not 'bar.T' by 'ground.A'")),
     ("no direction", lambda m: m.clamp("A", direction=(0, 0)), ("clamp 'A': direction = (0, 0)", "give a vector that is not zero")),
     ("in space", lambda m: m.clamp("A", direction=(1, 0, 0)), ("clamp 'A': direction = (1, 0, 0) has 3 components", "planar, give 2")),
-    ("none", lambda m: m.clamp("A", direction=None), ("clamp 'A': direction = None must have 2 components",)),
+    ("none", lambda m: m.clamp("A", direction=None), ("clamp 'A' needs direction=…, such as direction=(1, 0)",)),
     ("one point", lambda m: m.clamp("c", "ground.A", direction=(1, 0)), ("clamp 'c': give both points, or none",)),
     ("no such node", lambda m: m.clamp("c", "ground.A", "beam.n9", direction=(1, 0)), ("no point of body 'beam' is called 'n9'",)),
     ("a name twice", lambda m: m.clamp("bar", "ground.A", "beam.A", direction=(1, 0)), ("two things are called 'bar'",)),

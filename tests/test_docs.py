@@ -21,15 +21,14 @@ from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
 
 import varimech as vm
 from varimech.backends import complex_step
-from varimech.model.beam_words import BeamWords
-from varimech.model.body_words import BodyWords
-from varimech.model.force_words import ForceWords
+from varimech.elements.builder import Model
+from varimech.elements.clamp import Clamp
+from varimech.elements.registry import BUILT_IN
 from varimech.model.frame import Frame
-from varimech.model.joint_words import JointWords
-from varimech.model.joints import JOINTS
-from varimech.model.model import Model
+from varimech.model.joint import Joint
 from varimech.model.writing import ModelBuilder
 
+JOINTS = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind is not Clamp]
 ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
 TUTORIAL = DOCS / "tutorial"
 STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
@@ -175,12 +174,7 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
 
 def test_every_word_of_a_model_has_a_page() -> None:
     shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
-    words = [
-        name
-        for kind in (BodyWords, BeamWords, JointWords, ForceWords, Model)
-        for name in vars(kind)
-        if not name.startswith("_")
-    ]
+    words = [name for name in dir(Model) if not name.startswith("_")]
     assert "revolute" in words and "start" in words
     for word in words:
         if inspect.isfunction(getattr(Model, word)):
@@ -188,23 +182,24 @@ def test_every_word_of_a_model_has_a_page() -> None:
 
 
 def test_every_joint_has_a_page() -> None:
-    assert {kind.replace("-", "_") for kind in JOINTS} <= {page.stem for page in ELEMENTS}
+    assert {joint.method() for joint in JOINTS} <= {page.stem for page in ELEMENTS}
 
 
-def _joint(kind: str, dimension: int) -> tuple[int, int]:
+def _joint(kind: type[Joint], dimension: int) -> tuple[int, int]:
     """(equations, degrees of freedom left) of a body on the ground."""
-    rules, n = JOINTS[kind], dimension
-    m = vm.Mechanism(kind, dimension=n)
+    n = dimension
+    m = vm.Mechanism("m", dimension=n)
     m.ground_point("O", np.zeros(n))
     body = m.body(
         "b", mass=1.0, inertia=0.1 if n == 2 else (0.1, 0.1, 0.1), points={"P": np.ones(n)}
     )
-    said: dict[str, Any] = {rules.axis_name: np.eye(n)[0]} if n in rules.axis else {}
-    if kind == "distance":
+    directions = [f.name for f in kind.fields() if f.file_type == "Vector"]
+    if n == 2 and kind.kind == "revolute":
+        directions = []
+    said: dict[str, Any] = {name: np.eye(n)[k] for k, name in enumerate(directions)}
+    if kind.kind == "distance":
         said["length"] = 1.0
-    if kind == "universal":
-        said["axis_on_second"] = (0, 1, 0)
-    joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
+    joint = getattr(m, kind.method())("j", "ground.O", "b.P", **said)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
     equations = joint.residuals(
         {m.data.ground: m.data.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}
@@ -212,15 +207,15 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
     return equations, (3 if n == 2 else 6) - equations
 
 
-@pytest.mark.parametrize("kind", JOINTS)
-def test_joints_have_as_many_equations_as_told(kind: str) -> None:
-    text = (DOCS / "elements" / f"{kind.replace('-', '_')}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("kind", JOINTS, ids=lambda kind: kind.kind)
+def test_joints_have_as_many_equations_as_told(kind: type[Joint]) -> None:
+    text = (DOCS / "elements" / f"{kind.method()}.md").read_text(encoding="utf-8")
     told = re.findall(r"(plane|space): (\d) equations?, (\d|no) DOF left", text)
     found = {
         int(space == "space") + 2: (int(rows), int(left.replace("no", "0")))
         for space, rows, left in told
     }
-    assert found == {dimension: _joint(kind, dimension) for dimension in JOINTS[kind].dimensions}
+    assert found == {dimension: _joint(kind, dimension) for dimension in kind.dimensions}
 
 
 # tests that pages name

@@ -23,8 +23,10 @@ from write_models import SCHEMA, model_text, schema_text
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 from varimech.core.errors import FileError
+from varimech.elements.builder import Model
+from varimech.elements.registry import BUILT_IN
 from varimech.files.document import Document
-from varimech.files.entries import BODIES, DRIVERS, FORCES, JOINTS
+from varimech.files.entries import entry_of
 from varimech.files.source_map import parse_yaml
 from varimech.files.studies import (
     ObjectiveEntry,
@@ -33,8 +35,7 @@ from varimech.files.studies import (
     Solving,
     UncertaintyStudy,
 )
-from varimech.model.model import Model
-from varimech.model.writing import ModelBuilder
+from varimech.model.element import Element
 from varimech.optimization.design import SearchOptions
 from varimech.problem import ProblemOptions
 from varimech.uncertainty.monte_carlo import StudyOptions
@@ -109,8 +110,8 @@ def test_names_mean_the_same_although_files_have_an_order_of_their_own(tmp_path:
     m.start(angle={"rod": -0.4, "flex": np.float64(-0.2)}, speed={"rod": 0.5})
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text()
-    assert [j.data.first.label for j in again.joints.values()] == [
-        j.data.first.label for j in m.joints.values()
+    assert [j.first.label for j in again.joints.values()] == [
+        j.first.label for j in m.joints.values()
     ]
     how: dict[str, Any] = {"step": 1e-3, "backend": "interpreted"}
     np.testing.assert_array_equal(
@@ -316,13 +317,9 @@ def test_the_mistakes_of_the_documentation_are_told_so(
 # --- the schema says what the words say
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [*BODIES.values(), *JOINTS.values(), *FORCES.values(), *DRIVERS.values()],
-    ids=lambda e: e.word,
-)
-def test_entries_have_the_keywords_of_their_words(entry: Any) -> None:
-    keywords = inspect.signature(getattr(Model, entry.word)).parameters.values()
+@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.method())
+def test_entries_have_the_keywords_of_their_words(kind: type[Element]) -> None:
+    keywords = inspect.signature(getattr(Model, kind.method())).parameters.values()
     told = {
         k.name: k.default is not k.empty
         for k in keywords
@@ -330,8 +327,8 @@ def test_entries_have_the_keywords_of_their_words(entry: Any) -> None:
     }
     fields = {
         name: not field.is_required()
-        for name, field in entry.model_fields.items()
-        if name != entry.names
+        for name, field in entry_of(kind).model_fields.items()
+        if name != kind.file_key()
     }
     assert fields == told
 
@@ -342,9 +339,7 @@ def test_every_word_has_an_entry() -> None:
         for name, method in inspect.getmembers(Model, inspect.isfunction)
         if hasattr(method, "__wrapped__")
     }
-    told = {entry.word for table in (BODIES, JOINTS, FORCES, DRIVERS) for entry in table.values()}
-    assert words == told | {"parameter", "point", "start"}
-    assert ModelBuilder.__mro__  # the words are those of the model
+    assert words == {kind.method() for kind in BUILT_IN} | {"parameter", "point", "start"}
 
 
 def test_studies_have_the_options_of_their_analyses() -> None:

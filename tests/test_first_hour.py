@@ -473,11 +473,11 @@ def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
     assert [repr(x) for x in shown] == [
         "<Point 'Q' of 'ground'>",
         "<RigidBody 'rod' with points 'com', 'P', 'S'>",
-        "<Joint 'guide', prismatic, between 'ground.O' and 'slider.S'>",
+        "<Prismatic 'guide' between 'ground.O' and 'slider.S'>",
         "<Spring 'spring', stiffness 1, damping 0>",
         "<PointForce 'push'>",
         "<Torque 'twist'>",
-        "<Driver 'motor'>",
+        "<DriveAngle 'motor'>",
         "<Beam 'spoke' of 9 segments between 'Q' and 'end'>",
     ]
 

@@ -11,7 +11,7 @@ import pytest
 from oscillator import oscillator, x_of
 
 import varimech as vm
-from varimech.model.model import Model
+from varimech.elements.builder import Model
 
 END = {"x": vm.final(x_of, unit="m")}
 OPTIONS: dict[str, Any] = {"duration": 0.5, "step": 0.01, "backend": "interpreted"}

@@ -24,10 +24,7 @@ from random_recipes import (
     smaller,
 )
 
-from varimech.model.body_words import BodyWords
-from varimech.model.force_words import ForceWords
-from varimech.model.joint_words import JointWords
-from varimech.model.model import Model
+from varimech.elements.builder import Model
 
 PENDULUM = Recipe(2, (Part("bar", "revolute", GROUND, True, 5),), parameters=2, seed=1)
 TOO_STIFF = Recipe(
@@ -62,13 +59,8 @@ def test_roads_agree_or_are_refused_by_name(recipe: Recipe) -> None:
 
 def words() -> set[str]:
     """All that a model can be written with."""
-    rooms = (BodyWords, JointWords, ForceWords, Model)
-    return {
-        name
-        for room in rooms
-        for name, word in vars(room).items()
-        if not name.startswith("_") and hasattr(word, "__wrapped__")
-    }
+    members = {name: getattr(Model, name) for name in dir(Model) if not name.startswith("_")}
+    return {name for name, member in members.items() if hasattr(member, "__wrapped__")}
 
 
 def saying(word: str) -> Recipe:

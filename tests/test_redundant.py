@@ -122,7 +122,7 @@ def final_force(joint: str, component: int) -> vm.Objective:
 
 
 def axis_of(m: vm.Mechanism, joint: str) -> Array:
-    axis = m.data.joints[joint].data.first_axis
+    axis = m.data.joints[joint].values["axis"]
     assert axis is not None
     return m.data.parameter_set.evaluate(axis.direction).ravel()
 

@@ -18,9 +18,9 @@ from test_regimes import MODELS, NAMES, difference, everything, run
 from varimech.benchmarks import five_bar
 from varimech.coordinates.relative.choice import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.equations import relative_equations
-from varimech.coordinates.relative.joint_values import euler_parameters
 from varimech.coordinates.relative.recursion_passes import RecursionPasses
 from varimech.coordinates.systems import COORDINATES
+from varimech.model.relative_motion import euler_parameters
 from varimech.schemes import FORMULATIONS, choose, integrators_of
 from varimech.solving.programs import DEEP
 from varimech.solving.solver import Solver

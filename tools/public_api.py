@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer
@@ -51,7 +52,7 @@ def public_names() -> dict[str, str]:
     """The module of each public name, as the imports in `varimech/__init__.py` say."""
     tree = ast.parse(PACKAGE.read_text(encoding="utf-8"))
     return {
-        alias.name: str(node.module)
+        alias.name: node.module or alias.name
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
@@ -71,11 +72,16 @@ def public_api() -> str:
     names = [
         line
         for name, module in public_names().items()
-        for line in _lines(name, getattr(import_module(f"varimech.{module}"), name))
+        for line in _lines(name, _value(name, import_module(f"varimech.{module}")))
     ]
     options = [f"{kind.__name__}: {', '.join(sorted(kind.__annotations__))}" for kind in OPTIONS]
     commands = sorted(_commands(_app(), "varimech"))
     return "\n".join([*sorted(names), *sorted(options), *commands]) + "\n"
+
+
+def _value(name: str, module: ModuleType) -> Any:
+    """What has a public name: the module itself, or something in it."""
+    return module if module.__name__ == f"varimech.{name}" else getattr(module, name)
 
 
 def _lines(name: str, thing: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # type checkers take it for True; importing `typing` take
 
 # The public names: `python tools/public_api.py` derives `MODULES` from these imports.
 if TYPE_CHECKING:
+    from . import elements as elements
     from .coordinates.redundancy import RedundantReactionWarning as RedundantReactionWarning
     from .coordinates.systems import Relative as Relative
     from .core.errors import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         vector as vector,
         where as where,
     )
+    from .elements.registry import register as register
     from .formulations.index1 import Stabilised as Stabilised
     from .formulations.penalty import Penalty as Penalty
     from .formulations.registry import register_formulation as register_formulation
@@ -101,7 +103,8 @@ else:
             return import_module("importlib.metadata").version("varimech")
         if name not in MODULES:
             raise AttributeError(f"module 'varimech' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f".{MODULES[name]}", __name__), name)
+        module = import_module(f".{MODULES[name]}", __name__)
+        value = globals()[name] = module if MODULES[name] == name else getattr(module, name)
         return value
 
 

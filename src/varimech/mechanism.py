@@ -16,7 +16,7 @@ from .analyses.simulation import Values, simulation
 from .analyses.solvers import ModelSolvers, Wrt
 from .core.errors import ModelError, VarimechError
 from .core.markup import counted, html_heading, html_table, html_text, shown
-from .model.model import Model
+from .elements.builder import Model
 from .plotting.figure import picture
 from .problem import Problem, ProblemOptions, stated
 from .schemes import RunOptions
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .coordinates.systems import Coordinates
     from .files.studies import Studies
     from .interchange.motion_equations import MotionEquations
-    from .model.joints import Joint
+    from .model.joint import Joint
     from .model.state import State
     from .optimization.design import DesignOptions, SearchOptions
     from .optimization.design_problem import DesignProblem

@@ -254,7 +254,7 @@ class Builder:
             if planar
         ]
         for joint in self.g.joints:
-            turn = self.m.joints[joint.name].turn
+            turn = self.m.joints[joint.name].angle()
             if turn is not None and not set(joint.bodies) & set(self.g.segments):
                 assert joint.axis is not None
                 measure = self.g.turns(1.0 if planar else joint.axis)
@@ -276,7 +276,7 @@ class Builder:
         """Displacements that there are."""
         found = []
         for joint in self.g.joints:
-            if self.m.joints[joint.name].slide is not None:
+            if self.m.joints[joint.name].displacement() is not None:
                 assert joint.axis is not None
                 row = self.g.row(
                     self.g.moves(joint.places[1], joint.axis), joint.bodies[1], joint.bodies[0]

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from varimech.model.joints import JOINTS
+from varimech.elements.clamp import Clamp
+from varimech.elements.registry import BUILT_IN
+from varimech.model.joint import Joint
 
 GROUND = -1
 FREE, CLAMP, TWIN = "free", "clamp", "twin"
@@ -95,7 +97,8 @@ class Recipe:
 
 def joints_of(dimension: int) -> list[str]:
     """Kinds of joints between rigid bodies."""
-    return [kind for kind, rules in JOINTS.items() if dimension in rules.dimensions]
+    joints = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind is not Clamp]
+    return [joint.kind for joint in joints if dimension in joint.dimensions]
 
 
 SEEDS = st.integers(0, 2**20)

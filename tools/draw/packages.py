@@ -9,7 +9,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "varimech"
 LAYERS: dict[str, list[tuple[str, ...]]] = {
     "foundations": [("core",)],
-    "model": [("model",)],
+    "model": [("model",), ("elements",)],
     "equations": [("stages",), ("coordinates",), ("integrators",), ("formulations",), ("schemes",)],
     "derivatives": [("sensitivity",)],
     "execution": [("backends",)],

@@ -16,9 +16,7 @@ from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.beam_initial_conditions import DirectionCondition
 from ..model.body import Body, RigidBody
-from ..model.forces import Spring
 from ..model.initial_conditions import InitialConditionRow, OrientationCondition, Start
-from ..model.scalar_outputs import Distance
 from .closure_conditions import ClosureConditions
 from .equations import Equations
 from .gaps import ClosestFit
@@ -168,13 +166,9 @@ class Assembly:
     def _spans(self) -> tuple[list[str], ca.Function]:
         """Springs between two points, and (q, ρ) → how long they are."""
         e = self.equations
-        springs = [
-            f
-            for f in self.model.forces.values()
-            if isinstance(f, Spring) and isinstance(f.measure, Distance)
-        ]
-        lengths = ca.vertcat(SX(0, 1), *[f.measure.value(e.frames) for f in springs])
-        return [f.name for f in springs], ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
+        spans = {f.name: span for f in self.model.forces.values() if (span := f.span())}
+        lengths = ca.vertcat(SX(0, 1), *[span.value(e.frames) for span in spans.values()])
+        return list(spans), ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
 
     @property
     def _held_labels(self) -> list[str]:

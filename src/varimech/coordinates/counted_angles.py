@@ -177,7 +177,7 @@ class GivenAngles:
         self._model = model
         holds = model.start_conditions.holds if model.start_conditions else ()
         held = [(h.measure, h.at) for h in holds if isinstance(h, OutputCondition)]
-        held += [(d.measure, d.motion(SX(0))) for d in model.drivers.values()]
+        held += [(d.output, d.motion(SX(0))) for d in model.drivers.values()]
         self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in held if isinstance(m, Turn)]
         self._among: dict[tuple[Body, ...], list[tuple[Turn, SX]]] = {}
         for turn, at in self.turns:

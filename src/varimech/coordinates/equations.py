@@ -18,10 +18,9 @@ from ..core.coordinate_scales import CoordinateScales
 from ..core.errors import VarimechError
 from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
-from ..model.forces import Force
+from ..model.force import ForceLaw
 from ..model.initial_conditions import Hold, OutputCondition
 from ..model.model_data import ModelData
-from ..model.own_coordinates import GeneralElement
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
 from .counted_angles import GivenAngles, GivenTurns, TurnProbe
@@ -294,8 +293,8 @@ def _deviation(hold: Hold, frames: Frames, turn_of: Callable[[Turn], SX | None])
 def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
     found = []
     for d in model.drivers.values():
-        frames = among(d.measure.bodies)
-        at_start = d.measure.difference(frames, d.motion(t))
+        frames = among(d.output.bodies)
+        at_start = d.output.difference(frames, d.motion(t))
         found.append(
             Element(
                 d.name,
@@ -326,11 +325,11 @@ class ForceStatements:
             model, frames, t, differentiate, counted=counted, own=states, user="a force"
         )
 
-    def element(self, force: Force, frames: Frames, own: OwnCoordinates) -> Element:
+    def element(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> Element:
         """One of them."""
         potential = force.potential_energy(frames, self._state)
         efforts = list(force.efforts(frames, self._state))
-        if not isinstance(force, GeneralElement):
+        if not force.is_general:
             self._check(force, [effort for _, effort in efforts])
             return Element(force.name, potential=potential, efforts=tuple(efforts))
         kinetic, Φ, rates = self._general(force, frames)
@@ -342,22 +341,22 @@ class ForceStatements:
         blocks = (Constraint(force.name, Φ, (force.name,)),) if Φ.numel() else ()
         return Element(force.name, kinetic, potential, tuple(efforts), blocks)
 
-    def expressions(self, force: Force, frames: Frames) -> list[SX]:
+    def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
         """All that it states and may depend on turns."""
         efforts = [effort for _, effort in force.efforts(frames, self._state)]
-        general = self._general(force, frames) if isinstance(force, GeneralElement) else ()
+        general = self._general(force, frames) if force.is_general else ()
         kinetic, Φ, rates = general or (SX(0), SX(0, 1), ())
         return [force.potential_energy(frames, self._state), kinetic, Φ, *rates, *efforts]
 
-    def _general(self, element: GeneralElement, frames: Frames) -> tuple[SX, SX, Sequence[SX]]:
+    def _general(self, force: ForceLaw, frames: Frames) -> tuple[SX, SX, Sequence[SX]]:
         state = self._state
         return (
-            SX(element.kinetic_energy(frames, state)),
-            SX(element.constraints(frames, state)),
-            [SX(rate) for rate in element.rates(frames, state)],
+            SX(force.kinetic_energy(frames, state)),
+            SX(force.constraints(frames, state)),
+            [SX(rate) for rate in force.rates(frames, state)],
         )
 
-    def _check(self, force: Force, expressions: Iterable[SX]) -> None:
+    def _check(self, force: ForceLaw, expressions: Iterable[SX]) -> None:
         for x in expressions:
             self._model.parameter_set.check_symbols(x, f"force {force.name!r}", self._known)
 

@@ -24,7 +24,7 @@ from ..model.body import Body
 from ..model.conditions import Aligned, Axis, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
 from ..model.initial_conditions import Hold, OrientationCondition, Start
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Distance
 from .poses import Pose
@@ -64,7 +64,7 @@ class ClosestFit:
             name: _rows(joint, frames, angular=True) for name, joint in model.joints.items()
         }
         self.given = {
-            d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
+            d.name: d.output.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
         }
         self.given |= {hold.label: _deviation(hold, frames) for hold in start.holds}
 
@@ -197,7 +197,7 @@ class ClosestFit:
 def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
     """Residuals of a joint that are lengths, or those that are angles."""
     rows = [SX(0, 1)]
-    for condition in joint.conditions:
+    for condition in joint.conditions():
         if isinstance(condition, (Aligned, SameOrientation, Perpendicular)) == angular:
             if isinstance(condition, Separation):
                 rows.append(

@@ -12,14 +12,15 @@ import numpy as np
 
 from ..core.errors import AssemblyError
 from ..core.symbols import SX
+from ..elements.clamp import Clamp
 from ..model.body import Body, Point
-from ..model.conditions import Coincident, SameOrientation
-from ..model.forces import Clamp
+from ..model.conditions import Coincident
 from ..model.initial_conditions import OrientationCondition, OutputCondition, Start
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..model.model_data import ModelData
+from ..model.relative_motion import planar
 from ..model.scalar_outputs import Coordinate, Slide, Turn
-from .poses import Pose, about_third, planar, swing
+from .poses import Pose, swing
 
 
 def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
@@ -59,7 +60,6 @@ class _Guess:
         found = model.parameter_set.evaluate_all(list(locals_.values()), parameters)
         self._locals = {key: value.ravel() for key, value in zip(locals_, found, strict=True)}
         self.held = self._read(start)
-        self._clamps = {f.joint.name: f for f in model.forces.values() if isinstance(f, Clamp)}
         n = model.dimension
         self._open = {model.place_of(p) for p, count in self.held.components.items() if count < n}
         """Places of which only some components are known: no direction to swing a body to."""
@@ -111,7 +111,7 @@ class _Guess:
         return (
             body in self.held.rotations
             or joint.bodies in self.held.turns
-            or joint.data.second in self.held.slides
+            or joint.second in self.held.slides
         )
 
     def _number(self, expression: SX) -> np.ndarray:
@@ -134,7 +134,7 @@ class _Guess:
         for driver in self.model.drivers.values():
             at_start = float(self._number(driver.motion(SX(0)))[0])
             self._read_measure(
-                held, OutputCondition(driver.name, driver.measure, SX(at_start), SX(0))
+                held, OutputCondition(driver.name, driver.output, SX(at_start), SX(0))
             )
         return held
 
@@ -161,17 +161,15 @@ class _Guess:
         first, second = joint.bodies
         forward = first in self.poses
         parent, child = (first, second) if forward else (second, first)
-        data = joint.data
-        parent_point, child_point = (
-            (data.first, data.second) if forward else (data.second, data.first)
-        )
+        points = joint.first, joint.second
+        parent_point, child_point = points if forward else points[::-1]
         o, R = self.poses[parent]
         place = o + R @ self._number(parent_point.local)
-        if forward and data.second in self.held.slides and data.first_axis is not None:
-            place = (
-                place + R @ self._number(data.first_axis.direction) * self.held.slides[data.second]
-            )
-        elif not any(isinstance(c, Coincident) for c in joint.conditions):
+        slide = joint.displacement()
+        if forward and joint.second in self.held.slides and slide is not None:
+            along = R @ self._number(slide.axis.direction)
+            place = place + along * self.held.slides[joint.second]
+        elif not any(isinstance(c, Coincident) for c in joint.conditions()):
             child_point = self._known_point(child) or child_point
             place = self._where(child_point, place)
         self._place(child, child_point, place, self._orientation(joint, child, forward, R))
@@ -179,42 +177,19 @@ class _Guess:
     def _orientation(self, joint: Joint, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
         if child in self.held.rotations:
             return self.held.rotations[child]
-        if clamp := self._clamps.get(joint.name):
-            t = self._number(clamp.beam.shape.tangent(clamp.end is clamp.beam.nodes[0]))
-            d = self._number(clamp.axis.direction)
+        if isinstance(joint, Clamp):
+            beam, at_start = joint.beam, joint.second is joint.beam.nodes[0]
+            t = self._number(beam.shape.tangent(at_start))
+            d = self._number(joint.direction.direction)
             return swing(t, R @ d) if forward else swing(d, R @ t)
         relative = np.eye(self.model.dimension)
-        data = joint.data
-        if (
-            any(isinstance(c, SameOrientation) for c in joint.conditions)
-            and data.relative is not None
-        ):
-            relative = self._number(data.relative)
-        angle = self.held.turns.get(joint.bodies, 0.0)
-        turn = joint.turn
-        if turn is not None and self.model.dimension == 2:
-            relative = relative @ planar(angle)
-        elif turn is not None and data.first_axis is not None and data.second_axis is not None:
-            a, b = (
-                self._triad(x.normals, x.direction) for x in (data.first_axis, data.second_axis)
+        if joint.motion is not None:
+            geometry = self.model.parameter_set.evaluate_all(
+                list(joint.motion.geometry), self.parameters
             )
-            relative = a @ about_third(angle) @ b.T
-        elif (
-            turn is None
-            and data.first_axis is not None
-            and data.second_axis is not None
-            and joint.kind == "universal"
-        ):
-            a = self._triad(data.first_axis.normals, data.first_axis.direction)
-            b = self._triad(
-                (data.second_axis.direction, data.second_axis.normals[0]),
-                data.second_axis.normals[1],
-            )
-            relative = a @ b.T
+            angle = 0.0 if joint.angle() is None else self.held.turns.get(joint.bodies, 0.0)
+            relative = joint.motion.rotation_at(geometry, angle)
         return R @ (relative if forward else relative.T)
-
-    def _triad(self, normals: tuple[SX, ...], direction: SX) -> np.ndarray:
-        return np.column_stack([self._number(x) for x in (*normals, direction)])
 
     def _place(self, body: Body, anchor: Point, place: np.ndarray, R: np.ndarray) -> None:
         """Put the anchor at its place; where another point's position is given, swing the body

@@ -13,10 +13,10 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX
+from ..elements.clamp import Clamp
 from ..model.beam import Beam
 from ..model.beam_initial_conditions import DirectionCondition, held_nodes, placing, reference_pairs
 from ..model.body import Body, Frames, Point
-from ..model.forces import Clamp
 from ..model.initial_conditions import Hold, InitialConditionRow, OutputCondition, Start
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Coordinate, Distance, Slide
@@ -55,11 +55,14 @@ def start_holds(
             )
         shapes += free
         doubtful += touched
-    for force in model.forces.values():
-        if isinstance(force, Clamp):
+    for joint in model.joints.values():
+        if isinstance(joint, Clamp):
             doubtful.append(
                 DirectionCondition(
-                    f"direction of {force.joint.name!r}", force.axis, force.end, placing(force.beam)
+                    f"direction of {joint.name!r}",
+                    joint.direction,
+                    joint.second,
+                    placing(joint.beam),
                 )
             )
     rows = [InitialConditionRow(h, k) for h in doubtful for k in range(h.deviation(frames).numel())]
@@ -82,8 +85,8 @@ def start_holds(
 
 def _attached(model: ModelData, start: Start) -> set[Point]:
     """Points that joints, drivers or the start place."""
-    found = {p for j in model.joints.values() for p in (j.data.first, j.data.second)}
-    measures = [d.measure for d in model.drivers.values()] + [
+    found = {p for j in model.joints.values() for p in (j.first, j.second)}
+    measures = [d.output for d in model.drivers.values()] + [
         h.measure for h in start.holds if isinstance(h, OutputCondition)
     ]
     for measure in measures:

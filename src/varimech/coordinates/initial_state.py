@@ -27,8 +27,6 @@ import numpy as np
 from ..core.errors import AssemblyError, ModelError
 from ..core.messages import Call, Message
 from ..core.symbols import SX
-from ..model.forces import Spring
-from ..model.scalar_outputs import Distance
 from .assembly import Assembly
 from .levels import Explicit, Level
 from .linear import RANK, column, independent, rank_of
@@ -332,11 +330,8 @@ class InitialStateSolver(Assembly):
             value = ca.Function("f", [e.q, e.v, e.ρ, e.t], [part])(state.q, state.v, ρ, 0.0)
             if not np.isfinite(np.array(value)).all():
                 force = self.model.forces.get(name)
-                hint = (
-                    ": its ends coincide"
-                    if isinstance(force, Spring) and isinstance(force.measure, Distance)
-                    else ""
-                )
+                between = None if force is None else force.span()
+                hint = "" if between is None else ": its ends coincide"
                 return f"look at {name!r}{hint}"
         return "look at the forces and drivers at t = 0"
 

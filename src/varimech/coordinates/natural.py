@@ -276,7 +276,7 @@ class _Builder:
     def _unshared(self) -> list[Constraint]:
         found = []
         for joint in self.model.joints.values():
-            rows = [c.residuals(self.frames) for c in joint.conditions if not c.shares()]
+            rows = [c.residuals(self.frames) for c in joint.conditions() if not c.shares()]
             if rows:
                 found.append(Constraint(f"joint {joint.name}", ca.vertcat(*rows), (joint.name,)))
         return found

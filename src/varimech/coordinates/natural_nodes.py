@@ -83,7 +83,7 @@ class Nodes:
         shares = [
             (j.name, s)
             for j in self._model.joints.values()
-            for condition in j.conditions
+            for condition in j.conditions()
             for s in condition.shares()
         ]
         self._evaluate([local for _, s in shares for local in (s.first_local, s.second_local)])

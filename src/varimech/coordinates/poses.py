@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model.relative_motion import planar
+
 Pose = tuple[np.ndarray, np.ndarray]
 """Origin and rotation matrix."""
-
-
-def planar(angle: float) -> np.ndarray:
-    """A rotation in the plane."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s], [s, c]])
-
-
-def about_third(angle: float) -> np.ndarray:
-    """A rotation about the third axis."""
-    R = np.eye(3)
-    R[:2, :2] = planar(angle)
-    return R
 
 
 def swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -30,8 +30,8 @@ from ..core.errors import unknown_name
 from ..core.symbols import SX, wedge
 from ..model.beam import Beam
 from ..model.body import Frames, Point, RigidBody
-from ..model.drivers import Driver
-from ..model.joints import Joint
+from ..model.driver import Driver
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import State
@@ -64,7 +64,7 @@ class BodyReactions:
             model, self._twist.frames, t, state.rate, counted=self._angles, own=state.states
         )
         """What elements see in the frames of virtual motions; angles and states are symbols."""
-        for element in model.general_elements:
+        for element in model.general_forces:
             Φ = element.constraints(self._twist.frames, self._virtual)
             if Φ.numel():
                 self._jacobians[element.name] = self._derivative(Φ, state)
@@ -105,7 +105,7 @@ class BodyReactions:
             effort, none = free.effort(name), SX(0, 1)
             return (
                 (none, effort / ℓ)
-                if isinstance(self._model.drivers[name].measure, Turn)
+                if isinstance(self._model.drivers[name].output, Turn)
                 else (effort, none)
             )
         if name not in self._model.joints:
@@ -121,20 +121,21 @@ class BodyReactions:
 
     def torque(self, joint: str) -> SX:
         """Torque on the second body about the joint's second point (N·m)."""
-        wrench, data = self._wrench(joint), self._model.joints[joint].data
-        beams = [b for b in self._model.joints[joint].bodies if isinstance(b, Beam)]
+        wrench, second = self._wrench(joint), self._model.joints[joint].second
+        bodies = self._model.joints[joint].bodies
+        beams = [b for b in bodies if isinstance(b, Beam)]
         if beams:
             moments = [
                 c.moment(self._frames)
                 for b in beams
                 for c in self._model.clamps_of(b)
-                if c.joint.name == joint
+                if c.name == joint
             ]
             return sum(moments, SX.zeros(1 if self._model.dimension == 2 else 3))
         force, torque = wrench[: self._model.dimension], wrench[self._model.dimension :]
         # the wrench is taken at the origin of the body that moves
-        body = data.first.body if data.second.body.is_ground else data.second.body
-        arm = self._frames[data.second.body].position(data.second.local) - self._frames[body].origin
+        body = bodies[0] if second.body.is_ground else second.body
+        arm = self._frames[second.body].position(second.local) - self._frames[body].origin
         return torque - wedge(arm, force)
 
     def effort(self, driver: str) -> SX:
@@ -157,15 +158,15 @@ class BodyReactions:
         """Where a joint's reaction is seen: on its second body, or on the first one, reversed,
         where that is the ground.
         """
-        data = self._model.joints[joint].data
-        return (data.second, -1) if not data.second.body.is_ground else (data.first, 1)
+        found = self._model.joints[joint]
+        return (found.second, -1) if not found.second.body.is_ground else (found.first, 1)
 
     @cached_property
     def length(self) -> SX:
         """ℓ: the root mean square of the distances between joints and the centres of mass of their
         rigid bodies. Where there is none, forces and torques do not mix, and any length will do.
         """
-        ends = [p for j in self._model.joints.values() for p in (j.data.first, j.data.second)]
+        ends = [p for j in self._model.joints.values() for p in (j.first, j.second)]
         arms = [
             p.local - p.body.com
             for p in ends

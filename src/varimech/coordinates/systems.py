@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.errors import ModelError
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from .equations import Equations
 from .natural import natural_equations

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.errors import unknown_name
 from ..core.names import check_name
-from ..model.model import Model
+from ..elements.builder import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
 from ..optimization.quantities import Path, Peak
 from ..results.catalog import MEASURES, names_in

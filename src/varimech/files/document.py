@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import islice
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag, create_model
 
 from ..core.errors import near_names
-from .entries import BODIES, DRIVERS, FORCES, JOINTS, Entry, ParameterEntry, Strict
-from .field_types import Anything, Matrix, Name, Number, Pair, Place, Points, Vector
+from ..elements.registry import registered
+from ..model.element import Element
+from .entries import Entry, ParameterEntry, entries_of
+from .field_types import Anything, Matrix, Name, Number, Pair, Place, Points, Strict, Vector
 from .studies import Studies
 
+SECTIONS = ("bodies", "joints", "forces", "drivers")
 MOST_KEYS = 20
 """Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has
 more.
@@ -24,7 +28,7 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> A
 
     def kind(value: Any) -> str | None:
         if isinstance(value, Entry):
-            return type(value).word.removeprefix("drive_")
+            return type(value).element.file_key() or otherwise
         found = [key for key in value if key in kinds] if isinstance(value, dict) else []
         return found[0] if found else otherwise
 
@@ -57,10 +61,6 @@ def _value(value: Any) -> Any:
     return value if isinstance(value, (dict, ParameterEntry)) else {"value": value}
 
 
-_Joint: Any = _one_of(JOINTS)
-JointOf: Any = Annotated[
-    _Joint, BeforeValidator(_word, json_schema_input_type=_Joint | Literal[tuple(JOINTS)])
-]
 ParameterOf = Annotated[
     ParameterEntry, BeforeValidator(_value, json_schema_input_type=ParameterEntry | float | str)
 ]
@@ -109,6 +109,8 @@ class StartEntry(Strict):
 class Document(Strict):
     """A mechanism and its studies."""
 
+    tables: ClassVar[dict[str, dict[str, type[Entry]]]] = {}
+    """Sections whose entries are of several kinds → key → entry."""
     varimech: Literal[1] = Field(description="Version of this format: 1.")
     name: StrictStr = Field(description="Of the mechanism.")
     dimension: Literal[2, 3] | None = Field(
@@ -119,24 +121,41 @@ class Document(Strict):
     )
     parameters: dict[Name, ParameterOf] = Field({}, description="Named numbers that may change.")
     ground: Points = Field({}, description="Points of the ground, m.")
-    bodies: dict[Name, _one_of(BODIES, "body")] = Field(  # type: ignore[valid-type]
-        {}, description="Bars, beams and rigid bodies."
-    )
+    bodies: dict[Name, Entry] = Field({}, description="Bars, beams and rigid bodies.")
     points: dict[Name, Points] = Field({}, description="Further points, by body, m.")
-    joints: dict[Name, JointOf] = Field({}, description="How bodies are connected.")
-    forces: dict[Name, _one_of(FORCES)] = Field(  # type: ignore[valid-type]
-        {}, description="Springs, dampers, forces and torques."
-    )
-    drivers: dict[Name, _one_of(DRIVERS)] = Field({}, description="Imposed motions.")  # type: ignore[valid-type]
+    joints: dict[Name, Entry] = Field({}, description="How bodies are connected.")
+    forces: dict[Name, Entry] = Field({}, description="Springs, dampers, forces and torques.")
+    drivers: dict[Name, Entry] = Field({}, description="Imposed motions.")
     start: StartEntry | None = None
     studies: Studies = Field(
         default_factory=lambda: Studies.model_validate({}), description="What is computed, and how."
     )
 
 
+def document_class() -> type[Document]:
+    """A model file with all kinds of elements that are registered now."""
+    return _document_class(registered())
+
+
+@cache
+def _document_class(kinds: tuple[type[Element], ...]) -> type[Document]:
+    tables = {section: entries_of(section) for section in SECTIONS}
+    fields: dict[str, Any] = {}
+    for section, entries in tables.items():
+        one: Any = _one_of(entries, "body" if section == "bodies" else None)
+        if section == "joints":
+            alone = BeforeValidator(_word, json_schema_input_type=one | Literal[tuple(entries)])
+            one = Annotated[one, alone]
+        about = Document.model_fields[section].description
+        fields[section] = (dict[Name, one], Field({}, description=about))
+    document = create_model("Document", __base__=Document, __doc__=Document.__doc__, **fields)
+    document.tables = tables
+    return document
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of model files, for editors."""
-    schema = Document.model_json_schema(mode="validation")
+    schema = document_class().model_json_schema(mode="validation")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,

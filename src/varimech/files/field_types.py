@@ -7,9 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, StrictFloat, StrictInt
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+)
 
-from ..core.errors import MOST
+from ..core.errors import MOST, ModelError
+from ..model.sections import SHAPES, Section
 
 A_NUMBER = "a number, a quantity such as 30 mm, or an expression such as L/2"
 
@@ -124,3 +133,49 @@ Share = Annotated[StrictFloat | StrictInt, Field(gt=0, lt=1)]
 Positive = Annotated[StrictFloat | StrictInt, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[StrictFloat | StrictInt, Field(allow_inf_nan=False)]
 Points = dict[Name, Vector]
+Names = list[Name]
+Flag = StrictBool
+Rotation = Number | Matrix
+NumberOrVector = Number | Vector
+Shape = Matrix | Vector
+
+
+def names_of(count: int) -> Any:
+    """So many names: one alone, several in brackets."""
+    if count < 2:
+        return Name if count else None
+    return Pair if count == 2 else Annotated[Names, Field(min_length=count, max_length=count)]
+
+
+class Strict(BaseModel):
+    """An entry with known keys only."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    def given(self, *without: str) -> dict[str, Any]:
+        """What was written, by keyword."""
+        names = [
+            name
+            for name in type(self).model_fields
+            if name in self.model_fields_set and name not in without
+        ]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+class SectionEntry(Strict):
+    """A cross-section by its shape: one key, its sizes in m."""
+
+    circle: Number | None = Field(None, description="diameter")
+    tube: Two | None = Field(None, description="[outer, inner] diameter")
+    rectangle: Two | None = Field(None, description="[width, height]")
+    square: Number | None = Field(None, description="side")
+
+    def section(self) -> Section:
+        """As the model has it."""
+        given = self.given()
+        if len(given) != 1:
+            raise ModelError(
+                f"a section has one of the keys {', '.join(SHAPES)}, such as circle: 10 mm"
+            )
+        shape, sizes = next(iter(given.items()))
+        return Section(shape, tuple(sizes) if isinstance(sizes, list) else (sizes,))

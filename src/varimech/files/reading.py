@@ -11,19 +11,14 @@ from pydantic import BaseModel, ValidationError
 
 from ..core.errors import FileError, ModelError, near_names
 from ..core.names import check_name
-from ..model.model import Model
+from ..elements.builder import Model
 from ..model.parameter import Tolerance
 from .checking import check_studies
-from .document import Document
+from .document import SECTIONS, Document, document_class
 from .entries import ParameterEntry
 from .source_map import SourceMap, Where, parse_yaml, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
-TAGGED = ("bodies", "joints", "forces", "drivers")
-"""Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong
-in them.
-"""
-
 LISTED, EXPLAINED = 9, 50
 """Further problems of a file that are listed below the first, and problems of each kind that are
 looked into for that.
@@ -50,7 +45,7 @@ def checked(marked: SourceMap) -> Document:
             1,
         )
     try:
-        return Document.model_validate(marked.data)
+        return document_class().model_validate(marked.data)
     except ValidationError as error:
         raise _told(marked, error) from None
 
@@ -63,20 +58,22 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
     for name, place in document.ground.items():
         with telling(marked, ("ground", name)):
             model.ground_point(name, place)
-    for name, entry in document.bodies.items():
-        with telling(marked, ("bodies", name)):
-            entry.say(model, name)
+    _add_elements(marked, document, "bodies", model)
     for body, points in document.points.items():
         for name, place in points.items():
             with telling(marked, ("points", body, name)):
                 model.point(body, name, place)
     for section in ("joints", "forces", "drivers"):
-        for name, entry in getattr(document, section).items():
-            with telling(marked, (section, name)):
-                entry.say(model, name)
+        _add_elements(marked, document, section, model)
     if document.start is not None:
         with telling(marked, ("start",)):
             model.start(**document.start.keywords())
+
+
+def _add_elements(marked: SourceMap, document: Document, section: str, model: Model) -> None:
+    for name, entry in getattr(document, section).items():
+        with telling(marked, (section, name)):
+            entry.add_to(model, name)
 
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
@@ -131,8 +128,8 @@ def _where(data: Any, problem: Any) -> Where:
     of entries and the members of unions.
     """
     steps = list(problem["loc"])
-    if steps[0] in TAGGED and len(steps) > 2:
-        del steps[2]
+    if steps[0] in SECTIONS and len(steps) > 2:
+        del steps[2]  # pydantic puts the kind of an entry there
     where = list[str | int]()
     for step in steps:
         if (
@@ -189,18 +186,11 @@ def _near(name: str, known: list[str]) -> str | None:
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
     """Keys that there are where one was not known."""
-    from .entries import BODIES, DRIVERS, FORCES, JOINTS
-
-    here: Any = Document
+    document = document_class()
+    here: Any = document
     for step in loc[:-1]:
-        tables: dict[str, dict[str, Any]] = {
-            "bodies": BODIES,
-            "joints": JOINTS,
-            "forces": FORCES,
-            "drivers": DRIVERS,
-        }
-        if here is Document and step in tables:
-            here = tables[str(step)]
+        if here is document and step in document.tables:
+            here = document.tables[str(step)]
         elif isinstance(here, dict):
             here = here.get(str(step), here)
         elif isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:

@@ -13,7 +13,6 @@ from ..core.errors import ModelError
 from ..optimization.quantities import Path, Peak, path, peak
 from ..results.catalog import MEASURES
 from ..sensitivity.objective import Objective, final, integral
-from .entries import Strict
 from .field_types import (
     Chunk,
     Every,
@@ -27,6 +26,7 @@ from .field_types import (
     Seed,
     Share,
     Starts,
+    Strict,
     TwoOpen,
 )
 

@@ -12,15 +12,8 @@ from typing import Any
 
 from ..core.messages import BARE, Call, Words, Written, alternatives
 
-SECTIONS = {
-    "start": "start",
-    "parameter": "parameters",
-    "body": "bodies",
-    "bar": "bodies",
-    "beam": "bodies",
-    "torque": "forces",
-}
-"""Methods that build a model → the key of a model file."""
+SECTIONS = {"start": "start", "parameter": "parameters"}
+"""Methods that make no element → the key of a model file."""
 
 
 class FileWords(Words):
@@ -34,10 +27,13 @@ class FileWords(Words):
 
     def call(self, call: Call) -> str:
         """As a section of the file, where it builds a model."""
-        if call.method not in SECTIONS:
+        from ..elements.registry import find_kind  # the help of commands needs no elements
+
+        kind = find_kind(call.method)
+        section = SECTIONS.get(call.method) if kind is None else kind.file_section
+        if section is None:
             return super().call(call)
         named = ", ".join(self.argument(*each) for each in call.arguments.items())
-        section = SECTIONS[call.method]
         return f"{section}: {{{named}}}" if named else f"{section}:"
 
     def written(self, text: Written) -> str:
@@ -45,9 +41,16 @@ class FileWords(Words):
         return text.file
 
 
-@cache
 def keys() -> set[str]:
     """All keys that a model file may have."""
+    from ..elements.registry import registered
+
+    return _keys(registered())
+
+
+@cache
+def _keys(kinds: tuple[type[object], ...]) -> set[str]:
+    """The same with these kinds of elements."""
     from .document import json_schema
 
     def below(node: Any) -> set[str]:

@@ -15,14 +15,15 @@ from ..core.symbols import SX
 from ..core.units import si_value, split_quantity, words_of
 from ..model.body import Body, Point
 from ..model.call_record import CallRecord
-from ..model.joints import Joint
+from ..model.element import Element
+from ..model.fields import Field
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter, Tolerance
 from ..model.parameter_set import evaluated
 from ..model.sections import Section
 from ..model.user_functions import StateExpression
 from .distribution_fields import told
-from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
 from .source_map import plain
 from .studies import Studies
@@ -31,19 +32,6 @@ HEADING = (
     "# A mechanism for Varimech. Numbers are in SI units; texts may have others (30 mm, 2 deg) or"
     " be expressions (L/2).\n"
 )
-WORDS: dict[str, tuple[str, str | None, int]] = {
-    **{entry.word: ("bodies", entry.names, 2) for entry in BODIES.values()},
-    **{entry.word: ("joints", entry.names, 2) for entry in JOINTS.values()},
-    **{
-        entry.word: ("forces", entry.names, 2 if word in ("spring", "damper") else 1)
-        for word, entry in FORCES.items()
-    },
-    **{
-        entry.word: ("drivers", entry.names, 2 if word == "distance" else 1)
-        for word, entry in DRIVERS.items()
-    },
-}
-"""Word → section, the key that holds the names it begins with, and how many these are."""
 
 
 def document_of(
@@ -144,48 +132,46 @@ class _Writer:
             )
             section[name] = place
         else:
-            section_name, key, count = WORDS[sentence.word]
+            assert sentence.element is not None
             name = given.pop("name")
-            sections[section_name][name] = self._entry(sentence.word, name, key, count, given)
+            entry = self._entry(sentence.element, name, given)
+            sections[sentence.element.file_section][name] = entry
 
-    def _entry(
-        self, word: str, name: str, key: str | None, count: int, given: dict[str, Any]
-    ) -> Any:
-        label = f"{word} {name!r}"
+    def _entry(self, kind: type[Element], name: str, given: dict[str, Any]) -> Any:
+        label, key, leading = f"{kind.method()} {name!r}", kind.file_key(), kind.leading()
         entry: dict[str, Any] = {}
         if key is not None:
-            names = [given.pop(argument) for argument in list(given)[:count] if argument in _NAMES]
-            told = (
-                str if key in BODIES else self._name
-            )  # a body's points are new, those of others are there already
-            ends = self._ends(name, names) if key in JOINTS else [told(each) for each in names]
-            entry[key] = ends if count == 2 else ends[0] if ends else None
+            entry[key] = (
+                self._ends(name, given)
+                if issubclass(kind, Joint)
+                else [self._argument(field, given[field.name], label) for field in leading]
+            )
+            if entry[key] is not None and len(leading) < 2:
+                entry[key] = entry[key][0] if leading else None
         entry |= {
-            argument: self._argument(argument, value, f"{label}: {argument}")
-            for argument, value in given.items()
-            if value is not None
+            field.name: self._argument(field, value, f"{label}: {field.name}")
+            for field in kind.fields()
+            if field not in leading and (value := given.get(field.name)) is not None
         }
-        return key if key in JOINTS and entry == {key: None} else entry
+        return key if issubclass(kind, Joint) and entry == {key: None} else entry
 
-    def _argument(self, argument: str, value: Any, label: str) -> Any:
-        if argument == "points":
-            return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
-        if argument == "against":
-            return self._name(value)
-        if argument in _WORDS:
+    def _argument(self, field: Field[Any], value: Any, label: str) -> Any:
+        if field.is_plain:
             return value
+        if field.names_something:
+            return self._name(value)
+        if isinstance(value, Mapping):
+            return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
         return self._value(value, label)
 
-    def _ends(self, joint: str, names: list[Any]) -> list[str] | None:
+    def _ends(self, joint: str, given: dict[str, Any]) -> list[str] | None:
         """The points of a joint; none where they are those that a file finds by the
         joint's name.
         """
-        data = self._parts.joints[joint].data
-        ends = [data.first.label, data.second.label]
-        found = [point.label for point in self._places.get(joint, [])]
-        if not [n for n in names if n is not None] and found == ends:
-            return None
-        return ends
+        element = self._parts.joints[joint]
+        ends = [element.first.label, element.second.label]
+        by_name = [point.label for point in self._places.get(joint, [])]
+        return None if given.get("first") is None and by_name == ends else ends
 
     def _name(self, thing: Any) -> str:
         """A name by which a file means the same thing."""
@@ -318,12 +304,6 @@ class _Writer:
         if value.is_vector():
             return [entry(value[k]) for k in range(value.numel())]
         return [[entry(value[i, j]) for j in range(value.shape[1])] for i in range(value.shape[0])]
-
-
-_NAMES = ("start", "end", "from_", "to", "first", "second", "turn", "point", "body", "joint")
-"""Arguments that are names of things."""
-_WORDS = ("frame", "material", "masses", "spine")
-"""Arguments that are neither numbers nor expressions."""
 
 
 def _places(parts: ModelData) -> dict[str, list[Point]]:

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.errors import ModelError, unknown_name
 from ..core.mathematics import vector
 from ..core.symbols import SX
-from ..model.model import Model
+from ..elements.builder import Model
 from .urdf_file import Connection, LoopJoint, Robot, read_urdf
 from .urdf_tree import GROUND, JOINT_DOFS, Tree, check_values, tree_of
 

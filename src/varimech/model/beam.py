@@ -58,6 +58,10 @@ class Beam(Body):
     """γ (1/s)."""
 
     @property
+    def is_rigid(self) -> bool:
+        return False
+
+    @property
     def segments(self) -> int:
         """n."""
         return len(self.nodes) - 1

@@ -79,6 +79,11 @@ class Body(Named, ABC):
     def told(self) -> str:
         return f" with points {', '.join(map(repr, self.points))}" if self.points else ""
 
+    @property
+    def is_rigid(self) -> bool:
+        """Whether it has one orientation."""
+        return True
+
     @abstractmethod
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
         """What it contributes, in parts that depend on few coordinates each."""

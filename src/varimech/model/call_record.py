@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .element import Element
+
 
 @dataclass(frozen=True)
 class CallRecord:
@@ -14,11 +16,13 @@ class CallRecord:
 
     word: str
     arguments: dict[str, Any]
+    element: type[Element] | None = None
+    """What it made, if that is an element."""
 
 
-def said(word: str, arguments: dict[str, Any]) -> CallRecord:
+def said(word: str, arguments: dict[str, Any], element: type[Element] | None) -> CallRecord:
     """A sentence that stays as it is when lists and arrays that were given change."""
-    return CallRecord(word, {name: _kept(value) for name, value in arguments.items()})
+    return CallRecord(word, {name: _kept(value) for name, value in arguments.items()}, element)
 
 
 def _kept(value: Any) -> Any:

@@ -7,8 +7,8 @@ that can share (natural coordinates) then need no equation.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import casadi as ca
 
@@ -40,22 +40,26 @@ class Shared:
     second_local: SX
 
 
-class Condition(Protocol):
+class Condition(ABC):
     """What a joint is made of."""
 
+    @abstractmethod
     def residuals(self, frames: Frames) -> SX:
-        """The scalars that vanish."""
-        ...
+        """The scalars that vanish, as a column."""
+
+    @abstractmethod
+    def oriented(self) -> tuple[Body, ...]:
+        """Bodies whose orientation it depends on: these cannot be beams."""
 
     def shares(self) -> list[Shared]:
         """What the two bodies share if the condition holds; if not empty, sharing replaces the
         residuals.
         """
-        ...
+        return []
 
 
 @dataclass(frozen=True)
-class Coincident:
+class Coincident(Condition):
     """Two points are at the same place."""
 
     first: Point
@@ -64,6 +68,9 @@ class Coincident:
     def residuals(self, frames: Frames) -> SX:
         return gap(frames, self.first, self.second)
 
+    def oriented(self) -> tuple[Body, ...]:
+        return ()
+
     def shares(self) -> list[Shared]:
         return [
             Shared(True, self.first.body, self.first.local, self.second.body, self.second.local)
@@ -71,7 +78,7 @@ class Coincident:
 
 
 @dataclass(frozen=True)
-class Aligned:
+class Aligned(Condition):
     """Two directions are the same (space)."""
 
     first: Axis
@@ -82,6 +89,9 @@ class Aligned:
         return ca.vertcat(
             *[ca.dot(frames[self.first.body].direction(n), d) for n in self.first.normals]
         )
+
+    def oriented(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
 
     def shares(self) -> list[Shared]:
         return [
@@ -96,7 +106,7 @@ class Aligned:
 
 
 @dataclass(frozen=True)
-class SameOrientation:
+class SameOrientation(Condition):
     """The second body keeps the rotation C relative to the first:  R₂ = R₁ C."""
 
     first: Body
@@ -108,6 +118,9 @@ class SameOrientation:
         pairs = [(0, 1)] if R.shape[0] == 2 else [(0, 1), (1, 2), (2, 0)]
         return ca.vertcat(*[ca.dot(wanted[:, i], R[:, j]) for i, j in pairs])
 
+    def oriented(self) -> tuple[Body, ...]:
+        return self.first, self.second
+
     def shares(self) -> list[Shared]:
         n = self.relative.shape[0]
         axes = [SX.eye(n)[:, k] for k in range(1 if n == 2 else 3)]
@@ -115,7 +128,7 @@ class SameOrientation:
 
 
 @dataclass(frozen=True)
-class Perpendicular:
+class Perpendicular(Condition):
     """Two directions are at right angles (space)."""
 
     first: Axis
@@ -125,12 +138,12 @@ class Perpendicular:
         a, b = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
         return ca.dot(a, b)
 
-    def shares(self) -> list[Shared]:
-        return []
+    def oriented(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
 
 
 @dataclass(frozen=True)
-class Offset:
+class Offset(Condition):
     """The second point has no offset from the first along directions fixed to the first body.
 
     All normals of an axis: the point is on the line along it. One direction: it is on the plane
@@ -145,12 +158,12 @@ class Offset:
         d, frame = gap(frames, self.first, self.second), frames[self.first.body]
         return ca.vertcat(*[ca.dot(frame.direction(n), d) for n in self.directions])
 
-    def shares(self) -> list[Shared]:
-        return []
+    def oriented(self) -> tuple[Body, ...]:
+        return (self.first.body,)
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Condition):
     """Two points keep a distance L:  (d·d − L²) / 2L = 0, so that the multiplier is the force along
     d.
     """
@@ -163,5 +176,5 @@ class Separation:
         d = gap(frames, self.first, self.second)
         return (ca.dot(d, d) - self.length**2) / (2 * self.length)
 
-    def shares(self) -> list[Shared]:
-        return []
+    def oriented(self) -> tuple[Body, ...]:
+        return ()

@@ -4,29 +4,29 @@ models through this.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ModelError, unknown_name
-from ..core.names import check_name
+from ..core.names import DOT, SLASH, check_name
 from ..core.symbols import SX
 from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
 from .call_record import CallRecord
 from .conditions import Coincident
-from .drivers import Driver
-from .forces import Clamp, Force
+from .driver import Driver
+from .force import ForceLaw
 from .frame import Frame, ground_frame
 from .initial_conditions import Start
-from .joints import Joint, planar_angle
-from .own_coordinates import GeneralElement, OwnCoordinate
+from .joint import EndJoint, Joint
+from .own_coordinates import OwnCoordinate
 from .parameter_set import ParameterSet
-from .scalar_outputs import Distance, Slide, Turn
+from .scalar_outputs import Distance, Slide, Turn, planar_angle
 
 if TYPE_CHECKING:
     from .state import State
 
-F = TypeVar("F", bound=Force)
 PointLike = Point | str
 """A point, or its name: 'body.point', or just 'point' where only one place has that name."""
 
@@ -50,8 +50,10 @@ class ModelData:
         )
         self.bodies: dict[str, Body] = {"ground": self.ground}
         self.joints: dict[str, Joint] = {}
-        self.forces: dict[str, Force] = {}
+        self.forces: dict[str, ForceLaw] = {}
         self.drivers: dict[str, Driver] = {}
+        self._joint_forces = 0
+        """How many of the forces are those of joints."""
         self.start_conditions: Start | None = None
         self.sentences: list[CallRecord] = []
         """The words that were said, in their order."""
@@ -156,9 +158,9 @@ class ModelData:
             )
         return found, range(int(number), int(number) + 1)
 
-    def clamps_of(self, beam: Beam) -> list[Clamp]:
+    def clamps_of(self, beam: Beam) -> list[EndJoint]:
         """What holds its ends in a direction."""
-        return [f for f in self.forces.values() if isinstance(f, Clamp) and f.beam is beam]
+        return [j for j in self.joints.values() if isinstance(j, EndJoint) and j.beam is beam]
 
     def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
         """Something that a torque can act on: a rigid body, or a point of a beam."""
@@ -217,7 +219,7 @@ class ModelData:
         """The angle of a joint that turns, or of a planar body against the ground."""
         name = self.name_of(turn)
         if name in self.joints:
-            measure = self.joints[name].turn
+            measure = self.joints[name].angle()
             if measure is None:
                 raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no angle")
             return measure
@@ -232,18 +234,20 @@ class ModelData:
 
     def name_of_angle(self, turn: Turn) -> str | None:
         """The body or joint whose angle this is, if there is one."""
-        joints = [j.name for j in self.joints.values() if j.bodies == turn.bodies]
-        planar = self.dimension == 2 and turn.first.is_ground and turn.second.name in self.bodies
-        names = [name for name in joints if self.joints[name].turn is not None]
-        names += [turn.second.name] if planar else []
-        return next((name for name in names if self.find_angle(name).same(turn)), None)
+        for joint in self.joints.values():
+            own = joint.angle() if joint.bodies == turn.bodies else None
+            if own is not None and own.same(turn):
+                return joint.name
+        if self.dimension == 3 or not turn.first.is_ground or turn.second.name not in self.bodies:
+            return None
+        return turn.second.name if self.find_angle(turn.second).same(turn) else None
 
     def find_displacement(self, joint: Joint | str) -> Slide:
         """The displacement of a joint that slides."""
         name = self.name_of(joint)
         if name not in self.joints:
             raise unknown_name("joint", name, self.joints)
-        measure = self.joints[name].slide
+        measure = self.joints[name].displacement()
         if measure is None:
             raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no displacement")
         return measure
@@ -277,14 +281,14 @@ class ModelData:
         return sum((b.kinetic_energy(frames[b]) for b in self.moving_bodies), SX(0))
 
     @property
-    def general_elements(self) -> list[GeneralElement]:
-        """Elements that may own coordinates and impose constraints."""
-        return [f for f in self.forces.values() if isinstance(f, GeneralElement)]
+    def general_forces(self) -> list[ForceLaw]:
+        """Those that own coordinates, have inertia or impose constraints."""
+        return [force for force in self.forces.values() if force.is_general]
 
     @property
     def own_coordinates(self) -> list[OwnCoordinate]:
         """Coordinates that elements own, in their order."""
-        return [c for element in self.general_elements for c in element.coordinates]
+        return [c for force in self.forces.values() for c in force.coordinates]
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""
@@ -300,6 +304,13 @@ class ModelData:
             raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
         return thing.name
 
+    def add_body(self, body: Body) -> None:
+        """Add a body with its points."""
+        for point in body.points.values():
+            if body.is_rigid or point.name in (body.spine[0], body.spine[-1]):
+                self._named.setdefault(point.name, []).append(point)
+        self.bodies[body.name] = body
+
     def add_point(self, point: Point) -> Point:
         """Give a body a point."""
         point.body.points[point.name] = point
@@ -309,7 +320,7 @@ class ModelData:
     def add_joint(self, joint: Joint) -> Joint:
         """Add a joint, and remember which points it puts at one place."""
         self.joints[joint.name] = joint
-        for condition in joint.conditions:
+        for condition in joint.conditions():
             if isinstance(condition, Coincident):
                 first, second = (
                     _root(self._groups, condition.first),
@@ -319,26 +330,42 @@ class ModelData:
                 self._groups.setdefault(second, second)
         return joint
 
-    def add_force(self, force: F) -> F:
-        """Add a force: clamps before all others, as a file has them, so that sums are the same to
-        the last bit.
+    def add_force(self, force: ForceLaw) -> None:
+        """Add a force, whose coordinates, if it owns any, must have names of their own."""
+        taken = {c.name for c in self.own_coordinates}
+        for coordinate in force.coordinates:
+            if coordinate.name in taken:
+                raise ModelError(
+                    f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
+                    " another name"
+                )
+        self.forces[force.name] = force
+
+    def add_joint_force(self, force: ForceLaw) -> None:
+        """Add a force that a joint exerts: before all others, as a file has them, so that sums are
+        the same to the last bit.
         """
-        if isinstance(force, GeneralElement):
-            taken = {c.name for c in self.own_coordinates}
-            for coordinate in force.coordinates:
-                if coordinate.name in taken:
-                    raise ModelError(
-                        f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
-                        " another name"
-                    )
-        if isinstance(force, Clamp):
-            clamps = {
-                name: other for name, other in self.forces.items() if isinstance(other, Clamp)
-            }
-            self.forces = {**clamps, force.name: force, **self.forces}
-        else:
-            self.forces[force.name] = force
-        return force
+        entries = list(self.forces.items())
+        entries.insert(self._joint_forces, (force.name, force))
+        self.forces = dict(entries)
+        self._joint_forces += 1
+
+    def check_point(self, name: Any, taken: Container[str]) -> None:
+        """Check the name of a new point."""
+        check_name("point", name, SLASH + DOT)
+        self.check_free(name, [taken])
+
+    def check_new(self, noun: str, name: Any, reserved: str = SLASH) -> None:
+        """Check the name of a new element."""
+        check_name(noun, name, reserved)
+        self.check_free(name, [self.bodies, self.joints, self.forces, self.drivers, ("gravity",)])
+
+    def check_free(self, name: str, taken: Iterable[Container[str]]) -> None:
+        """Refuse a name that something else has already."""
+        if any(name in names for names in taken):
+            raise ModelError(
+                f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
+            )
 
 
 def _root(groups: dict[Point, Point], point: Point) -> Point:

@@ -136,6 +136,18 @@ def _turn_deviation(
     return S * ca.cos(target) - C * ca.sin(target)
 
 
+def planar_angle(first: Body, second: Body) -> Turn:
+    """The angle of one planar body against another."""
+    x, y = SX([1, 0]), SX([0, 1])
+    return Turn(first, x, y, second, x)
+
+
+def angle_about(first: Axis, second: Axis) -> Turn:
+    """The angle of one spatial body against another about an axis that both have."""
+    reference, quarter = first.normals
+    return Turn(first.body, reference, quarter, second.body, second.normals[0])
+
+
 @dataclass(frozen=True)
 class Slide:
     """The offset of the second point from the first along a direction of the first body."""

@@ -173,7 +173,7 @@ class State:
         found, parts = self._model.find_beam_parts(beam, segment, 0, "segment")
         forces = {k: found.axial_force(self._frames[found], k) for k in parts}
         for clamp in self._model.clamps_of(found):
-            held = 0 if clamp.end is found.nodes[0] else found.segments - 1
+            held = 0 if clamp.second is found.nodes[0] else found.segments - 1
             if held in forces:
                 forces[held] += clamp.axial_force(self._frames)
         return ca.vertcat(SX(0, 1), *forces.values())
@@ -223,7 +223,7 @@ class State:
     @property
     def kinetic_energy(self) -> SX:
         """Kinetic energy of all bodies, and of inertias that elements own (J)."""
-        own = (e.kinetic_energy(self._frames, self) for e in self._model.general_elements)
+        own = (f.kinetic_energy(self._frames, self) for f in self._model.general_forces)
         return sum(own, self._model.kinetic_energy(self._frames))
 
     @property

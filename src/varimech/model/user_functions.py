@@ -7,16 +7,17 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
 from ..core.errors import ModelError, unknown_name
-from ..core.symbols import NOT_SYMBOLIC, SX
+from ..core.symbols import NOT_SYMBOLIC, SX, symbols_in
 from .body import Body
 from .frame import Frame
+from .own_coordinates import OwnCoordinate
 from .parameter import Parameter
 from .parameter_set import evaluated
 from .state import State, rate_without_acceleration
@@ -93,25 +94,35 @@ class _AnyReactions:
         return SX.sym("f", size)
 
 
-def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State:
+def trial_frames(parts: ModelData) -> dict[Body, Frame]:
+    """Frames of free symbols."""
+    n = parts.dimension
+    free = {
+        body: Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
+        for body in parts.moving_bodies
+    }
+    return {parts.ground: parts.ground_frame(), **free}
+
+
+def trial_state(
+    parts: ModelData, user: str, *, of_a_run: bool = False, own: Iterable[OwnCoordinate] = ()
+) -> State:
     """A state of free symbols, on which a user's function can be tried at the call; that of a run
-    knows accelerations and reactions too.
+    knows accelerations and reactions too. `own` are coordinates beside those of the model.
     """
-    frames: dict[Body, Frame] = {parts.ground: parts.ground_frame()}
+    frames = trial_frames(parts)
     pose: list[SX] = []
     motion: list[SX] = []
-    n = parts.dimension
     for body in parts.moving_bodies:
-        frame = Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
-        frames[body] = frame
+        frame = frames[body]
         pose += [frame.origin, ca.vec(frame.rotation)]
         motion += [frame.origin_rate, ca.vec(frame.rotation_rate)]
-    own: dict[str, SX] = {}
-    for c in parts.own_coordinates:
+    states: dict[str, SX] = {}
+    for c in (*parts.own_coordinates, *own):
         y, ẏ = SX.sym(c.name), SX.sym(c.name)
         pose.append(y)
         motion.append(ẏ)
-        own[c.name] = ẏ if c.order == 1 else y
+        states[c.name] = ẏ if c.order == 1 else y
     q, v, t = ca.vertcat(SX(0, 1), *pose), ca.vertcat(SX(0, 1), *motion), SX.sym("t")
     if of_a_run:
         return State(
@@ -122,7 +133,7 @@ def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State
             multipliers=_AnyMultipliers(),
             reactions=lambda: _AnyReactions(parts),
             coordinates=(q, v, t),
-            own=own,
+            own=states,
             user=user,
         )
     return State(
@@ -131,7 +142,7 @@ def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State
         t,
         lambda x: rate_without_acceleration(x, q, v, t, user),
         coordinates=(q, v, t),
-        own=own,
+        own=states,
         user=user,
     )
 
@@ -212,3 +223,65 @@ def column_of(function: Callable[[State], Any], state: State, label: str) -> SX:
     value = call_user(function, state, label)
     size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
     return as_column(value, size, label)
+
+
+def function_of_state(
+    model: ModelData, value: Any, size: int, label: str, unit: str
+) -> Callable[[State], SX]:
+    """Given numbers, texts, or a user's function, as a function of the state that was tried."""
+    numbers = model.parameter_set
+    value = _with_texts(model, value, label, unit)
+    if callable(value):
+
+        def function(state: State) -> SX:
+            return as_column(call_user(value, state, label), size, label)
+
+        trial = trial_state(model, label)
+        numbers.check_symbols(function(trial), label, symbols_in(*trial.coordinates))
+        return function
+    constant = numbers.scalar(value, label) if size == 1 else numbers.vector_of(value, size, label)
+    return lambda state: constant
+
+
+def _with_texts(model: ModelData, value: Any, label: str, unit: str) -> Any:
+    """Texts, alone or as components, as a function of the state; quantities as numbers."""
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    if not any(isinstance(part, str) for part in parts):
+        return value
+    numbers = model.parameter_set
+    scope = numbers.scope_with("t", None, "the time")
+    quantities = [
+        numbers.quantity(part, unit, label, scope) if isinstance(part, str) else None
+        for part in parts
+    ]
+    known = [
+        part if number is None else number for part, number in zip(parts, quantities, strict=True)
+    ]
+
+    def function(state: State) -> Any:
+        values = [
+            evaluated(part, state.scope, label) if isinstance(part, str) else part for part in known
+        ]
+        return values if isinstance(value, (list, tuple)) else values[0]
+
+    return function
+
+
+def function_of_time(
+    model: ModelData, motion: Any, label: str, unit: str, rule: str | None
+) -> Callable[[SX], SX]:
+    """A given number, text, or user's function, as a function of time that was tried at t = 0."""
+    numbers, t = model.parameter_set, SX.sym("t")
+    scope = numbers.scope_with("t", t, "the time")
+    if isinstance(motion, str):
+        quantity = numbers.quantity(motion, unit, label, scope)
+        motion = motion if quantity is None else quantity
+    if isinstance(motion, str):
+        path = as_column(evaluated(motion, scope, label), 1, label)
+    elif callable(motion) and not isinstance(motion, Parameter):
+        path = as_column(called(motion, t, label, "time t"), 1, label)
+    else:
+        path = numbers.scalar(motion, label, unit=unit)
+    numbers.check_symbols(path, label, symbols_in(t))
+    numbers.scalar(ca.substitute(path, t, SX(0)), f"{label} at t = 0", rule)
+    return lambda time: ca.substitute(path, t, time)

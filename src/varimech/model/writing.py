@@ -5,32 +5,50 @@ and a word that fails leaves no trace.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..core.errors import ModelError
-from ..core.names import DOT, SLASH, check_name
 from .body import Body
 from .call_record import said
-from .drivers import Driver
-from .forces import Force
-from .joints import Joint
+from .driver import Driver
+from .element import Element
+from .force import ForceLaw
+from .joint import Joint
 from .model_data import ModelData
+from .trial import try_out
 
 M = TypeVar("M", bound="ModelBuilder")
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=Element)
 Number = Any
 """A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
 expression ("L/2").
 """
 
 
+_TRIED: set[tuple[type[Element], int]] = set()
+"""Kinds of elements whose methods were seen to return what they should, in the plane or in space."""
+
+
 def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
-    """A word, which changes the model: counted and remembered when it succeeds, without any trace
+    """A method that changes the model: counted and recorded when it succeeds, without any trace
     when it fails.
     """
+    return _changing(method, None)
+
+
+def element_method(
+    kind: type[Element],
+) -> Callable[[Callable[Concatenate[M, P], R]], Callable[Concatenate[M, P], R]]:
+    """The same for a method that adds an element."""
+    return lambda method: _changing(method, kind)
+
+
+def _changing(
+    method: Callable[Concatenate[M, P], R], kind: type[Element] | None
+) -> Callable[Concatenate[M, P], R]:
     signature = inspect.signature(method)
 
     @wraps(method)
@@ -38,17 +56,7 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
         try:
             given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as error:
-            unknown = next(
-                (
-                    f"has no argument {name!r}"
-                    for name in kwargs
-                    if name not in signature.parameters
-                ),
-                error,
-            )
-            raise TypeError(
-                f"{method.__name__}: {unknown}; say {method.__name__}{_without_types(signature)}"
-            ) from None
+            raise _bad_call(method.__name__, signature, kwargs, error) from None
         before = len(self.data.parameter_set.requirements)
         try:
             result = method(self, *args, **kwargs)
@@ -56,12 +64,19 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
             del self.data.parameter_set.requirements[before:]
             raise
         self.data.revision += 1
-        self.data.sentences.append(
-            said(method.__name__, {name: value for name, value in given.items() if name != "self"})
-        )
+        arguments = {name: value for name, value in given.items() if name != "self"}
+        self.data.sentences.append(said(method.__name__, arguments, kind))
         return result
 
     return changing
+
+
+def _bad_call(
+    name: str, signature: inspect.Signature, given: Mapping[str, Any], error: TypeError
+) -> TypeError:
+    unknown = next((key for key in given if key not in signature.parameters), None)
+    reason = error if unknown is None else f"has no argument {unknown!r}"
+    return TypeError(f"{name}: {reason}; say {name}{_without_types(signature)}")
 
 
 def _without_types(signature: inspect.Signature) -> str:
@@ -100,7 +115,7 @@ class ModelBuilder:
         return self.data.joints
 
     @property
-    def forces(self) -> Mapping[str, Force]:
+    def forces(self) -> Mapping[str, ForceLaw]:
         """Forces, torques, springs and dampers by name."""
         return self.data.forces
 
@@ -109,16 +124,14 @@ class ModelBuilder:
         """Drivers by name."""
         return self.data.drivers
 
-    def _check_point(self, name: Any, taken: Container[str]) -> None:
-        check_name("point", name, SLASH + DOT)
-        self._check_free(name, [taken])
-
-    def _check_new(self, kind: str, name: Any, without: str = SLASH) -> None:
-        check_name(kind, name, without)
-        self._check_free(name, [self.bodies, self.joints, self.forces, self.drivers, ("gravity",)])
-
-    def _check_free(self, name: str, taken: Iterable[Container[str]]) -> None:
-        if any(name in names for names in taken):
-            raise ModelError(
-                f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
-            )
+    def _add(self, kind: type[E], arguments: Mapping[str, Any]) -> E:
+        """Make an element from the arguments of its builder method, and take it into the model."""
+        given = {key: value for key, value in arguments.items() if key != "self"}
+        name = given.pop("name")
+        self.data.check_new(kind.noun(), name, kind.reserved)
+        element = kind(self.data, name, given)
+        if (kind, self.dimension) not in _TRIED:
+            try_out(element, self.data)
+            _TRIED.add((kind, self.dimension))
+        element.add_to(self.data)
+        return element

@@ -11,22 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..plotting.figure import COLOURS
-from ..results.plan import SLIDING
 from ..results.run import Run
 from .encoding import floats, thinned
 from .frames import Frames, frames_of, stacked
 
 MOST_NUMBERS = 200_000
 """Coordinates and velocities of all points at all frames; derivatives get as many."""
-DRAWN = {
-    "fixed": "fixed",
-    "distance": "distance",
-    "planar": "plane",
-    "point-on-plane": "plane",
-    "spherical": "ball",
-    "universal": "universal",
-}
-"""Joints that are neither sliders nor pins."""
 MOST_LOOKED_AT = 2_000_000
 """Places of points that are looked at to tell whether stored times are too far apart."""
 STILL = 1e-9
@@ -113,7 +103,7 @@ def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str,
     their centres of mass.
     """
     extents: Mapping[str, list[str]] = plan.get("extents", {})
-    blocks = {j["points"][1] for j in plan.get("joints", []) if j["kind"] in SLIDING}
+    blocks = {j["points"][1] for j in plan.get("joints", []) if j.get("symbol") == "slider"}
     masses = [
         ("mass", name, points)
         for name, points in plan.get("masses", {}).items()
@@ -192,7 +182,7 @@ def _joints(
     turning = 0
     for joint in plan["joints"]:
         first, second = (index[p] for p in joint["points"])
-        kind = "slider" if joint["kind"] in SLIDING else DRAWN.get(joint["kind"], "pin")
+        kind = joint.get("symbol", "pin")
         axis = turning if joint.get("axis") else -1
         turning += axis >= 0
         drawn = {

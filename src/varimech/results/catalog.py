@@ -67,11 +67,11 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
 def names_in(m: ModelData) -> dict[str, list[str]]:
     """All but those of constraints, which depend on the coordinates."""
     planar = m.dimension == 2
-    turning = [j.name for j in m.joints.values() if j.turn is not None]
+    turning = [j.name for j in m.joints.values() if j.angle() is not None]
     return {
         "point": [p.label for p in m.all_points],
         "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
-        "slide": [j.name for j in m.joints.values() if j.slide is not None],
+        "slide": [j.name for j in m.joints.values() if j.displacement() is not None],
         "body": [b.name for b in m.moving_bodies if planar or isinstance(b, RigidBody)],
         "joint": list(m.joints),
         "driver": list(m.drivers),

@@ -14,8 +14,8 @@ import numpy as np
 from ..coordinates.redundancy import LOADS, RedundantReactionWarning, not_unique
 from ..core.errors import ModelError, unknown_name
 from ..core.symbols import SX
-from ..model.drivers import Driver
-from ..model.joints import Joint
+from ..model.driver import Driver
+from ..model.joint import Joint
 from ..model.named import Named
 from ..sensitivity.objective import StateFunction, checked_callable
 from .catalog import ENERGIES, MEASURES, names_of

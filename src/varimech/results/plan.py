@@ -11,14 +11,11 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..model.beam import Beam
-from ..model.body import RigidBody
-from ..model.forces import Spring
-from ..model.joints import Joint
+from ..model.conditions import Axis
+from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Distance, Turn
+from ..model.scalar_outputs import Turn
 from ..plotting.mechanism_drawing import Slider
-
-SLIDING = ("prismatic", "cylindrical", "point-on-line")
 
 
 def point_aliases(model: ModelData) -> dict[str, str]:
@@ -51,14 +48,15 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
         for b in bodies
     ]
     for force in model.forces.values():
-        if isinstance(force, Spring) and isinstance(force.measure, Distance):
-            ends = [force.measure.first.label, force.measure.second.label]
-            shapes.append(("damper" if force.stiffness.is_zero() else "spring", force.name, ends))
+        between, shape = force.span(), force.drawn_as()
+        if between is not None and shape is not None:
+            shapes.append((shape, force.name, [between.first.label, between.second.label]))
     joints = [
         {
             "kind": j.kind,
+            "symbol": j.symbol,
             "name": j.name,
-            "points": [j.data.first.label, j.data.second.label],
+            "points": [j.first.label, j.second.label],
             "ground": [b.is_ground for b in j.bodies],
             **_axis(model, j),
         }
@@ -93,7 +91,7 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
             if len(b.spine) < 2
         },
         "efforts": {
-            d.name: "N·m" if isinstance(d.measure, Turn) else "N" for d in model.drivers.values()
+            d.name: "N·m" if isinstance(d.output, Turn) else "N" for d in model.drivers.values()
         },
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
@@ -110,8 +108,8 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
 
 def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
     """The axis of a joint, in the frame of a rigid body."""
-    for axis in (joint.data.first_axis, joint.data.second_axis):
-        if axis is not None and (axis.body.is_ground or isinstance(axis.body, RigidBody)):
+    for axis in joint.values.values():
+        if isinstance(axis, Axis) and axis.body.is_rigid and joint.symbol != "fixed":
             direction = model.parameter_set.evaluate(axis.direction).ravel().tolist()
             return {"axis": direction, "body": None if axis.body.is_ground else axis.body.name}
     return {}
@@ -124,7 +122,7 @@ def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: in
     size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
     found = []
     for joint in plan.get("joints", ()):
-        if joint["kind"] not in SLIDING:
+        if joint.get("symbol") != "slider":
             continue
         path = paths[point := joint["points"][1]]
         along = _way(joint, path) if joint["ground"][0] else None

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ..coordinates.connected import check_connected
 from ..coordinates.relative.choice import cut_names
 from ..coordinates.relative.equations import closure_sizes
-from ..coordinates.relative.joints import coordinate_names, has_euler_parameters
+from ..coordinates.relative.joints import coordinate_names, motion_of
 from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tree
 from ..core.markup import Displayed, counted, html_text
-from ..model.joints import Joint
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..plotting.figure import picture
 from ..plotting.outline import Branch, outline, shortened
@@ -224,7 +224,7 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
 
 def _hanging(link: Link) -> Hanging:
     joint, body = link.joint, link.body
-    names, euler = coordinate_names(joint, body), has_euler_parameters(joint, body.dimension)
+    names, euler = coordinate_names(joint, body), motion_of(joint, body).has_euler_parameters
     name, kind = (None, "free") if joint is None else (joint.name, joint.kind)
     return Hanging(body.name, link.parent.name, name, kind, not link.forward, names, euler)
 

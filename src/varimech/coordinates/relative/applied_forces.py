@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.symbols import SX
 from ...model.body import Body
-from ...model.forces import Force
+from ...model.force import ForceLaw
 from ...model.model_data import ModelData
 from ...model.state import State
 from ..counted_angles import AngleSymbols
@@ -85,7 +85,7 @@ class _Reader:
         self._state = State(model, self._frames, t, self._rate, counted=self._angle, user="a force")
         self._roles = roles_of(PARAMETER, model.parameter_set.vector) | roles_of(TIME, t)
 
-    def read(self, force: Force) -> _Read | None:
+    def read(self, force: ForceLaw) -> _Read | None:
         """One force; None where it acts on nothing that moves."""
         pairs = force.efforts(self._frames, self._state)
         held = [

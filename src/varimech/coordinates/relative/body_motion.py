@@ -18,25 +18,17 @@ References: `recursion`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cache
 
 import casadi as ca
 
 from ...core.symbols import SX, wedge
 from ...model.body import Body, RigidBody
 from ...model.frame import Frame, known_points, spin
+from ...model.relative_motion import Relation, RelativeMotion
 from .choice import CENTRE_OF_MASS
-from .joints import (
-    Place,
-    Relation,
-    Sliding,
-    Turning,
-    coordinate_count_of,
-    dofs_of,
-    has_euler_parameters,
-    relation,
-)
+from .joints import Place
 from .spanning_tree import Link
 
 
@@ -92,8 +84,8 @@ def move(
     """A body's motion from that of its parent and the coordinates of its joint."""
     body = link.body
     own, other = (place.second, place.first) if link.forward else (place.first, place.second)
-    step = _step(dofs_of(link.joint), link.forward, reference, body.dimension, own is body.com)
-    given = [place.first_triad, place.second_triad, place.relative, own, body.com]
+    step = _step_of(place.motion, link.forward, reference, body.dimension, own is body.com)
+    given = [*place.motion.geometry, own, body.com]
     anchor = parent.frame.position(other)
     known = [
         parent.frame.rotation,
@@ -106,32 +98,47 @@ def move(
     found = step.call([anchor, *known, *given, z, ż])
     o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = found
     frame = Frame(o, R, ȯ, Ṙ, known_points([(body.com, com, ṙ_G), (own, at, ȧt)]))
-    euler = tuple(range(4)) if has_euler_parameters(link.joint, body.dimension) else ()
+    euler = tuple(range(4)) if place.motion.has_euler_parameters else ()
     return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω), Hinge(motions, w, drift, turning, arm, euler)
 
 
-@cache
-def _step(
-    dofs: tuple[Turning, Sliding], forward: bool, reference: str, n: int, at_com: bool
+_STEPS: dict[Hashable, ca.Function] = {}
+"""Built once for all joints that move alike."""
+
+
+def _step_of(
+    motion: RelativeMotion, forward: bool, reference: str, n: int, at_com: bool
 ) -> ca.Function:
-    """The recursion from one body to the next, built once for all joints that turn and slide alike;
-    `at_com` if the body's point is its centre of mass.
+    if motion.key is None:
+        return _step(motion, forward, reference, n, at_com)
+    key = (motion.key, forward, reference, n, at_com)
+    if key not in _STEPS:
+        symbols = [SX.sym("g", *x.shape) for x in motion.geometry]
+        _STEPS[key] = _step(motion.restated(symbols), forward, reference, n, at_com)
+    return _STEPS[key]
+
+
+def _step(
+    motion: RelativeMotion, forward: bool, reference: str, n: int, at_com: bool
+) -> ca.Function:
+    """The recursion from one body to the next; `at_com` if the body's point is its centre of
+    mass.
     """
     spins = 1 if n == 2 else 3
-    count = coordinate_count_of(dofs, n)
+    count = len(motion.names)
     x_p, r_p, ṙ_p, u_p, own, own_com = (
         SX.sym(name, n) for name in ("x", "r", "ṙ", "u", "own", "com")
     )
     ω_p, angle_p, z, ż = SX.sym("ω", spins), SX.sym("angle"), SX.sym("z", count), SX.sym("ż", count)
-    R_p, A, B, C = (SX.sym(name, n, n) for name in "RABC")
-    joint = relation(dofs, Place(SX.zeros(n), SX.zeros(n), A, B, C), z, ż)
+    R_p = SX.sym("R", n, n)
+    joint = motion.relation(z, ż)
     R, angle = _turned_by(R_p, angle_p, joint, forward)
     if forward:
         x2 = at = x_p + R_p @ joint.displacement
     else:
         x2, at = x_p, x_p - R @ joint.displacement
     if n == 3:
-        angle = z[0] if dofs[0] is Turning.ABOUT_AXIS else SX(0)
+        angle = z[motion.names.index("angle")] if "angle" in motion.names else SX(0)
     R1, sign = (R_p, 1) if forward else (R, -1)
     origin = at - R @ own
     com = at if at_com else origin + R @ own_com
@@ -148,11 +155,15 @@ def _step(
     ȧt = ẋ2 if forward else u + cross(ω, at - r)
     ṙ = ṙ_G if reference == CENTRE_OF_MASS else SX.zeros(n)
     ω1 = ω_p if forward else ω
-    turning = SX.zeros(1) if n == 2 else cross(ω1, wż) + sign * (R1 @ joint.turning_rate)
+    turning = (
+        sign * joint.turning_rate if n == 2 else cross(ω1, wż) + sign * (R1 @ joint.turning_rate)
+    )
     drift = cross(ω_p, ṙ - ṙ_p) + cross(ω1, lż) + cross(turning, lever) + cross(wż, ṙ - ẋ2)
-    motion = [origin, R, u + cross(ω, origin - r), spin(ω) @ R, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω]
-    inputs = [x_p, R_p, angle_p, r_p, ṙ_p, u_p, ω_p, A, B, C, own, own_com, z, ż]
-    return ca.Function("step", inputs, [*motion, motions, w, drift, turning, arm])
+    if joint.sliding_rate is not None:
+        drift = drift + sign * (R1 @ joint.sliding_rate)
+    body = [origin, R, u + cross(ω, origin - r), spin(ω) @ R, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω]
+    inputs = [x_p, R_p, angle_p, r_p, ṙ_p, u_p, ω_p, *motion.geometry, own, own_com, z, ż]
+    return ca.Function("step", inputs, [*body, motions, w, drift, turning, arm])
 
 
 def still(body: Body) -> Motion:

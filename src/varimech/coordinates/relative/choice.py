@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import ModelError
-from ...model.joints import Joint
+from ...model.joint import Joint
 
 CENTRE_OF_MASS, ORIGIN = "centre of mass", "origin"
 

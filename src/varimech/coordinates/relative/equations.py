@@ -4,25 +4,22 @@ constraints.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
-from ...core.coordinate_scales import CoordinateScales
 from ...core.symbols import SX, symbols_in
-from ...model.body import Body
 from ...model.model_data import ModelData
 from ..connected import check_connected
 from ..counted_angles import counted_names
 from ..dynamics import Constraint, Element
 from ..equations import Equations, angles_of_forces, derive
 from ..own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
-from ..poses import Pose
 from .choice import ORIGIN
-from .joint_values import PlaceValues
-from .joints import coordinate_names, sliding
+from .joint_values import JointValues
+from .joints import coordinate_names
 from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 from .tree_angles import TreeAngles
@@ -45,7 +42,11 @@ def relative_equations(
         for j in tree.cuts
     }
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
-    places, t, declared = _Places(tree, recursion), SX.sym("t"), DeclaredCoordinates(model)
+    places, t, declared = (
+        JointValues(tree, recursion.places),
+        SX.sym("t"),
+        DeclaredCoordinates(model),
+    )
     forced = angles_of_forces(model, recursion.q, recursion.v, recursion.frames, t, declared)
     angles = TreeAngles(recursion, counted_names(model, [*forced, *counted]))
     sizes = places.sizes()
@@ -108,39 +109,3 @@ def _euler_parameters(tree: SpanningTree, recursion: Recursion) -> list[Element]
         unit = Constraint(name, (ca.dot(p, p) - 1) / 2, () if joint is None else (joint.name,))
         found.append(Element(name, kinetic, constraints=(unit,)))
     return found
-
-
-class _Places:
-    """All joints in numbers: from poses of bodies to coordinates, and how large these are."""
-
-    def __init__(self, tree: SpanningTree, recursion: Recursion):
-        self._tree = tree
-        places = [recursion.places[link.body] for link in tree.links]
-        parts = [
-            x
-            for p in places
-            for x in (p.first, p.second, p.first_triad, p.second_triad, p.relative)
-        ]
-        values = iter(tree.model.parameter_set.evaluate_all(parts) if parts else [])
-        self._places = [
-            PlaceValues(
-                next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]
-            )
-            for _ in places
-        ]
-
-    def sizes(self) -> CoordinateScales:
-        """Which coordinates are lengths, and the longest arm between joints."""
-        arms = [
-            float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)
-        ]
-        slides = [slides for link in self._tree.links for slides in sliding(link.joint, link.body)]
-        return CoordinateScales(1.0 - np.array(slides, dtype=float), max(arms, default=0.0))
-
-    def coordinates(self, poses: Mapping[Body, Pose]) -> np.ndarray:
-        """Values of all coordinates."""
-        found = [np.zeros(0)]
-        for link, place in zip(self._tree.links, self._places, strict=True):
-            pair = (link.parent, link.body) if link.forward else (link.body, link.parent)
-            found.append(place.coordinates(link.joint, poses[pair[0]], poses[pair[1]]))
-        return np.concatenate(found)

@@ -17,12 +17,12 @@ from functools import cached_property
 
 import casadi as ca
 
-from ...core.symbols import SX, wedge
+from ...core.symbols import SX, symbols_in, wedge
 from ...model.body import Body, Frames
 from ...model.frame import Frame
 from .body_motion import Hinge, Inertia, Motion, cross, inertia_about, move, moved, still, wrench
 from .choice import ORIGIN
-from .joints import Turning, coordinate_count, dofs_of, place_of
+from .joints import place_of
 from .spanning_tree import Link, SpanningTree
 
 
@@ -43,9 +43,8 @@ class Recursion:
         first = 0
         for link in tree.links:
             body = link.body
-            self.columns[body] = range(
-                first, first := first + coordinate_count(link.joint, body.dimension)
-            )
+            count = len(self.places[body].motion.names)
+            self.columns[body] = range(first, first := first + count)
             self.motions[body], self.hinges[body] = self._move(
                 link, reference, self.motions[link.parent]
             )
@@ -65,14 +64,17 @@ class Recursion:
         columns = self.columns[body]
         return values[columns.start : columns.stop] if columns else SX(0, 1)
 
-    def joint_angle(self, body: Body) -> SX:
+    def joint_angle(self, body: Body) -> SX | None:
         """The angle of the joint that carries a body, from its first body to its second: its
-        coordinate; in the plane also a constant one.
+        coordinate, in the plane also a constant; None where it is neither.
         """
-        columns, place = self.columns[body], self.places[body]
-        if dofs_of(self.tree.link_of[body].joint)[0] is not Turning.NOT:
-            return self.q[columns.start]
-        return ca.atan2(place.relative[1, 0], place.relative[0, 0])
+        motion, z = self.places[self.tree.link_of[body].body].motion, self._of(self.q, body)
+        if body.dimension == 3:
+            return z[motion.names.index("angle")] if "angle" in motion.names else None
+        angle = motion.relation(z, self._of(self.v, body)).angle
+        assert angle is not None, "planar motions turn by an angle"
+        varies = not symbols_in(angle).isdisjoint(symbols_in(z))
+        return None if varies and not angle.is_symbolic() else angle
 
     @cached_property
     def frames(self) -> dict[Body, Frame]:

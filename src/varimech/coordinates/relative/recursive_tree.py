@@ -93,12 +93,12 @@ class RecursiveTree:
         parameters are involved.
         """
         place, body = self.recursion.places[link.body], link.body
-        given = [*vars(place).values(), body.com, body.mass, body.inertia]
-        if not all(x.is_constant() for x in given):
+        motion = place.motion
+        given = [place.first, place.second, *motion.geometry, body.com, body.mass, body.inertia]
+        if motion.key is None or not all(x.is_constant() for x in given):
             return link
-        kind = link.joint.kind if link.joint else None
         return (
-            kind,
+            motion.key,
             link.forward,
             link.parent.is_ground,
             np.concatenate([np.array(ca.DM(x)).ravel() for x in given]).tobytes(),

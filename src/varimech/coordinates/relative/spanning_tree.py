@@ -18,9 +18,10 @@ from itertools import count
 from ...core.errors import ModelError, unknown_name
 from ...core.messages import Message
 from ...model.body import Body, RigidBody
-from ...model.joints import Joint
+from ...model.joint import Joint
 from ...model.model_data import ModelData
-from .joints import coordinate_count, has_euler_parameters
+from ...model.relative_motion import RelativeMotion
+from .joints import motion_of
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class SpanningTree:
     @property
     def coordinates(self) -> int:
         """Number of relative coordinates."""
-        return sum(coordinate_count(link.joint, link.body.dimension) for link in self.links)
+        return sum(len(motion_of(link.joint, link.body).names) for link in self.links)
 
     @property
     def is_open(self) -> bool:
@@ -96,11 +97,9 @@ def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
         body: [] for body in model.bodies.values()
     }
     for k, joint in enumerate(model.joints.values()):
-        if (
-            joint.kind == "distance" or joint.name in cut
-        ):  # two points at a distance: no simple coordinates do justice to it
+        if joint.motion is None or joint.name in cut:
             continue
-        cost = _cost(joint)
+        cost = _cost(joint.motion, model.dimension)
         for body in joint.bodies:
             joints_of[body].append((cost, k, joint))
     links: list[Link] = []
@@ -145,9 +144,7 @@ def _rigid(body: Body, model: ModelData) -> RigidBody:
     return body
 
 
-def _cost(joint: Joint) -> int:
+def _cost(motion: RelativeMotion, dimension: int) -> int:
     """Unknowns and equations of a joint in the tree, less the equations where it is cut."""
-    n = joint.bodies[0].dimension
-    coordinates, lengths = coordinate_count(joint, n), int(has_euler_parameters(joint, n))
-    dofs = coordinates - lengths
-    return coordinates + lengths - ((3 if n == 2 else 6) - dofs)
+    coordinates, lengths = len(motion.names), int(motion.has_euler_parameters)
+    return coordinates + lengths - ((3 if dimension == 2 else 6) - motion.dofs)

@@ -80,7 +80,7 @@ class TreeAngles:
         recursion, tree = self._recursion, self._recursion.tree
         for body in turn.bodies:
             link = tree.link_of.get(body)
-            own = None if link is None or link.joint is None else link.joint.turn
+            own = None if link is None or link.joint is None else link.joint.angle()
             if own is not None and own.same(turn):
                 return recursion.joint_angle(body)
         if self._model.dimension == 3:
@@ -90,8 +90,10 @@ class TreeAngles:
         for body, sign in zip(turn.bodies, (-1, 1), strict=True):
             path = tree.path(body)
             for between in reversed(path[: path.index(carrier)]):
-                forward = tree.link_of[between].forward
-                total += (sign if forward else -sign) * recursion.joint_angle(between)
+                angle = recursion.joint_angle(between)
+                if angle is None:
+                    return None
+                total += (sign if tree.link_of[between].forward else -sign) * angle
         return None if symbols_in(total).isdisjoint(symbols_in(recursion.q)) else total
 
 

@@ -1,0 +1,71 @@
+"""Bar: a rigid body along its own x axis, uniform unless its inertia is given."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..core.errors import Label, ModelError
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import RigidBody
+from ..model.body_element import BodyElement, rigid_body
+from ..model.model_data import ModelData
+
+
+class Bar(BodyElement[RigidBody]):
+    """A straight bar along its own x axis, with a named point at each end."""
+
+    kind = "bar"
+    start = fields.NewPoint("Name of the point at its origin.")
+    end = fields.NewPoint("Name of the point at x = length.")
+    length = fields.Scalar("Length.", unit="m", rule="positive")
+    mass = fields.Scalar("Mass.", unit="kg", rule="positive")
+    com = fields.OptionalScalar(
+        "Distance of the centre of mass from `start`; half the length if not given.", unit="m"
+    )
+    inertia = fields.Inertia(
+        "About the centre of mass; that of a uniform bar if not given (m L²/12; in space a solid"
+        " cylinder).",
+        default=None,
+    )
+    radius = fields.Scalar(
+        "Radius of that cylinder (spatial bars only).", unit="m", rule="non-negative", default=0.0
+    )
+    points = fields.NewPoints("Further named points.", example="middle")
+    floating = fields.Flag("True for a bar that is meant to have no path of joints to the ground.")
+
+    def build(self, model: ModelData) -> RigidBody:
+        L, x = self.length, self.length / 2 if self.com is None else self.com
+        names = ["com", self.start, self.end, *self.points]
+        if len(set(names)) < len(names):
+            raise ModelError(
+                f"{self.label}: two of its points have one name in {names!r}; give them different"
+                " names"
+            )
+        if self.dimension == 2 and not self.radius.is_zero():
+            raise ModelError(
+                "means nothing in the plane",
+                label=Label(self.label, "radius"),
+                value=self.given["radius"],
+                remedy="give the inertia instead",
+            )
+        rest = SX.zeros(self.dimension - 1)
+        points = {
+            "com": ca.vertcat(x, rest),
+            self.start: ca.vertcat(SX(0), rest),
+            self.end: ca.vertcat(L, rest),
+            **self.points,
+        }
+        inertia = self._uniform() if self.inertia is None else self.inertia
+        ends = (self.start, self.end)
+        return rigid_body(
+            self, self.mass, ca.densify(inertia), points, ends, floating=self.floating
+        )
+
+    def _uniform(self) -> SX:
+        """Inertia of a uniform bar about its centre."""
+        m, L, r = self.mass, self.length, self.radius
+        transverse = m * (L**2 + 3 * r**2) / 12
+        if self.dimension == 2:
+            return transverse
+        return ca.diag(ca.vertcat(m * r**2 / 2, transverse, transverse))

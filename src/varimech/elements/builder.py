@@ -1,0 +1,131 @@
+"""The builder of a mechanism: a method for every kind of element, and the start.
+
+Each method checks what it is given, at the call, before anything changes. `Mechanism` adds the
+analyses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import Label, check_named
+from ..core.names import check_name
+from ..model.body import Body, Point
+from ..model.initial_condition_reader import InitialConditionReader
+from ..model.parameter import Parameter, Parameters
+from ..model.writing import Number, change
+from .methods import ElementMethods, method_of
+from .registry import find_kind
+
+
+class Model(ElementMethods):
+    """The methods to build a mechanism with: parameters, points, elements, start."""
+
+    @change
+    def parameter(
+        self,
+        name: str,
+        value: float | str,
+        *,
+        unit: str = "",
+        bounds: tuple[float | str | None, float | str | None] | None = None,
+        spread: Any = None,
+    ) -> Parameter:
+        """A named number that may change: nominal value, unit, bounds, and its spread in
+        manufacture.
+
+        Numbers are in SI units; texts ("30 mm") have their own and are turned into these.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.01))
+        >>> L / 2
+        SX((L/2))
+        """
+        check_name("parameter", name, without="")
+        parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
+        self.data.parameter_set.add(parameter)
+        return parameter
+
+    @property
+    def parameters(self) -> Parameters:
+        """All parameters by name."""
+        return Parameters(self.data.parameter_set.parameters)
+
+    @change
+    def point(self, body: Body | str, name: str, local: Any) -> Point:
+        """A further named point of a body (or of the ground), m in the body's frame."""
+        body = self.data.find_rigid_body(body, f"point {name!r}")
+        self.data.check_point(name, body.points)
+        point = Point(
+            body,
+            name,
+            self.data.parameter_set.vector_of(
+                local, self.dimension, f"point {body.name}.{name}", unit="m"
+            ),
+        )
+        return self.data.add_point(point)
+
+    def ground_point(self, name: str, position: Any) -> Point:
+        """A named point of the ground, m."""
+        return self.point(self.data.ground, name, position)
+
+    @change
+    def start(
+        self,
+        *,
+        angle: Mapping[str, Number] | None = None,
+        displacement: Mapping[str, Number] | None = None,
+        distance: Mapping[tuple[str, str], Number] | None = None,
+        position: Mapping[str, Any] | None = None,
+        orientation: Mapping[str, Any] | None = None,
+        speed: Mapping[Any, Any] | None = None,
+        near: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Say how the mechanism starts: one value for each freedom; the rest is assembled from
+        them.
+
+        Args:
+            angle: of planar bodies or of joints that turn, rad.
+            displacement: of joints that slide, m.
+            distance: between two named points, m: {("1", "B"): 2.0}.
+            position: of points, m; None leaves a component open: {"P": (0.5, None)}.
+            orientation: of spatial bodies, a 3×3 matrix (see `varimech.rotation`); its speed is the
+                angular velocity in global components.
+            speed: rate of any of the above by the same key (rad/s, m/s); zero if not given. A
+                vector for positions and orientations; the pair (rate of angle, rate of
+                displacement) for a joint of which both are given.
+            near: rough angles (planar) or orientations (spatial) of bodies, or positions of points,
+                that choose between two ways to assemble.
+        """
+        for key, (values, example) in {
+            "angle": (angle, "{'crank': 1.0}"),
+            "displacement": (displacement, "{'guide': 0.1}"),
+            "distance": (distance, "{('1', 'B'): 2.0}"),
+            "position": (position, "{'P': (0.5, None)}"),
+            "orientation": (orientation, "{'arm': varimech.rotation((0, 0, 1), 0.5)}"),
+            "speed": (speed, "{'crank': 6.0}"),
+            "near": (near, "{'S': (0.3, 0)}"),
+        }.items():
+            check_named(Label("start", key), values, example)
+        reader = InitialConditionReader(
+            self.data, speed or {}, set(angle or {}) & set(displacement or {})
+        )
+        reader.angles(angle or {})
+        reader.displacements(displacement or {})
+        reader.distances(distance or {})
+        reader.positions(position or {})
+        reader.orientations(orientation or {})
+        self.data.start_conditions = reader.finish(near or {})
+
+    if not TYPE_CHECKING:  # type checkers know the built-in methods, and find what is misspelt
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            """The builder method of a kind that was registered."""
+            kind = find_kind(name)
+            if kind is None:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+                )
+            return method_of(kind).__get__(self)

@@ -1,0 +1,129 @@
+"""Clamp: holds an end of a beam in place and bends it towards a direction.
+
+    V = k/2 (d × a − c₀)²,     a: the segment as it leaves that end, d: the direction of the holder
+
+In space |d × a| − |c₀|; c₀ is d × a of the unstressed beam, none where that is straight. With
+damping like that of the beam.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..core.errors import ModelError
+from ..core.symbols import SX, wedge
+from ..model import fields
+from ..model.beam import STRAIGHT, Beam, bend_rate, bent
+from ..model.body import Frames
+from ..model.conditions import Coincident, Condition
+from ..model.force import ForceLaw
+from ..model.joint import EndJoint
+from ..model.model_data import ModelData
+from ..model.state import State
+
+
+class Clamp(EndJoint):
+    """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the
+    ground (the first point).
+
+    At the start the beam has the direction, unless other values given there say otherwise.
+    `reaction` and `reaction_torque` are those on the beam.
+    """
+
+    kind = "clamp"
+    symbol = "fixed"
+    direction = fields.Direction(
+        "Direction in which the beam (of a curved one, its tangent) leaves the clamp, in the first"
+        " body's frame.",
+        of="first",
+    )
+
+    @property
+    def label(self) -> str:
+        return f"clamp {self.name!r}"
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (Coincident(self.first, self.second),)
+
+    def check_given(self, model: ModelData) -> None:
+        by_name = self.given["first"] is None
+        super().check_given(model)
+        holder, end = (model.find_point(self.given[key]) for key in ("first", "second"))
+        if by_name and isinstance(holder.body, Beam) and not isinstance(end.body, Beam):
+            holder, end = end, holder
+        beam = end.body
+        if not isinstance(beam, Beam) or isinstance(holder.body, Beam):
+            raise ModelError(
+                f"{self.label} holds the end of a beam (second point) by a rigid body or the ground"
+                f" (first point), not {end.label!r} by {holder.label!r}; two beams need a body"
+                " between them"
+            )
+        if end not in (beam.nodes[0], beam.nodes[-1]):
+            ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
+            raise ModelError(
+                f"{self.label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}"
+            )
+        self.given |= {"first": holder, "second": end}
+
+    def prepare(self, model: ModelData) -> None:
+        super().prepare(model)
+        model.check_free(f"{self.name}.bending", [model.forces, model.drivers])
+
+    def add_to(self, model: ModelData) -> None:
+        super().add_to(model)
+        model.add_joint_force(Bending(f"{self.name}.bending", self))
+
+    def moment(self, frames: Frames) -> SX:
+        """On the beam (N·m)."""
+        d, a, k, c0 = self._terms(frames)
+        c, β = wedge(d, a), self.beam.stiffness_damping
+        if c.numel() == 3 and c0.is_zero() and β.is_zero():
+            return -k * c * ca.dot(d, a)
+        strength = bent(d, a, c0) + β * bend_rate(d, a, *self.directions(frames, rate=True))
+        size = ca.sqrt(ca.sumsqr(c) + STRAIGHT**2 * ca.sumsqr(a))
+        return -k * strength * ca.dot(d, a) * (1 if c.numel() == 1 else c / size)
+
+    def axial_force(self, frames: Frames) -> SX:
+        """What it adds to the force along the segment that it holds (N)."""
+        d, a, k, c0 = self._terms(frames)
+        return k * bent(d, a, c0) * bent(d, a, SX(0)) / ca.norm_2(a)
+
+    def energy(self, frames: Frames) -> SX:
+        """V (J)."""
+        d, a, k, c0 = self._terms(frames)
+        return k / 2 * (ca.sumsqr(wedge(d, a)) if c0.is_zero() else bent(d, a, c0) ** 2)
+
+    def _terms(self, frames: Frames) -> tuple[SX, SX, SX, SX]:
+        """d, a, k and c₀."""
+        stiffness, bend = self.beam.clamp_stiffness(self.second), self.beam.clamp_bend(self.second)
+        return *self.directions(frames), stiffness, bend
+
+    def directions(self, frames: Frames, *, rate: bool = False) -> tuple[SX, SX]:
+        """d and a, or their rates."""
+        beam, frame, holder = self.beam, frames[self.beam], frames[self.direction.body]
+        next_ = beam.nodes[1] if self.second is beam.nodes[0] else beam.nodes[-2]
+        place = frame.velocity if rate else frame.position
+        d = (holder.rotation_rate if rate else holder.rotation) @ self.direction.direction
+        return d, place(next_.local) - place(self.second.local)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bending(ForceLaw):
+    """The force with which a clamp bends its beam."""
+
+    name: str
+    clamp: Clamp
+
+    def potential_energy(self, frames: Frames, state: State) -> SX:
+        return self.clamp.energy(frames)
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        β = self.clamp.beam.stiffness_damping
+        if β.is_zero():
+            return []
+        positions, rates = (self.clamp.directions(frames, rate=rate) for rate in (False, True))
+        rate = bend_rate(*positions, *rates)
+        stiffness = self.clamp.beam.clamp_stiffness(self.clamp.second)
+        return [(rate, -β * stiffness * rate)]

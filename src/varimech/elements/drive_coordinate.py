@@ -1,0 +1,20 @@
+"""Driven coordinate: the component of a position along a fixed direction, u·r − f(t) = 0."""
+
+from __future__ import annotations
+
+from ..model import fields
+from ..model.driver import Driver
+from ..model.scalar_outputs import Coordinate
+
+
+class DriveCoordinate(Driver):
+    """Impose the component of a point's position along a global direction as a function of time."""
+
+    kind = "drive coordinate"
+    point = fields.Point("Point whose position is driven.")
+    direction = fields.Direction("Global direction.", positional=True)
+    motion = fields.Motion("The component, an expression of t.", unit="m")
+
+    @property
+    def output(self) -> Coordinate:
+        return Coordinate(self.point, self.direction.direction)

@@ -1,0 +1,19 @@
+"""Driven displacement: s − f(t) = 0."""
+
+from __future__ import annotations
+
+from ..model import fields
+from ..model.driver import Driver
+from ..model.scalar_outputs import Slide
+
+
+class DriveDisplacement(Driver):
+    """Impose the displacement of a joint that slides as a function of time."""
+
+    kind = "drive displacement"
+    joint = fields.Displacement("Joint that slides.")
+    motion = fields.Motion("The displacement, an expression of t.", unit="m")
+
+    @property
+    def output(self) -> Slide:
+        return self.joint

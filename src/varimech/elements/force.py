@@ -1,0 +1,49 @@
+"""Force on a point: Q = (∂v/∂q̇)ᵀ F."""
+
+from __future__ import annotations
+
+from ..core.errors import ModelError
+from ..core.messages import Message
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Frames
+from ..model.force import Force
+from ..model.model_data import ModelData
+from ..model.state import State
+
+FRAMES = ("global", "body")
+LEAVE_FRAME = Message("leave {frame} out", frame="body")
+
+
+class PointForce(Force):
+    """A force on a point: components, or a function of the state that returns them.
+
+    A constant: `m.force("push", "rod.tip", (10, 0))`. Of time or state: `m.force("push", "rod.tip",
+    lambda s: (vm.sin(s.time), 0))`.
+    """
+
+    kind = "force"
+    point = fields.Point("Point that it acts on.")
+    value = fields.StateFunction(
+        "Components: numbers, or a function of the state (of t and the state as text).",
+        size="vector",
+        unit="N",
+        positional=True,
+    )
+    frame = fields.Choice(
+        'Along which axes the components are: "global", or "body" for those of the body.',
+        options=FRAMES,
+        default="global",
+    )
+
+    def prepare(self, model: ModelData) -> None:
+        if self.frame == "body" and self.dimension == 3 and not self.point.body.is_rigid:
+            raise ModelError(
+                "a beam has no axes of its own", element=self.label, remedy=LEAVE_FRAME
+            )
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        frame = frames[self.point.body]
+        F = self.value(state)
+        velocity = frame.velocity(self.point.local)
+        return [(velocity, frame.direction(F) if self.frame == "body" else F)]

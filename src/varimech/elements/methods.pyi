@@ -1,0 +1,551 @@
+"""Types of the builder methods. Written by `python tools/write_elements.py` from the fields of the
+elements; change those.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..model.beam import Beam
+from ..model.body import Body, Point, RigidBody
+from ..model.element import Element
+from ..model.joint import Joint
+from ..model.model_data import PointLike
+from ..model.writing import ModelBuilder, Number
+from .clamp import Clamp
+from .cylindrical import Cylindrical
+from .damper import Damper
+from .distance import DistanceJoint
+from .drive_angle import DriveAngle
+from .drive_coordinate import DriveCoordinate
+from .drive_displacement import DriveDisplacement
+from .drive_distance import DriveDistance
+from .fixed import Fixed
+from .force import PointForce
+from .planar import Planar
+from .point_on_line import PointOnLine
+from .point_on_plane import PointOnPlane
+from .prismatic import Prismatic
+from .revolute import Revolute
+from .spherical import Spherical
+from .spring import Spring
+from .torque import Torque
+from .torsional_spring import TorsionalDamper, TorsionalSpring
+from .universal import Universal
+
+def method_of(kind: type[Element]) -> Any: ...
+
+class ElementMethods(ModelBuilder):
+    """A method for every built-in element."""
+
+    def bar(
+        self,
+        name: str,
+        start: str,
+        end: str,
+        *,
+        length: Number,
+        mass: Number,
+        com: Number = None,
+        inertia: Number = None,
+        radius: Number = 0.0,
+        points: Mapping[str, Any] | None = None,
+        floating: bool = False,
+    ) -> RigidBody:
+        """A straight bar along its own x axis, with a named point at each end.
+
+        Args:
+            name: its name.
+            start: Name of the point at its origin.
+            end: Name of the point at x = length.
+            length: Length (m).
+            mass: Mass (kg).
+            com: Distance of the centre of mass from `start`; half the length if not given (m).
+            inertia: About the centre of mass; that of a uniform bar if not given (m L²/12; in space
+                a solid cylinder) (kg·m²).
+            radius: Radius of that cylinder (spatial bars only) (m).
+            points: Further named points (m).
+            floating: True for a bar that is meant to have no path of joints to the ground.
+        """
+
+    def beam(
+        self,
+        name: str,
+        from_: str,
+        to: str,
+        *,
+        segments: int,
+        E: Number,
+        area: Number = None,
+        inertia: Number = None,
+        section: Any = None,
+        density: Number = None,
+        mass: Number = None,
+        length: Any = None,
+        natural_length: Number = None,
+        shape: Any = None,
+        material: str = "logarithmic",
+        masses: str = "consistent",
+        damping: Any = (0.0, 0.0),
+        floating: bool = False,
+    ) -> Beam:
+        """A slender elastic beam, bending and stretching by any amount, with a named point at each end;
+        without shear and torsion.
+
+        Its ends are connected like those of bars: by revolute joints (spherical ones in space), or held
+        in a direction by `clamp`. Between them it has nodes 'n1', 'n2', …, which forces, springs, joints
+        and outputs can name like any other point ('name.n1'). At the start it has its unstressed shape;
+        there it needs values as a bar would.
+
+        Args:
+            name: its name.
+            from_: Name of the point at its first end.
+            to: Name of the point at its other end.
+            segments: Number of equal segments, 1 or more. Deflections of pinned beams and
+                cantilevers are within 2.3 % with 8 and 0.2 % with 32, those of beams clamped at
+                both ends within 9 % and 0.6 %; no two segments may come to fold by more than 90°.
+            E: Young's modulus (Pa).
+            area: Of the cross-section (m²).
+            inertia: Second moment of area for bending (in space the same in all directions) (m⁴).
+            section: Area and inertia together, such as `varimech.circle(0.01)`, `tube`, `rectangle`
+                or `square`.
+            density: Density; the mass is density × area × natural_length. Or give: (kg/m³).
+            mass: Mass of the whole beam (kg).
+            length: Length of the straight beam at the start (m).
+            natural_length: Length of the unstressed beam; that at the start if not given. Two
+                parameters for the two lengths tell apart what a change of the geometry does
+                (`length`) and what a change of the unstressed length alone (`natural_length`) (m).
+            shape: Of a curved beam instead of `length`: a function from s in [0, 1] to a place,
+                such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or
+                one place for each node (m, in a frame of the beam's own). It is the unstressed
+                shape too (scaled, if natural_length is given).
+            material: How it stretches, "logarithmic" or "linear" in the stretch.
+            masses: "consistent" (exact for rigid motions) or "lumped" at the nodes.
+            damping: (γ, β), after Rayleigh: −γ M v (1/s) on all masses, and β (s) times the rates
+                of stretching and bending, clamps included, with the stiffness of each; small
+                vibrations of frequency ω are damped by γ/(2ω) + βω/2 of the critical.
+            floating: True for a beam that is meant to have no path of joints to the ground.
+        """
+
+    def body(
+        self,
+        name: str,
+        *,
+        mass: Number,
+        inertia: Number,
+        com: Any = None,
+        points: Mapping[str, Any] | None = None,
+        floating: bool = False,
+        spine: tuple[str, ...] | None = None,
+    ) -> RigidBody:
+        """A rigid body.
+
+        Args:
+            name: its name.
+            mass: Mass (kg).
+            inertia: About the centre of mass: a number (planar); three principal values or a 3×3
+                matrix in body axes (spatial) (kg·m²).
+            com: Centre of mass in the body's frame; its origin if not given. It is also the point
+                'com' (m).
+            points: Named points in the body's frame (m).
+            floating: True for a body that is meant to have no path of joints to the ground.
+            spine: Points to join by a line in drawings; all of them if not given.
+        """
+
+    def revolute(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        axis: Any = None,
+        axis_on_second: Any = None,
+    ) -> Revolute:
+        """A hinge: two points coincide and, in space, share an axis.
+
+        `revolute("A")` alone joins the two bodies that have a point called "A". The reaction is the
+        force on the second body.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            axis: Direction of the axis in the first body's frame; in space only.
+            axis_on_second: The same direction in the second body's frame; the same components if
+                not given (the angle is then zero where the bodies are aligned).
+        """
+
+    def prismatic(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        axis: Any,
+        rotation: Any = None,
+    ) -> Prismatic:
+        """A slider: the second point moves along a line of the first body, without turning.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            axis: Direction of the line in the first body's frame.
+            rotation: Constant orientation of the second body relative to the first: an angle in the
+                plane, a 3×3 matrix in space (see `varimech.rotation`); aligned if not given.
+        """
+
+    def fixed(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        rotation: Any = None,
+    ) -> Fixed:
+        """A weld: points coincide, and the second body keeps its orientation relative to the first.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            rotation: Orientation of the second body relative to the first: an angle in the plane, a
+                3×3 matrix in space (see `varimech.rotation`); aligned if not given.
+        """
+
+    def point_on_line(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        axis: Any,
+    ) -> PointOnLine:
+        """The second point stays on the line through the first point.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            axis: Direction of the line in the first body's frame.
+        """
+
+    def distance(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        length: Number,
+    ) -> DistanceJoint:
+        """Two points keep a distance, like the ends of a massless rod.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            length: The distance (m).
+        """
+
+    def spherical(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+    ) -> Spherical:
+        """A ball joint (space): two points coincide.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+        """
+
+    def cylindrical(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        axis: Any,
+        axis_on_second: Any = None,
+    ) -> Cylindrical:
+        """A sleeve on a shaft (space): the bodies share a line, turn about it and slide along it.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            axis: Direction of the line in the first body's frame.
+            axis_on_second: The same direction in the second body's frame; the same components if
+                not given.
+        """
+
+    def universal(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        axis: Any,
+        axis_on_second: Any,
+    ) -> Universal:
+        """A Hooke joint (space): points coincide, an axis of each body stays at right angles to one of
+        the other.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            axis: Direction of the axis in the first body's frame.
+            axis_on_second: Direction of the axis in the second body's frame.
+        """
+
+    def planar(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        normal: Any,
+        normal_on_second: Any = None,
+    ) -> Planar:
+        """A block on a table (space): the second point stays on the plane through the first one, and
+        the bodies turn about its normal.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            normal: Normal of the plane in the first body's frame.
+            normal_on_second: The same direction in the second body's frame; the same components if
+                not given.
+        """
+
+    def point_on_plane(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        normal: Any,
+    ) -> PointOnPlane:
+        """The second point stays on the plane through the first point (space).
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            normal: Normal of the plane in the first body's frame.
+        """
+
+    def clamp(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        direction: Any,
+    ) -> Clamp:
+        """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the
+        ground (the first point).
+
+        At the start the beam has the direction, unless other values given there say otherwise.
+        `reaction` and `reaction_torque` are those on the beam.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            direction: Direction in which the beam (of a curved one, its tangent) leaves the clamp,
+                in the first body's frame.
+        """
+
+    def spring(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        stiffness: Number,
+        natural_length: Number,
+        damping: Number = 0.0,
+    ) -> Spring:
+        """A linear spring, and optionally a damper, between two points.
+
+        Args:
+            name: its name.
+            first: Point at its first end.
+            second: Point at its other end.
+            stiffness: Force per elongation (N/m).
+            natural_length: Length without force (m).
+            damping: Force per rate (N·s/m).
+        """
+
+    def damper(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        damping: Number,
+    ) -> Damper:
+        """A linear damper between two points.
+
+        Args:
+            name: its name.
+            first: Point at its first end.
+            second: Point at its other end.
+            damping: Force per rate (N·s/m).
+        """
+
+    def torsional_spring(
+        self,
+        name: str,
+        turn: Joint | Body | str,
+        *,
+        stiffness: Number,
+        rest_angle: Number = 0.0,
+        damping: Number = 0.0,
+    ) -> TorsionalSpring:
+        """A spring, and optionally a damper, on the angle of a joint or of a planar body.
+
+        The angle counts turns, so that it may be wound by any number of them.
+
+        Args:
+            name: its name.
+            turn: Joint that turns, or planar body, on whose angle it acts.
+            stiffness: Torque per angle (N·m/rad).
+            rest_angle: Angle without torque, any number of turns (rad).
+            damping: Torque per rate (N·m·s/rad).
+        """
+
+    def torsional_damper(
+        self,
+        name: str,
+        turn: Joint | Body | str,
+        *,
+        damping: Number,
+    ) -> TorsionalDamper:
+        """A damper on the angle of a joint or of a planar body.
+
+        Args:
+            name: its name.
+            turn: Joint that turns, or planar body, on whose angle it acts.
+            damping: Torque per rate (N·m·s/rad).
+        """
+
+    def force(
+        self,
+        name: str,
+        point: PointLike,
+        value: Any,
+        *,
+        frame: str = "global",
+    ) -> PointForce:
+        """A force on a point: components, or a function of the state that returns them.
+
+        A constant: `m.force("push", "rod.tip", (10, 0))`. Of time or state: `m.force("push", "rod.tip",
+        lambda s: (vm.sin(s.time), 0))`.
+
+        Args:
+            name: its name.
+            point: Point that it acts on.
+            value: Components: numbers, or a function of the state (of t and the state as text) (N).
+            frame: Along which axes the components are: "global", or "body" for those of the body.
+        """
+
+    def torque(
+        self,
+        name: str,
+        body: Body | Point | str,
+        value: Any,
+        *,
+        against: Body | Point | str | None = None,
+        frame: str = "global",
+    ) -> Torque:
+        """A torque on a body, or on a point of a beam: a number in the plane, components in space, or a
+        function of the state.
+
+        Beams have no torsion: in space what is along a beam does nothing to it.
+
+        Args:
+            name: its name.
+            body: Body, or point of a beam, that it acts on.
+            value: A number (plane) or components (space), or a function of the state (of t and the
+                state as text) (N·m).
+            against: Body that takes the opposite torque, as for a motor between two bodies.
+            frame: Along which axes the components are: "global", or "body" for those of the body
+                (space).
+        """
+
+    def drive_angle(
+        self,
+        name: str,
+        turn: Joint | Body | str,
+        motion: Any,
+    ) -> DriveAngle:
+        """Impose the angle of a joint or of a planar body as a function of time:
+        `m.drive_angle("motor", "crank", lambda t: 6*t)`.
+
+        Args:
+            name: its name.
+            turn: Joint that turns, or planar body.
+            motion: The angle, an expression of t (rad).
+        """
+
+    def drive_displacement(
+        self,
+        name: str,
+        joint: Joint | str,
+        motion: Any,
+    ) -> DriveDisplacement:
+        """Impose the displacement of a joint that slides as a function of time.
+
+        Args:
+            name: its name.
+            joint: Joint that slides.
+            motion: The displacement, an expression of t (m).
+        """
+
+    def drive_distance(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        motion: Any,
+    ) -> DriveDistance:
+        """Impose the distance of two points as a function of time.
+
+        Args:
+            name: its name.
+            first: One point.
+            second: The other point.
+            motion: The distance, positive, an expression of t (m).
+        """
+
+    def drive_coordinate(
+        self,
+        name: str,
+        point: PointLike,
+        direction: Any,
+        motion: Any,
+    ) -> DriveCoordinate:
+        """Impose the component of a point's position along a global direction as a function of time.
+
+        Args:
+            name: its name.
+            point: Point whose position is driven.
+            direction: Global direction.
+            motion: The component, an expression of t (m).
+        """

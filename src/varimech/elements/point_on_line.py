@@ -1,0 +1,26 @@
+"""Point on a line. Plane: 2 DOF left; space: 4 DOF left."""
+
+from __future__ import annotations
+
+from ..model import fields
+from ..model.conditions import Condition, Offset
+from ..model.joint import Joint
+from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
+from ..model.scalar_outputs import Slide
+
+
+class PointOnLine(Joint):
+    """The second point stays on the line through the first point."""
+
+    kind = "point-on-line"
+    symbol = "slider"
+    axis = fields.Direction("Direction of the line in the first body's frame.", of="first")
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (Offset(self.first, self.axis.normals, self.second),)
+
+    def relative_motion(self) -> RelativeMotion:
+        return TurnAndSlide.of(self.dimension, Turning.FREELY, Sliding.AXIS, self.axis)
+
+    def displacement(self) -> Slide:
+        return Slide(self.first, self.axis, self.second)

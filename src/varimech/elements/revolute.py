@@ -1,0 +1,42 @@
+"""Revolute joint: a hinge. Plane: 1 DOF left; space: 1 DOF left."""
+
+from __future__ import annotations
+
+from ..model import fields
+from ..model.conditions import Aligned, Coincident, Condition
+from ..model.joint import Joint
+from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
+from ..model.scalar_outputs import Turn, angle_about, planar_angle
+
+
+class Revolute(Joint):
+    """A hinge: two points coincide and, in space, share an axis.
+
+    `revolute("A")` alone joins the two bodies that have a point called "A". The reaction is the
+    force on the second body.
+    """
+
+    kind = "revolute"
+    axis = fields.SpatialDirection(
+        "Direction of the axis in the first body's frame; in space only.", of="first"
+    )
+    axis_on_second = fields.SpatialDirection(
+        "The same direction in the second body's frame; the same components if not given (the angle"
+        " is then zero where the bodies are aligned).",
+        of="second",
+        like="axis",
+    )
+
+    def conditions(self) -> tuple[Condition, ...]:
+        if self.axis is None or self.axis_on_second is None:
+            return (Coincident(self.first, self.second),)
+        return Coincident(self.first, self.second), Aligned(self.axis, self.axis_on_second)
+
+    def relative_motion(self) -> RelativeMotion:
+        axes = self.axis, self.axis_on_second
+        return TurnAndSlide.of(self.dimension, Turning.ABOUT_AXIS, Sliding.NOT, *axes)
+
+    def angle(self) -> Turn:
+        if self.axis is None or self.axis_on_second is None:
+            return planar_angle(*self.bodies)
+        return angle_about(self.axis, self.axis_on_second)

@@ -1,0 +1,50 @@
+"""Torsional spring and damper on an angle φ:  V = ½ k (φ − φ₀)²,  effort −c φ̇ at the rate φ̇."""
+
+from __future__ import annotations
+
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Frames
+from ..model.scalar_outputs import Turn
+from ..model.state import State
+from .spring import SpringDamper
+
+
+class OnAngle(SpringDamper):
+    """One on an angle."""
+
+    turn = fields.Angle("Joint that turns, or planar body, on whose angle it acts.")
+
+    @property
+    def output(self) -> Turn:
+        return self.turn
+
+    def elongation(self, frames: Frames, state: State) -> SX:
+        return state.measure(self.turn) - self.law()[1]  # by any number of turns
+
+
+class TorsionalSpring(OnAngle):
+    """A spring, and optionally a damper, on the angle of a joint or of a planar body.
+
+    The angle counts turns, so that it may be wound by any number of them.
+    """
+
+    kind = "torsional spring"
+    stiffness = fields.Scalar("Torque per angle.", unit="N·m/rad", rule="non-negative")
+    rest_angle = fields.Scalar(
+        "Angle without torque, any number of turns.", unit="rad", default=0.0
+    )
+    damping = fields.Scalar("Torque per rate.", unit="N·m·s/rad", rule="non-negative", default=0.0)
+
+    def law(self) -> tuple[SX, SX, SX]:
+        return self.stiffness, self.rest_angle, self.damping
+
+
+class TorsionalDamper(OnAngle):
+    """A damper on the angle of a joint or of a planar body."""
+
+    kind = "torsional damper"
+    damping = fields.Scalar("Torque per rate.", unit="N·m·s/rad", rule="non-negative")
+
+    def law(self) -> tuple[SX, SX, SX]:
+        return SX(0), SX(0), self.damping

@@ -1,0 +1,59 @@
+"""Elements that make a body: they state its fields, and build the mechanical body from them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from ..core.names import DOT, SLASH
+from ..core.symbols import SX
+from .body import Body, Point, RigidBody
+from .element import Element
+
+if TYPE_CHECKING:
+    from .model_data import ModelData
+
+B = TypeVar("B", bound=Body)
+
+
+class BodyElement(Element, Generic[B]):
+    """An element that makes a body; its builder method returns the body."""
+
+    file_section = "bodies"
+    reserved = SLASH + DOT
+    makes: ClassVar[type[Body]] = RigidBody
+    """What it makes."""
+    body: B
+
+    @abstractmethod
+    def build(self, model: ModelData) -> B:
+        """The body, from the fields."""
+
+    def prepare(self, model: ModelData) -> None:
+        self.body = self.build(model)
+
+    def add_to(self, model: ModelData) -> None:
+        model.add_body(self.body)
+
+
+def rigid_body(
+    element: Element,
+    mass: SX,
+    inertia: SX,
+    points: dict[str, SX],
+    spine: tuple[str, ...],
+    *,
+    floating: bool,
+) -> RigidBody:
+    """A rigid body with its points, of which 'com' is the centre of mass."""
+    body = RigidBody(
+        element.name,
+        element.dimension,
+        mass,
+        points["com"],
+        inertia,
+        floating=floating,
+        spine=spine,
+    )
+    body.points.update({name: Point(body, name, local) for name, local in points.items()})
+    return body

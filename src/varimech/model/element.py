@@ -1,0 +1,112 @@
+"""Elements: what a mechanism is made of. Each kind is a class that states its fields and its
+mechanics; bodies, joints, forces and drivers each have a base class.
+
+One element is one instance: `element.values` holds its fields as they were read, `element.given` as
+the user gave them. Whoever adds a kind writes one subclass and registers it (`elements/registry`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cache
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..core.names import SLASH
+from .fields import Field
+from .named import Named
+
+if TYPE_CHECKING:
+    from .model_data import ModelData
+
+
+class Element(Named, ABC):
+    """A part of a mechanism, made of its fields."""
+
+    kind: ClassVar[str]
+    """What it is called, such as "point-on-line"; its builder method has underscores."""
+    file_section: ClassVar[str]
+    """Where a model file has it: "bodies", "joints", "forces" or "drivers"."""
+    reserved: ClassVar[str] = SLASH
+    """Characters that its name must not contain."""
+
+    def __init__(self, model: ModelData, name: str, given: Mapping[str, Any]):
+        self.name = name
+        self.dimension = model.dimension
+        self.given = dict(given)
+        self.values: dict[str, Any] = {}
+        self.check_given(model)
+        for field in self.fields():
+            self.values[field.name] = field.read(model, self, self.given[field.name])
+        self.prepare(model)
+
+    @classmethod
+    @cache
+    def fields(cls) -> tuple[Field[Any], ...]:
+        """All fields, those of base classes first."""
+        found: dict[str, Field[Any]] = {}
+        for base in reversed(cls.__mro__):
+            found |= {name: x for name, x in vars(base).items() if isinstance(x, Field)}
+        return tuple(found.values())
+
+    @classmethod
+    def noun(cls) -> str:
+        """What messages about its name call it."""
+        return cls.kind
+
+    @classmethod
+    def method(cls) -> str:
+        """Name of the builder method."""
+        return cls.kind.replace("-", "_").replace(" ", "_")
+
+    @classmethod
+    def file_key(cls) -> str | None:
+        """The key of a file that tells the kind of an entry, and holds the names it begins with."""
+        return cls.method()
+
+    @classmethod
+    def leading(cls) -> tuple[Field[Any], ...]:
+        """Fields whose names stand under that key."""
+        return tuple(f for f in cls.fields() if f.names_something and f.positional)
+
+    @classmethod
+    def signature(cls) -> inspect.Signature:
+        """Arguments of the builder method."""
+        P = inspect.Parameter
+        arguments = [P("self", P.POSITIONAL_OR_KEYWORD), P("name", P.POSITIONAL_OR_KEYWORD)]
+        for field in sorted(cls.fields(), key=lambda f: not f.positional):
+            arguments.append(
+                P(
+                    field.name,
+                    P.POSITIONAL_OR_KEYWORD if field.positional else P.KEYWORD_ONLY,
+                    default=P.empty if field.required else field.default,
+                )
+            )
+        return inspect.Signature(arguments)
+
+    @classmethod
+    def documentation(cls) -> str:
+        """Docstring of the builder method: that of the class, and its arguments."""
+        lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Args:", "    name: its name."]
+        for field in cls.fields():
+            unit = f" ({field.unit})" if field.unit else ""
+            told = f"{field.name}: {field.description.rstrip('.')}{unit}."
+            lines.append(fill(told, 92, initial_indent="    ", subsequent_indent="        "))
+        return "\n".join(lines)
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"{self.kind} {self.name!r}"
+
+    def check_given(self, model: ModelData) -> None:
+        """Check, or complete, `given` before fields are read."""
+
+    def prepare(self, model: ModelData) -> None:
+        """Check fields against each other, and derive what follows from them."""
+
+    @abstractmethod
+    def add_to(self, model: ModelData) -> None:
+        """Take it into the model."""

@@ -1,0 +1,452 @@
+"""Fields: the arguments of an element, stated once.
+
+A field says what it holds, in which unit, what it is if it is not given, and how a given value is
+read and checked. The signature and docstring of the builder method, the schema of model files and
+the table of arguments on the element's page follow from it. On an element, `element.length` is the
+value that was read.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
+
+from ..core.errors import Label, ModelError, check_named, check_whole
+from ..core.symbols import SX
+from . import body
+from .beam import BeamNode
+from .conditions import Axis
+from .geometry import axis_of, inertia_of, rotation_of
+from .scalar_outputs import Slide, Turn
+from .state import State
+from .user_functions import function_of_state, function_of_time
+
+if TYPE_CHECKING:
+    from .element import Element
+    from .model_data import ModelData
+
+T = TypeVar("T")
+REQUIRED: Any = ...
+"""The default of a field that has none."""
+
+
+class Field(ABC, Generic[T]):
+    """One argument of an element.
+
+    Args:
+        description: what it is, in one sentence, for docstrings, files and pages.
+        unit: of a number, such as "N/m".
+        default: value if it is not given; required without one.
+        positional: whether it may be given without its name.
+    """
+
+    file_type: str = "Number"
+    """How a model file holds it: the name of a type in `files/field_types.py`."""
+    annotation: ClassVar[str] = "Any"
+    """Type of the argument in the signature of the builder method."""
+    names_something: ClassVar[bool] = False
+    """Whether it names a thing of the model; files have these, where positional, under the key of
+    the element.
+    """
+    is_plain: ClassVar[bool] = False
+    """Whether a file holds it as it was given: neither a number nor an expression."""
+
+    def __init__(
+        self, description: str, *, unit: str = "", default: Any = REQUIRED, positional: bool = False
+    ):
+        self.description = description
+        self.unit = unit
+        self.default = default
+        self.positional = positional
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, element: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, element: Element, kind: type) -> T: ...
+    def __get__(self, element: Element | None, kind: type) -> Self | T:
+        if element is None:
+            return self
+        value: T = element.values[self.name]
+        return value
+
+    def __set__(self, element: Element, value: T) -> None:
+        raise AttributeError(
+            f"{element.label}: {self.name} cannot be changed; make it a parameter, or build the"
+            " model anew"
+        )
+
+    @property
+    def required(self) -> bool:
+        """Whether it has to be given."""
+        return self.default is REQUIRED
+
+    def label(self, element: Element) -> str:
+        """What messages call it."""
+        return Label(element.label, self.name)
+
+    @abstractmethod
+    def read(self, model: ModelData, element: Element, value: Any) -> T:
+        """A given value, checked; fields before this one have been read already.
+
+        Raises:
+            ModelError: naming the element, the field and the value.
+        """
+
+
+class Reference(Field[T]):
+    """A thing of the model, by itself or by name."""
+
+    file_type = "Name"
+    names_something = True
+
+    def __init__(self, description: str, *, default: Any = REQUIRED, positional: bool = True):
+        super().__init__(description, default=default, positional=positional)
+
+
+class Point(Reference[body.Point]):
+    """A point, by itself or by name."""
+
+    annotation = "PointLike"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> body.Point:
+        return model.find_point(value)
+
+
+class Angle(Reference[Turn]):
+    """The angle of a joint that turns, or of a planar body against the ground."""
+
+    annotation = "Joint | Body | str"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Turn:
+        return model.find_angle(value)
+
+
+class Displacement(Reference[Slide]):
+    """The displacement of a joint that slides."""
+
+    annotation = "Joint | str"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Slide:
+        return model.find_displacement(value)
+
+
+class Rotating(Reference[body.Body | BeamNode]):
+    """Something that a torque can act on: a rigid body, or a point of a beam."""
+
+    annotation = "Body | Point | str"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> body.Body | BeamNode:
+        return model.find_turning(value, element.label)
+
+
+class OptionalRotating(Reference[body.Body | BeamNode | None]):
+    """The same, where it may be left out; given by its name only."""
+
+    annotation = "Body | Point | str | None"
+
+    def __init__(self, description: str):
+        super().__init__(description, default=None, positional=False)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> body.Body | BeamNode | None:
+        return None if value is None else model.find_turning(value, self.label(element))
+
+
+class End(Point):
+    """One of the two points of a joint, which finds both by its own name if none is given."""
+
+    annotation = "PointLike | None"
+
+    def __init__(self, description: str):
+        super().__init__(description, default=None)
+
+
+class Scalar(Field[SX]):
+    """A number, a parameter or an expression of parameters.
+
+    Args:
+        rule: what it has to be, one of `requirements.RULES`: "positive", "non-negative", …
+    """
+
+    annotation = "Number"
+
+    def __init__(
+        self,
+        description: str,
+        *,
+        unit: str = "",
+        rule: str | None = None,
+        default: Any = REQUIRED,
+        positional: bool = False,
+    ):
+        super().__init__(description, unit=unit, default=default, positional=positional)
+        self.rule = rule
+
+    def read(self, model: ModelData, element: Element, value: Any) -> SX:
+        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
+
+
+class Direction(Field[Axis]):
+    """A direction in the frame of a body, of any length but zero.
+
+    Args:
+        of: the field with the point whose body it belongs to; the ground if not given.
+        like: the field whose components it has if it is not given.
+    """
+
+    file_type = "Vector"
+
+    def __init__(
+        self,
+        description: str,
+        *,
+        of: str | None = None,
+        like: str | None = None,
+        positional: bool = False,
+    ):
+        super().__init__(
+            description, default=REQUIRED if like is None else None, positional=positional
+        )
+        self.of = of
+        self.like = like
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Axis:
+        if value is None and self.like is not None:
+            value = element.given[self.like]
+        if value is None:
+            example = (1, 0) if model.dimension == 2 else (0, 0, 1)
+            raise ModelError(f"{element.label} needs {self.name}=…, such as {self.name}={example}")
+        owner = model.ground if self.of is None else element.values[self.of].body
+        return axis_of(model.parameter_set, owner, value, self.label(element))
+
+
+class SpatialDirection(Field[Axis | None]):
+    """A direction that only spatial mechanisms have; None in the plane. Arguments as those of
+    `Direction`.
+    """
+
+    file_type = "Vector"
+
+    def __init__(self, description: str, *, of: str, like: str | None = None):
+        super().__init__(description, default=None)
+        self._in_space = Direction(description, of=of, like=like)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self._in_space.name = name
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Axis | None:
+        if model.dimension == 3:
+            return self._in_space.read(model, element, value)
+        if value is not None:
+            raise ModelError(
+                f"{element.label}: an axis means nothing here in the plane; leave it out"
+            )
+        return None
+
+
+class Rotation(Field[SX]):
+    """A rotation matrix: given as an angle in the plane, as a matrix in space; the identity if not
+    given.
+    """
+
+    file_type = "Rotation"
+
+    def __init__(self, description: str):
+        super().__init__(description, default=None)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> SX:
+        return rotation_of(model.parameter_set, value, model.dimension, self.label(element))
+
+
+class StateFunction(Field[Callable[[State], SX]]):
+    """Numbers, or a function of the state that returns them: in Python or as text.
+
+    Args:
+        size: "scalar", "vector" (2 or 3 components), or "torque" (1 in the plane, 3 in space).
+    """
+
+    def __init__(self, description: str, *, size: str, unit: str = "", positional: bool = False):
+        super().__init__(description, unit=unit, positional=positional)
+        self.size = size
+        self.file_type = {"scalar": "Number", "vector": "Vector", "torque": "NumberOrVector"}[size]
+
+    def label(self, element: Element) -> str:
+        """A function is called by the name of its element."""
+        return element.label
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Callable[[State], SX]:
+        n = model.dimension
+        size = {"scalar": 1, "vector": n, "torque": 1 if n == 2 else 3}[self.size]
+        return function_of_state(model, value, size, self.label(element), self.unit)
+
+
+class Motion(Field[Callable[[SX], SX]]):
+    """A number, or a function of time that returns one: in Python or as text.
+
+    Args:
+        rule: what it has to be at t = 0.
+    """
+
+    def __init__(self, description: str, *, unit: str, rule: str | None = None):
+        super().__init__(description, unit=unit, positional=True)
+        self.rule = rule
+
+    def label(self, element: Element) -> str:
+        """A motion is called by the name of its element."""
+        return element.label
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Callable[[SX], SX]:
+        return function_of_time(model, value, self.label(element), self.unit, self.rule)
+
+
+class Choice(Field[str]):
+    """One of several words."""
+
+    annotation = "str"
+    is_plain = True
+
+    def __init__(self, description: str, *, options: Sequence[str], default: str):
+        super().__init__(description, default=default)
+        self.options = tuple(options)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> str:
+        if value not in self.options:
+            options = ", ".join(map(repr, self.options))
+            problem = f"must be one of {options}"
+            raise ModelError(problem, label=self.label(element), value=value)
+        return str(value)
+
+
+class Flag(Field[bool]):
+    """True or false."""
+
+    annotation = "bool"
+    file_type = "Flag"
+
+    def __init__(self, description: str, *, default: bool = False):
+        super().__init__(description, default=default)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> bool:
+        return bool(value)
+
+
+class Whole(Field[int]):
+    """A whole number, 1 or more."""
+
+    annotation = "int"
+    file_type = "Segments"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> int:
+        check_whole(element.label, 1, **{self.name: value})
+        return int(value)
+
+
+class Raw(Field[Any]):
+    """A value that the element reads itself, together with others."""
+
+    def __init__(self, description: str, *, file_type: str, unit: str = "", default: Any = None):
+        super().__init__(description, unit=unit, default=default)
+        self.file_type = file_type
+
+    def read(self, model: ModelData, element: Element, value: Any) -> Any:
+        return value
+
+
+class PointNames(Field[tuple[str, ...] | None]):
+    """Names of points that the element itself has; None if left out."""
+
+    file_type = "Names"
+    annotation = "tuple[str, ...] | None"
+    is_plain = True
+
+    def __init__(self, description: str):
+        super().__init__(description, default=None)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> tuple[str, ...] | None:
+        return None if value is None else tuple(value)
+
+
+class OptionalScalar(Field[SX | None]):
+    """A number that may be left out: None. Arguments as those of `Scalar`."""
+
+    annotation = "Number"
+
+    def __init__(self, description: str, *, unit: str = "", rule: str | None = None):
+        super().__init__(description, unit=unit, default=None)
+        self.rule = rule
+
+    def read(self, model: ModelData, element: Element, value: Any) -> SX | None:
+        if value is None:
+            return None
+        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
+
+
+class Vector(Field[SX]):
+    """A place or vector, with two components in the plane and three in space; zero if it may be
+    left out.
+    """
+
+    file_type = "Vector"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> SX:
+        n = model.dimension
+        value = (0.0,) * n if value is None and not self.required else value
+        return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
+
+
+class Inertia(Field[SX | None]):
+    """An inertia about the centre of mass (kg·m²): a number in the plane, three principal values or
+    a matrix in space; None if it may be left out.
+    """
+
+    file_type = "Inertia"
+    annotation = "Number"
+
+    def __init__(self, description: str, *, default: Any = REQUIRED):
+        super().__init__(description, unit="kg·m²", default=default)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> SX | None:
+        if value is None and not self.required:
+            return None
+        return inertia_of(model.parameter_set, value, model.dimension, self.label(element))
+
+
+class NewPoint(Reference[str]):
+    """The name of a point that the element makes."""
+
+    annotation = "str"
+    is_plain = True
+
+    def read(self, model: ModelData, element: Element, value: Any) -> str:
+        model.check_point(value, ())
+        return str(value)
+
+
+class NewPoints(Field[dict[str, SX]]):
+    """Points that the element makes, by name, in its own frame."""
+
+    file_type = "Points"
+    annotation = "Mapping[str, Any] | None"
+
+    def __init__(self, description: str, *, example: str):
+        super().__init__(description, unit="m", default=None)
+        self.example = example
+
+    def read(self, model: ModelData, element: Element, value: Any) -> dict[str, SX]:
+        place = (0.1, 0) if model.dimension == 2 else (0.1, 0, 0)
+        check_named(self.label(element), value, f"{{{self.example!r}: {place}}}")
+        points: dict[str, SX] = {}
+        for name, local in (value or {}).items():
+            model.check_point(name, ("com",))
+            points[name] = model.parameter_set.vector_of(
+                local,
+                model.dimension,
+                Label(element.label, self.name, f"point {name!r}"),
+                unit="m",
+            )
+        return points

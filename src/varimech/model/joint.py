@@ -1,0 +1,155 @@
+"""Joints: each a short list of geometric conditions between a point of one body and a point of
+another, and, where it can be part of a tree, how the second body moves against the first.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import casadi as ca
+
+from ..core.errors import ModelError
+from ..core.symbols import SX
+from . import fields
+from .beam import Beam
+from .body import Body, Frames
+from .conditions import Condition
+from .element import Element
+from .relative_motion import RelativeMotion
+from .scalar_outputs import Slide, Turn
+
+if TYPE_CHECKING:
+    from .model_data import ModelData
+
+SYMBOLS = ("pin", "slider", "ball", "universal", "fixed", "plane", "distance")
+"""What reports can draw a joint as."""
+
+
+class Joint(Element):
+    """A named joint between two bodies; its reaction is the force on the second body."""
+
+    file_section = "joints"
+    dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    """Where it may be used: in the plane, in space."""
+    instead: ClassVar[str] = ""
+    """What to use in the plane; nothing if no joint is needed there."""
+    symbol: ClassVar[str] = "pin"
+    """How a report draws it, one of `SYMBOLS`."""
+
+    first = fields.End(
+        "Point of the first body; without points, two bodies that have one of the joint's name are"
+        " joined."
+    )
+    second = fields.End("Point of the second body, on which the reaction acts.")
+
+    @abstractmethod
+    def conditions(self) -> tuple[Condition, ...]:
+        """What holds between the two bodies."""
+
+    def relative_motion(self) -> RelativeMotion | None:
+        """How the second body moves against the first, in coordinates of the joint; without one
+        (None), trees are always cut here.
+        """
+        return None
+
+    def angle(self) -> Turn | None:
+        """The angle that it reports as an output, if it has one."""
+        return None
+
+    def displacement(self) -> Slide | None:
+        """The displacement that it reports as an output, if it has one."""
+        return None
+
+    @classmethod
+    def noun(cls) -> str:
+        return "joint"
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind} joint {self.name!r}"
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """First and second body."""
+        return self.first.body, self.second.body
+
+    @property
+    def told(self) -> str:
+        """What it joins."""
+        return f" between {self.first.label!r} and {self.second.label!r}"
+
+    @cached_property
+    def motion(self) -> RelativeMotion | None:
+        """Its relative motion, worked out once."""
+        return self.relative_motion()
+
+    def residuals(self, frames: Frames, time: SX | None = None) -> SX:
+        """All its equations, none of them shared away."""
+        return ca.vertcat(*[c.residuals(frames) for c in self.conditions()])
+
+    def check_given(self, model: ModelData) -> None:
+        if self.dimension not in self.dimensions:
+            remedy = (
+                f"use {self.instead} instead"
+                if self.instead
+                else "all its bodies move so already, so leave the joint out"
+            )
+            raise ModelError(f"{self.label}: mechanism {model.name!r} is planar; {remedy}")
+        self._find_ends(model)
+
+    def _find_ends(self, model: ModelData) -> None:
+        first, second = self.given["first"], self.given["second"]
+        if (first is None) != (second is None):
+            raise ModelError(
+                f"{self.label}: give both points, or none if two bodies have a point called"
+                f" {self.name!r}"
+            )
+        if first is not None:
+            return
+        points = model.points_named(self.name)
+        if len(points) != 2:
+            where = ", ".join(repr(p.label) for p in points) or "none"
+            raise ModelError(
+                f"{self.label}: without points given, exactly two bodies must have a point"
+                f" {self.name!r}; found {where}"
+            )
+        self.given |= {"first": points[0], "second": points[1]}
+
+    def prepare(self, model: ModelData) -> None:
+        if self.first.body is self.second.body:
+            raise ModelError(
+                f"{self.label}: both points are on body {self.first.body.name!r}; a joint connects"
+                " two bodies"
+            )
+        for condition in self.conditions():
+            for body in condition.oriented():
+                if not body.is_rigid:
+                    hinge = "revolute" if self.dimension == 2 else "spherical"
+                    raise ModelError(
+                        f"{self.label}: {body.name!r} is a beam, which has no single orientation;"
+                        f" use {hinge}, distance, clamp, or point_on_line or point_on_plane with its"
+                        " point as the second one"
+                    )
+
+    def add_to(self, model: ModelData) -> None:
+        model.add_joint(self)
+
+
+class EndJoint(Joint):
+    """A joint that holds an end of a beam, its second point, and bends it."""
+
+    @property
+    def beam(self) -> Beam:
+        """What it holds."""
+        assert isinstance(self.second.body, Beam)
+        return self.second.body
+
+    @abstractmethod
+    def moment(self, frames: Frames) -> SX:
+        """On the beam (N·m)."""
+
+    @abstractmethod
+    def axial_force(self, frames: Frames) -> SX:
+        """What it adds to the force along the segment that it holds (N)."""
