@@ -27,10 +27,11 @@ from varimech.cli.app import app
 from varimech.coordinates.dynamics import Dynamics
 from varimech.core import registry
 from varimech.formulations.ali3p import ALI3P
-from varimech.formulations.formulation import Formulation, FormulationTraits
+from varimech.formulations.formulation import ContinuousRates, Formulation, FormulationTraits
 from varimech.formulations.index1 import Projected
 from varimech.integrators.difference import DifferenceScheme, V
 from varimech.integrators.integrator import CONTINUOUS
+from varimech.integrators.registry import FACTS
 from varimech.integrators.runge_kutta import hermite
 from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, formulations_of
 from varimech.stages.chain import Chain
@@ -148,10 +149,13 @@ class Bare:
     name = "bare"
 
 
+def _facts(scheme: object) -> dict[str, Any]:
+    return {name: getattr(scheme, name) for name in FACTS}
+
+
 def _without(scheme: object, *names: str, **changes: Any) -> Any:
-    facts = ("name", "title", "suits", "order", "traits", "difference", "coefficients")
-    known = {n: getattr(scheme, n) for n in (*facts, "continuous")}
-    return SimpleNamespace(**{n: x for n, x in (known | changes).items() if n not in names})
+    facts = _facts(scheme) | changes
+    return type("Changed", (), {n: x for n, x in facts.items() if n not in names})()
 
 
 @pytest.mark.parametrize(
@@ -161,6 +165,12 @@ def _without(scheme: object, *names: str, **changes: Any) -> Any:
         (object(), r"integrator object\(…\) cannot be registered: it lacks name, title"),
         (Average, r"it is a class: register an object, Average\(…\)"),
         (heun(suits=""), "suits = '' must be a text"),
+        (SimpleNamespace(**_facts(heun())), "it is not hashable: a frozen dataclass is"),
+        (
+            _without(INTEGRATORS["rk4"], traits=INTEGRATORS["dopri5"].traits),
+            "traits.adaptive needs coefficients with an error estimate",
+        ),
+        (_without(Average(), traits=CONTINUOUS), "traits.adaptive needs coefficients with an"),
         (heun(order=0), "order = 0 must be 1 or more"),
         (_without(heun(), traits={}), r"traits = {} must be IntegratorTraits\(…\)"),
         (_without(heun(), coefficients=None), "exactly one of difference, .* not none"),
@@ -198,7 +208,7 @@ class Idle(Drifting):
     ("scheme", "words"),
     [
         (Promising(), "traits promise step, projection, which it lacks; .* without rates"),
-        (Idle(), "neither step nor rates nor continuous: no integrator fits; .* give way"),
+        (Idle(), "neither step nor rates: no integrator fits; .* give way"),
         (Bare(), "formulation 'bare' .* lacks title, suits, traits, saddle, residual_limits"),
         (ALI3P, "it is a class"),
     ],
@@ -211,7 +221,10 @@ def test_formulations_that_lack_something(scheme: Any, words: str) -> None:
 def test_an_object_that_is_not_registered_is_examined_at_the_call() -> None:
     run = pendulum().simulate(0.1, step=0.01, integrator=heun(), backend="interpreted")
     assert run.info["method"].startswith("index 1 with projections, Heun")
-    with pytest.raises(vm.ModelError, match=r"integrator SimpleNamespace\(…\): it lacks order"):
+    plain = heun(suits="")  # which only lists need
+    again = pendulum().simulate(0.1, step=0.01, integrator=plain, backend="interpreted")
+    np.testing.assert_array_equal(run.angle("rod"), again.angle("rod"))
+    with pytest.raises(vm.ModelError, match=r"integrator Changed\(…\): it lacks order"):
         pendulum().simulate(0.1, step=0.01, integrator=_without(heun(), "order"))
 
 
@@ -235,6 +248,26 @@ class Cut(Drifting):
         return replace(chain, result=(replace(q, value=q.value[1:]), *others))
 
 
+class Forgetful(Drifting):
+    """It returns nothing."""
+
+    name = "forgetful"
+
+    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Any:
+        return None
+
+
+class Mistaken(Drifting):
+    """It says that there is a stabilisation where there is none."""
+
+    name = "mistaken"
+    traits = FormulationTraits(exact=False, rates=True, continuous=True)
+
+    def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
+        chain = Projected().rates(dynamics, saddle)
+        return ContinuousRates(chain, chain, omega=1.0)
+
+
 def test_wrong_shapes_are_named_at_the_call() -> None:
     vm.register_integrator(Short())
     vm.register_formulation(Cut())
@@ -246,6 +279,12 @@ def test_wrong_shapes_are_named_at_the_call() -> None:
         r" \[1, 2, 2, 1\] numbers; expected q: 2, v: 2, a: 2, λ: 1",
     ):
         pendulum().simulate(0.1, step=0.01, formulation="cut")
+    vm.register_formulation(Forgetful())
+    vm.register_formulation(Mistaken())
+    with pytest.raises(vm.ModelError, match=r"'forgetful': rates\(…\) returns None, not a Chain"):
+        pendulum().simulate(0.1, step=0.01, formulation="forgetful")
+    with pytest.raises(vm.ModelError, match=r"continuous\(…\) .* settings .* expected ω: 1, α: 1"):
+        pendulum().simulate(0.1, formulation="mistaken", integrator="cvodes")
 
 
 # where it is known

@@ -490,7 +490,7 @@ def test_a_saved_run_holds_every_measure(
         "planar": in_beams | in_space,
         "spatial": in_beams,
         "flexible": {"displacement", "displacement_rate", "effort", "multiplier"} | in_space,
-    }[which]
+    }[which] | {"state"}
     compared = set()
     for kind, what in MEASURES.items():
         for name in live.names_of(what.of) if kind not in missing else ():

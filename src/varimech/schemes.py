@@ -29,6 +29,7 @@ from .formulations.ali3p import ALI3P
 from .formulations.formulation import (
     ContinuousRates,
     Formulation,
+    check_continuous,
     check_rates,
     check_step,
 )
@@ -88,7 +89,8 @@ class Method:
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
         """What a solver that takes its own steps integrates."""
-        return self.formulation.continuous(dynamics, saddle)
+        found = self.formulation.continuous(dynamics, saddle)
+        return check_continuous(found, self.formulation, dynamics)
 
 
 def integrators_of(formulation: Formulation) -> list[str]:

@@ -232,7 +232,10 @@ class SundialsRunner:
         times, sizes, n = _times(inputs), inputs.sizes, self.program.coordinates
         assert inputs.state is not None
         scaling = Scaling(
-            self._lengths, 0.0 if sizes is None else sizes.length, inputs.schedule.duration
+            self._lengths,
+            np.zeros(self._lengths.size, dtype=bool) if sizes is None else sizes.turns > 1,
+            0.0 if sizes is None else sizes.length,
+            inputs.schedule.duration,
         )
         masses = float(α.max(initial=0.0)) / self._chain.saddle.penalty_factor
         scales = scaling.expected(inputs.state, masses, self.program.objective_count)

@@ -75,6 +75,8 @@ class Scaling:
 
     lengths: np.ndarray
     """Whether a coordinate is a length; the others have no dimension."""
+    rates_only: np.ndarray
+    """Whether only the rate of a coordinate counts."""
     size: float
     """Of the mechanism (m); 0 where only its coordinates tell it."""
     duration: float
@@ -86,24 +88,24 @@ class Scaling:
         n = self.lengths.size
         q, v, a = (np.abs(state[k * n : (k + 1) * n]) for k in range(3))
         λ = np.abs(state[3 * n :])
-        length = max(self._largest(q, True), self.size)
+        length = max(_largest(q, self.lengths), self.size)
         if (
             not length
         ):  # at the origin: as far as the start leads it, or any length where that is nowhere
             length = (
                 max(
-                    self._largest(v, True) * self.duration,
-                    self._largest(a, True) * self.duration**2,
+                    _largest(v, self.lengths) * self.duration,
+                    _largest(a, self.lengths) * self.duration**2,
                 )
                 or 1.0
             )
         Q, V, A = np.ones(n), np.zeros(n), np.zeros(n)
-        for kind, typical in ((True, length), (False, 1.0)):
-            rows = self.lengths == kind
-            speed, acceleration = self._largest(v, kind), self._largest(a, kind)
+        for rows, typical in zip(self._kinds, (length, 1.0, 1.0), strict=True):
+            speed, acceleration = _largest(v, rows), _largest(a, rows)
             gained = min(acceleration * self.duration, np.sqrt(acceleration * typical))
             Q[rows], V[rows] = typical, max(speed, gained, typical / self.duration)
             A[rows] = np.maximum(acceleration, V[rows] ** 2 / typical)
+        Q[self.rates_only] = UNCONTROLLED
         Λ = max(float(λ.max(initial=0.0)), stiffest * float(A.max(initial=0.0))) or 1.0
         return Scales(
             Q, V, np.concatenate([A, np.full(λ.size, Λ)]), np.full(integrals, UNCONTROLLED)
@@ -114,13 +116,18 @@ class Scaling:
         n = self.lengths.size
         q, v = (np.abs(states[k * n : (k + 1) * n]).max(axis=1, initial=0.0) for k in range(2))
         Q, V = scales.positions.copy(), scales.velocities.copy()
-        for kind in (True, False):
-            rows = self.lengths == kind
-            if kind:
-                Q[rows] = self._largest(q, kind)
-            V[rows] = np.maximum(self._largest(v, kind), Q[rows] / self.duration)
+        Q[self.lengths] = _largest(q, self.lengths)
+        for rows in self._kinds:
+            typical = np.where(self.rates_only, 1.0, Q)[rows]
+            V[rows] = np.maximum(_largest(v, rows), typical / self.duration)
         ψ = self.duration * np.abs(integrands).max(axis=1, initial=0.0)
         return replace(scales, positions=Q, velocities=V, integrals=np.where(ψ > 0, ψ, 1.0))
 
-    def _largest(self, values: np.ndarray, kind: bool) -> float:
-        return float(values[self.lengths == kind].max(initial=0.0))
+    @property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Lengths, what has no dimension, and coordinates of which only the rate counts."""
+        return self.lengths, ~self.lengths & ~self.rates_only, self.rates_only
+
+
+def _largest(values: np.ndarray, rows: np.ndarray) -> float:
+    return float(values[rows].max(initial=0.0))

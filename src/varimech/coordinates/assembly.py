@@ -183,11 +183,17 @@ class Assembly:
         """Whether positions q follow from independent equations, the mechanism can move there, and
         every coordinate has mass.
         """
-        if self._structure.numel() == q.size:
+        if self._immobile:
             return False
         return independent(
             self._positions.jacobian(q, np.zeros(0), ρ), RANK
         ) and self._all_have_mass(q, ρ)
+
+    @property
+    def _immobile(self) -> bool:
+        """Whether there are as many constraints as coordinates that can move."""
+        e = self.equations
+        return bool(self._structure.numel() == e.q.numel() - e.own.first_order)
 
     @cached_property
     def _structure(self) -> SX:

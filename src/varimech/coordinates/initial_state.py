@@ -89,9 +89,7 @@ class InitialStateSolver(Assembly):
             AssemblyError: if no velocities fit the start.
             ModelError: if the start says too little or too much, or the mechanism cannot move.
         """
-        if self._structure.numel() == q.size or not independent(
-            self._positions.jacobian(q, np.zeros(0), ρ), RANK
-        ):
+        if self._immobile or not independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
             self._check_dofs(q, ρ)
         v = self._velocities.solve_linear(q.size, q, ρ)
         self._check_velocities(v, q, ρ)
@@ -184,9 +182,10 @@ class InitialStateSolver(Assembly):
         """Freedoms of the mechanism (drivers not counted) at its nominal start."""
         ρ = self.model.parameter_set.nominal
         q = self.assemble(ρ)
+        count = q.size - self.equations.own.first_order
         if self.regular(q, ρ):
-            return int(q.size - self._structure.numel())
-        return int(q.size - rank_of(np.array(self._undriven(q, ρ))))
+            return int(count - self._structure.numel())
+        return int(count - rank_of(np.array(self._undriven(q, ρ))))
 
     @cached_property
     def _velocities(self) -> Level:
@@ -240,7 +239,7 @@ class InitialStateSolver(Assembly):
     def _check_dofs(self, q: np.ndarray, ρ: np.ndarray) -> None:
         name, n = self.model.name, q.size
         self._check_rounding(q, ρ)
-        dofs = n - rank_of(np.array(self._undriven(q, ρ)))
+        dofs = n - self.equations.own.first_order - rank_of(np.array(self._undriven(q, ρ)))
         if dofs == 0:
             raise ModelError(
                 f"mechanism {name!r} has no freedom: its joints hold every body still; remove a"

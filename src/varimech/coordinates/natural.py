@@ -66,15 +66,11 @@ class _Builder:
         t, declared = SX.sym("t"), DeclaredCoordinates(self.model)
         forced = angles_of_forces(self.model, self.q, self.v, self.frames, t, declared)
         names, given = counted_names(self.model, [*forced, *counted]), GivenAngles(self.model)
-        mass = typical_mass(self.model, self.frames, self.q, self.v) if declared or names else 1.0
+        needed = bool(declared or names)
+        arm = self._arm if needed else 1.0
+        mass = typical_mass(self.model, self.frames, self.q, self.v) if needed else 1.0
         own = OwnCoordinates(
-            self.model,
-            declared,
-            names,
-            given,
-            arm=self._arm,
-            mass=mass,
-            inertia=mass * self._arm**2,
+            self.model, declared, names, given, arm=arm, mass=mass, inertia=mass * arm**2
         )
         q = ca.vertcat(self.q, own.q)
         told = [a for a in own.angles.values() if a.given is not None]
@@ -97,9 +93,7 @@ class _Builder:
                 tuple(a.θ for a in told),
                 tuple(a.given for a in told if a.given is not None),
             ),
-            sizes=CoordinateScales(
-                np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), self._arm
-            )
+            sizes=CoordinateScales(np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), arm)
             if own.names
             else None,
             lengths=np.concatenate([points, np.zeros(len(own.names), dtype=bool)]),

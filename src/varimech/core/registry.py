@@ -46,6 +46,11 @@ def register(
             " one that can"
         )
     assert isinstance(name, str)
+    if not getattr(scheme, "suits", ""):
+        raise ModelError(
+            f"{kind} {name!r} cannot be registered: suits = '' must be a text that says what it is"
+            " good for"
+        )
     if name in registry:
         raise ModelError(f"{kind} {name!r} is registered already: choose another name")
     registry[name] = scheme
@@ -53,16 +58,18 @@ def register(
 
 
 def lacking(scheme: object, names: Sequence[str]) -> list[str]:
-    """What a scheme does not have of what it must have; everything where it is a class, or a name
-    that is no text.
+    """What a scheme lacks of what every one must have: its facts, texts among them, and a hash by
+    which its programs are found again.
     """
     if isinstance(scheme, type):
         return [f"it is a class: register an object, {scheme.__name__}(…)"]
     missing = [name for name in names if not hasattr(scheme, name)]
     faults = [f"it lacks {', '.join(missing)}"] if missing else []
-    for name in ("name", "title", "suits"):
+    for name in ("name", "title"):
         if name not in missing and not (isinstance(text := getattr(scheme, name), str) and text):
             faults.append(f"{name} = {text!r} must be a text")
+    if type(scheme).__hash__ is None:
+        faults.append("it is not hashable: a frozen dataclass is")
     return faults
 
 

@@ -202,6 +202,16 @@ def check_rates(chain: Chain, formulation: Formulation, e: Dynamics, method: str
     return _checked(chain, formulation, method, {"q": n, "v": n}, settings, _state(e))
 
 
+def check_continuous(
+    found: ContinuousRates, formulation: Formulation, e: Dynamics
+) -> ContinuousRates:
+    """The same for both chains of continuous rates."""
+    n, ω = e.q.numel(), {} if found.omega is None else {"ω": 1}
+    for chain, settings in ((found.rates, ω | _settings(e)), (found.results, _settings(e))):
+        _checked(chain, formulation, "continuous", {"q": n, "v": n}, settings, _state(e))
+    return found
+
+
 def _state(e: Dynamics) -> dict[str, int]:
     return {"q": e.q.numel(), "v": e.q.numel(), "a": e.q.numel(), "λ": e.λ.numel()}
 
@@ -218,6 +228,10 @@ def _checked(
     settings: dict[str, int],
     result: dict[str, int],
 ) -> Chain:
+    if not isinstance(chain, Chain):
+        raise ModelError(
+            f"formulation {formulation.name!r}: {method}(…) returns {chain!r:.60}, not a Chain"
+        )
     parts = {
         "state": (chain.state, state),
         "settings": (chain.settings, settings),

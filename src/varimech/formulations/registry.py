@@ -60,10 +60,11 @@ def _faults(formulation: Formulation) -> list[str]:
     promised = [name for name in CHAINS if getattr(traits, name)]
     if missing := [m for m in promised if getattr(type(formulation), m) is getattr(Formulation, m)]:
         faults.append(f"traits promise {', '.join(missing)}, which it lacks")
-    if not (traits.step or traits.rates or traits.continuous):
-        faults.append("traits promise neither step nor rates nor continuous: no integrator fits")
+    if not (traits.step or traits.rates):
+        faults.append("traits promise neither step nor rates: no integrator fits")
     if traits.exact and traits.compliant:
         faults.append("traits say that constraints are exact and that they give way")
-    if traits.projection and not traits.rates:
-        faults.append("traits promise a projection without rates")
+    for name in ("projection", "continuous"):
+        if getattr(traits, name) and not traits.rates:
+            faults.append(f"traits promise {name} without rates")
     return faults

@@ -60,7 +60,8 @@ def find_integrator(integrator: str | Integrator) -> Integrator:
         if integrator in INTEGRATORS:
             return INTEGRATORS[integrator]
     elif hasattr(integrator, "traits") and not isinstance(integrator, type):
-        if faults := _faults(integrator):
+        registered = INTEGRATORS.get(getattr(integrator, "name", "")) is integrator
+        if not registered and (faults := _faults(integrator)):
             raise ModelError(f"integrator {type(integrator).__name__}(…): {'; '.join(faults)}")
         return integrator
     raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
@@ -86,6 +87,8 @@ def _faults(integrator: Integrator) -> list[str]:
     part, names = ways[stated[0]]
     if missing := [name for name in names if not hasattr(part, name)]:
         return [f"its {stated[0]} lacks {', '.join(missing)}"]
+    if integrator.continuous is not None:
+        return _continuous_faults(integrator.traits)
     if integrator.difference is not None:
         faults = [
             f"{name} = {value!r} must be a number"
@@ -94,11 +97,16 @@ def _faults(integrator: Integrator) -> list[str]:
         ]
     if integrator.coefficients is not None:
         faults = coefficient_faults(integrator.coefficients)
-    if integrator.continuous is None:
-        good = isinstance(integrator.order, int) and integrator.order > 0
-        return faults if good else [*faults, f"order = {integrator.order!r} must be 1 or more"]
+    if integrator.traits.adaptive and not getattr(integrator.coefficients, "error", ()):
+        faults.append("traits.adaptive needs coefficients with an error estimate")
+    if not (isinstance(integrator.order, int) and integrator.order > 0):
+        faults.append(f"order = {integrator.order!r} must be 1 or more")
+    return faults
+
+
+def _continuous_faults(traits: IntegratorTraits) -> list[str]:
     return [
         f"traits.{name} is out of reach of a continuous solver, whose steps are not known"
         for name, value in vars(CONTINUOUS).items()
-        if not value and name != "damping" and getattr(integrator.traits, name)
+        if not value and name != "damping" and getattr(traits, name)
     ]

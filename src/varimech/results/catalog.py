@@ -56,6 +56,7 @@ MEASURES: dict[str, OutputKind] = {
     "axial_force": OutputKind("beam", ("segment",), "N", State.axial_force),
     "bending_moment": OutputKind("beam", ("node",), "N·m", State.bending_moment),
     "energy": OutputKind("energy_kind", (), "J", _energy),
+    "state": OutputKind("state", (), "", State.state),
 }
 
 
@@ -77,4 +78,5 @@ def names_in(m: ModelData) -> dict[str, list[str]]:
         "driver": list(m.drivers),
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
+        "state": [c.name for c in m.own_coordinates],
     }

@@ -178,6 +178,10 @@ class NamedOutputs(Result):
             raise unknown_name("kind of energy", kind, ENERGIES)
         return self._measure("energy", kind, wrt)
 
+    def state(self, name: str, *, wrt: Any = None) -> xr.DataArray:
+        """A state or coordinate that an element owns, in its unit."""
+        return self._measure("state", name, wrt)
+
     def distance(self, first: str, second: str, *, wrt: Any = None) -> xr.DataArray:
         """Distance between two points (m)."""
         gap = self.position(second).drop_vars("point") - self.position(first).drop_vars("point")
@@ -247,12 +251,10 @@ class NamedOutputs(Result):
         )
 
     def unit_of(self, kind: str, names: list[str]) -> str:
-        """Of a measure; drivers make forces or torques."""
-        units = (
-            {self.drawing_plan.get("efforts", {}).get(name) for name in names}
-            if kind == "effort"
-            else set()
-        )
+        """Of a measure; drivers make forces or torques, states have units of their own."""
+        by_name = {"effort": "efforts", "state": "states"}
+        known = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
+        units = {known.get(name) for name in names} if kind in by_name else set()
         return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:

@@ -109,7 +109,13 @@ class Statics:
         Raises:
             VarimechError: if none is found.
         """
-        n = self._n
+        n, states = self._n, [c.name for c in self.equations.model.own_coordinates if c.order == 1]
+        if states:
+            raise ModelError(
+                f"mechanism {self.name!r} has states with rates of their own"
+                f" ({', '.join(map(repr, states))}), which equilibrium and frequencies do not take;"
+                " simulate until it comes to rest, or leave the element out"
+            )
         self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
         y = np.concatenate([q, np.zeros(self._m), column(self._tensions(q, ρ))])

@@ -27,8 +27,8 @@ def check_speeds(
     """
     if tolerance or integrator.coefficients is None:
         return
-    n = equations.q.numel()
-    speeds = np.abs(trajectory.states[:, n : 2 * n]).max(axis=1, initial=0.0)
+    n, moving = equations.q.numel(), equations.q.numel() - equations.extra
+    speeds = np.abs(trajectory.states[:, n : n + moving]).max(axis=1, initial=0.0)
     if not (too_fast := np.flatnonzero(speeds > LIGHT)).size:
         return
     t, speed = float(trajectory.time[too_fast[0]]), float(speeds[too_fast[0]])

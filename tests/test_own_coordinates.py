@@ -1,0 +1,255 @@
+"""Coordinates that elements own: first-order states and inertias of their own, against SciPy, with
+every derivative method, in every kind of coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import varimech as vm
+from varimech.core.symbols import SX
+from varimech.model.body import Frames
+from varimech.model.own_coordinates import GeneralElement, OwnCoordinate
+
+RESISTANCE, INDUCTANCE, CONSTANT, VOLTAGE, FIRST = 0.8, 0.05, 0.3, 6.0, 2.0
+INERTIA, DAMPING, DURATION = 0.02, 0.01, 0.7
+COORDINATES = ["natural", "rtdyn0", "rtdyn1"]
+WRT = ["R", "U", "i0"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Motor(GeneralElement):
+    """A direct-current motor:  L di/dt = U − R i − k ω,  torque k i."""
+
+    name: str
+    joint: str
+    resistance: SX
+    voltage: SX
+    first: SX
+    size: float = 1.0
+
+    @property
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        return (OwnCoordinate("current", 1, self.first, unit="A", size=self.size),)
+
+    def efforts(self, frames: Frames, state: vm.State) -> list[tuple[SX, SX]]:
+        return [(state.angular_velocity(self.joint), CONSTANT * state.state("current"))]
+
+    def rates(self, frames: Frames, state: vm.State) -> Sequence[SX]:
+        i, ω = state.state("current"), state.angular_velocity(self.joint)
+        return (
+            (self.voltage * vm.cos(3 * state.time) - self.resistance * i - CONSTANT * ω)
+            / INDUCTANCE,
+        )
+
+
+def rotor(dimension: int, size: float = 1.0) -> vm.Mechanism:
+    m = vm.Mechanism("motor", dimension=dimension)
+    R, U, i0 = m.parameter("R", RESISTANCE), m.parameter("U", VOLTAGE), m.parameter("i0", FIRST)
+    m.ground_point("O", (0,) * dimension)
+    inertia = INERTIA if dimension == 2 else np.diag([0.03, 0.025, INERTIA])
+    rim = (0.1, 0.0) if dimension == 2 else (0.1, 0.0, 0.0)
+    m.body("wheel", mass=2.0, inertia=inertia, points={"hub": (0,) * dimension, "rim": rim})
+    m.revolute("J", "ground.O", "wheel.hub", axis=None if dimension == 2 else (0, 0, 1))
+    m.torsional_damper("drag", "J", damping=DAMPING)
+    m.data.add_force(Motor("motor", "J", R.symbol, U.symbol, i0.symbol, size))
+    m.start(angle={"J": 1.0}, speed={"J": -2.0})
+    return m
+
+
+OBJECTIVES = {
+    "angle": vm.final(lambda s: s.angle("J")),
+    "current": vm.final(lambda s: s.state("current")),
+    "heat": vm.integral(lambda s: s.parameter("R") * s.state("current") ** 2),
+    "slope": vm.final("rate(state('current'))"),
+}
+
+
+def exact(R: complex = RESISTANCE, U: complex = VOLTAGE, i0: complex = FIRST) -> np.ndarray:
+    """The same by SciPy, in complex numbers for derivatives."""
+
+    def rate(t: float, x: np.ndarray) -> np.ndarray:
+        _, ω, i, _ = x
+        di = (U * np.cos(3 * t) - R * i - CONSTANT * ω) / INDUCTANCE
+        return np.array([ω, (CONSTANT * i - DAMPING * ω) / INERTIA, di, R * i**2])
+
+    start = np.array([1.0, -2.0, i0, 0.0], dtype=complex)
+    x = solve_ivp(rate, (0, DURATION), start, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    return np.array([x[0], x[2], x[3], rate(DURATION, x)[2]])
+
+
+def exact_gradient() -> np.ndarray:
+    h, columns = 1e-30, []
+    for k in range(3):
+        p = np.array([RESISTANCE, VOLTAGE, FIRST], dtype=complex)
+        p[k] += 1j * h
+        columns.append(exact(*p).imag / h)
+    return np.column_stack(columns)
+
+
+def exact_hessian() -> np.ndarray:
+    """Central differences of complex steps: to some 1e-8."""
+    h, p = 1e-30, np.array([RESISTANCE, VOLTAGE, FIRST], dtype=complex)
+    H = np.zeros((4, 3, 3))
+    for a in range(3):
+        for b in range(3):
+            sides = []
+            for sign in (1, -1):
+                x = p.copy()
+                x[a] += sign * 1e-4
+                x[b] += 1j * h
+                sides.append(exact(*x).imag / h)
+            H[:, a, b] = (sides[0] - sides[1]) / 2e-4
+    return H
+
+
+METHODS: list[dict[str, Any]] = [
+    {"tolerance": 1e-9},
+    {"tolerance": 1e-9, "method": "adjoint"},
+    {"tolerance": 1e-9, "method": "complex-step"},
+    {"tolerance": 1e-9, "formulation": "index1", "method": "composite"},
+    {"tolerance": 1e-9, "formulation": "index1-stabilised"},
+    {"tolerance": 1e-9, "formulation": "independent"},
+    {"tolerance": 1e-9, "backend": "native"},
+    {"step": 5e-4},
+    {"step": 5e-4, "method": "adjoint"},
+    {"step": 5e-4, "integrator": "generalised-alpha"},
+    {"step": 2e-3, "integrator": "rk4"},
+    {"tolerance": 1e-8, "integrator": "cvodes"},
+]
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("how", METHODS, ids=str)
+def test_a_motor_with_every_method(coordinates: str, how: dict[str, Any]) -> None:
+    given = {"backend": "interpreted", **how, "coordinates": coordinates}
+    g = rotor(2).sensitivity(OBJECTIVES, WRT, duration=DURATION, **given)
+    rel = 1e-3 if how.get("step") == 5e-4 else 1e-6
+    values, slopes = exact().real, exact_gradient()
+    assert np.abs(g.values.to_numpy() - values).max() < rel * np.abs(values).max()
+    assert np.abs(g.gradient.to_numpy() - slopes).max() < rel * np.abs(slopes).max()
+    run = g.run
+    assert float(run.state("current")[0]) == pytest.approx(FIRST, rel=1e-12)
+    assert float(run.state("current")[-1]) == pytest.approx(float(g.values[1]), rel=1e-12)
+    assert run.state("current").attrs["units"] == "A"
+    ω = run.angular_velocity("J").to_numpy()
+    assert run.energy("kinetic").to_numpy() == pytest.approx(INERTIA * ω**2 / 2, rel=1e-7)
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("method", ["forward", "backward"])
+def test_second_derivatives_of_a_motor(coordinates: str, method: str) -> None:
+    found = rotor(2).hessian(
+        OBJECTIVES,
+        WRT,
+        duration=DURATION,
+        method=method,
+        tolerance=1e-9,
+        coordinates=coordinates,
+        backend="interpreted",
+    )
+    assert found.hessian.to_numpy() == pytest.approx(exact_hessian(), abs=2e-6)
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_a_motor_in_space(coordinates: str) -> None:
+    g = rotor(3).sensitivity(
+        OBJECTIVES, WRT, duration=DURATION, tolerance=1e-9, coordinates=coordinates
+    )
+    assert g.values.to_numpy() == pytest.approx(exact().real, rel=1e-7, abs=1e-7)
+    assert g.gradient.to_numpy() == pytest.approx(exact_gradient(), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e3])
+@pytest.mark.parametrize("integrator", ["dopri5", "cvodes"])
+def test_the_size_of_a_state_changes_no_result(size: float, integrator: str) -> None:
+    g = rotor(2, size).sensitivity(
+        OBJECTIVES, WRT, duration=DURATION, tolerance=1e-8, integrator=integrator
+    )
+    assert g.values.to_numpy() == pytest.approx(exact().real, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_ensembles_of_motors(coordinates: str) -> None:
+    U = np.linspace(2.0, 9.0, 5)
+    found = rotor(2).ensemble(
+        OBJECTIVES["current"],
+        {"U": U},
+        duration=DURATION,
+        tolerance=1e-9,
+        coordinates=coordinates,
+        wrt=["R"],
+    )
+    values = [exact(U=u).real[1] for u in U]
+    assert found.values.to_numpy().ravel() == pytest.approx(values, rel=1e-7)
+
+
+def test_what_rests_refuses_states() -> None:
+    for ask in (rotor(2).equilibrium, rotor(2).frequencies):
+        with pytest.raises(vm.ModelError, match="'current'.* simulate until it comes to rest"):
+            ask()
+
+
+def test_a_state_is_no_degree_of_freedom() -> None:
+    m = rotor(2)
+    assert m.dofs == 1
+    with pytest.raises(vm.ModelError, match="no state is called 'curent'"):
+        m.sensitivity(vm.final(lambda s: s.state("curent")), duration=0.1)
+    with pytest.raises(vm.ModelError, match="there is a state 'current' already"):
+        m.data.add_force(Motor("second", "J", SX(1), SX(1), SX(0)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Flywheel(GeneralElement):
+    """An inertia of its own behind a soft shaft on a joint."""
+
+    name: str
+    joint: str
+    inertia: SX
+
+    @property
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        return (OwnCoordinate("flywheel", 2, SX(0.5), SX(1.5), unit="rad"),)
+
+    def kinetic_energy(self, frames: Frames, state: vm.State) -> SX:
+        return self.inertia * state.rate(state.state("flywheel")) ** 2 / 2
+
+    def potential_energy(self, frames: Frames, state: vm.State) -> SX:
+        return 3.0 * (state.state("flywheel") - state.angle(self.joint)) ** 2 / 2
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("how", METHODS[:3], ids=str)
+def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None:
+    m = vm.Mechanism("shaft", dimension=2)
+    I = m.parameter("I", 0.05)
+    m.ground_point("O", (0, 0))
+    m.body("wheel", mass=2.0, inertia=INERTIA, points={"hub": (0, 0), "rim": (0.1, 0)})
+    m.revolute("J", "ground.O", "wheel.hub")
+    m.data.add_force(Flywheel("behind", "J", I.symbol))
+    m.start(angle={"J": 0.0}, speed={"J": 40.0})
+    objectives = {"own": vm.final(lambda s: s.state("flywheel")), "J": vm.final("angle('J')")}
+    g = m.sensitivity(objectives, duration=DURATION, coordinates=coordinates, **how)
+
+    def solved(I: complex) -> np.ndarray:
+        def rate(t: float, x: np.ndarray) -> np.ndarray:
+            τ = 3.0 * (x[0] - x[1])
+            return np.array([x[2], x[3], -τ / I, τ / INERTIA])
+
+        start = np.array([0.5, 0.0, 1.5, 40.0], dtype=complex)
+        return solve_ivp(rate, (0, DURATION), start, method="DOP853", rtol=1e-12, atol=1e-12).y[
+            :2, -1
+        ]
+
+    assert g.values.to_numpy() == pytest.approx(solved(0.05).real, rel=1e-7)
+    assert g.gradient.to_numpy().ravel() == pytest.approx(
+        solved(0.05 + 1e-30j).imag / 1e-30, rel=1e-6
+    )
+    energy = g.run.energy().to_numpy()
+    assert energy == pytest.approx(np.full(energy.size, energy[0]), rel=1e-7)
