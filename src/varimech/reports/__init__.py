@@ -1,3 +1,3 @@
-"""Reports: one HTML page that needs no network, with the mechanism in motion, plots, tables and all
-that tells how it was computed.
+"""Reports: one self-contained HTML page with the animated mechanism, plots, tables, and the method
+and accuracy of the computation.
 """
