@@ -1,4 +1,4 @@
-"""All commands, and what happens to Ctrl-C before one of them has something to keep."""
+"""All commands, and the handling of Ctrl-C and errors that they share."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 
 ABOUT = (
-    "Varimech: mechanisms, their motion, and how every result changes when a number of the model"
-    " changes."
+    "Varimech: differentiable multibody dynamics with exact sensitivities, tolerance analysis and"
+    " design optimisation for mechanisms."
 )
 
 
 class _Stoppable(TyperGroup):
-    """Typer would end without a word."""
+    """Report Ctrl-C, which typer would not."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry out a command; Ctrl-C that nothing came of is told."""
+        """Execute a command; report Ctrl-C if there is no result."""
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = cast(Any, _show)
@@ -41,7 +41,7 @@ class _Stoppable(TyperGroup):
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as a user of commands reads it: without the place in the source."""
+    """Print a warning without its source location."""
     typer.secho(f"warning: {message}", err=True, fg="yellow")
 
 
@@ -49,7 +49,7 @@ class _Command(TyperCommand):
     """A command whose errors name its own options."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry it out; remedies for Python become options and keys of the model file."""
+        """Execute the command; translate Python remedies to options and keys of the model file."""
         try:
             return super().invoke(ctx)
         except VarimechError as error:
@@ -61,7 +61,7 @@ class _Command(TyperCommand):
 
 
 def _renamed(options: Mapping[str, str]) -> dict[str, str]:
-    """Arguments that have other names than their options."""
+    """Python arguments whose options have other names."""
     return {
         name: options[option]
         for name, option in (("parameters", "set_"), ("objectives", "objective"))
@@ -70,9 +70,7 @@ def _renamed(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _flowing(text: str) -> str:
-    """Paragraphs without the line breaks that they have in the source, where lines are longer than
-    a terminal's.
-    """
+    """Join the lines of each paragraph, so that the terminal wraps them."""
     return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(text))
 
 
@@ -96,8 +94,8 @@ for panel, commands in PANELS.items():
         )
 
 
-def _tell_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from .. import __version__
 
         typer.echo(f"varimech {__version__}")
@@ -108,7 +106,9 @@ def _tell_version(wanted: bool) -> None:
 def _varimech(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True),
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
-    """What is asked of no command."""
+    """Options without a command."""

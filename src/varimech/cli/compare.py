@@ -1,4 +1,4 @@
-"""The command that solves a model in several ways and tells how far they agree."""
+"""The command that compares several schemes on a model."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import typer
 from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import options as o
-from .printing import give_json
+from .json_output import give_json
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..results.run import Run
 
 INTERVALS, POINTS = 100, 40
-"""Stored times, and points, at which runs are compared."""
+"""Number of output intervals, and most points, at which runs are compared; round values."""
 REFERENCE: dict[str, Any] = {"tolerance": 1e-12}
-WAYS: tuple[dict[str, Any], ...] = (
+SCHEMES: tuple[dict[str, Any], ...] = (
     {"tolerance": 1e-8},
     {"tolerance": 1e-6, "integrator": "dopri5"},
     {"tolerance": 1e-8, "coordinates": "rtdyn0"},
@@ -36,14 +36,14 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one way."""
+    """Result of one scheme."""
 
-    way: str
+    scheme: str
     steps: int = 0
     build: float = 0.0
     run: float = 0.0
     deviation: float = 0.0
-    """Largest distance of any point from where the reference has it (m)."""
+    """Largest distance of any point from its reference position (m)."""
     residual: float = 0.0
     error: str = ""
 
@@ -57,14 +57,14 @@ def compare(
     out: o.JsonFile = None,
     backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
 ) -> None:
-    """Solve a model in several ways, and tell how long each takes and how far all points stay from
+    """Solve a model with several schemes; report the time of each and its largest deviation from
     a reference (tolerance 1e-12).
 
-    Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells
-    what each suits.
+    This helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md
+    describes what each suits.
 
-    Exit code 0: done, whatever single ways do; 2: the reference could not be computed; 130: stopped
-    by Ctrl-C, with the ways up to then.
+    Exit code 0: done, even if some schemes fail; 2: the reference could not be computed; 130:
+    stopped by Ctrl-C, with the schemes up to then.
 
     Examples:
 
@@ -76,20 +76,22 @@ def compare(
 
     m = o.find_model(model)
     assert m.studies is not None
-    seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
-    task = _Task(m, seconds, {key: how[key] for key in ("parameters", "backend") if key in how})
+    seconds, options = resolved(m, m.studies, "simulate", o.settings(context))
+    task = _Task(
+        m, seconds, {key: options[key] for key in ("parameters", "backend") if key in options}
+    )
     reference = task.executed(REFERENCE)
     rows: list[Row] = []
-    with suppress(KeyboardInterrupt):  # those that are there are told
-        for way in WAYS:
-            rows.append(task.row(way, reference))
+    with suppress(KeyboardInterrupt):  # report the completed ones
+        for scheme in SCHEMES:
+            rows.append(task.row(scheme, reference))
     seconds = float(reference.time[-1])
-    data = {"mechanism": m.name, "duration": seconds, "ways": [row.__dict__ for row in rows]}
+    data = {"mechanism": m.name, "duration": seconds, "schemes": [row.__dict__ for row in rows]}
     give_json(data, as_json, out)
     if not as_json:
         _print(m.name, seconds, rows)
-    if len(rows) < len(WAYS):
-        typer.secho(f"stopped after {len(rows)} of {len(WAYS)} ways", err=True, fg="yellow")
+    if len(rows) < len(SCHEMES):
+        typer.secho(f"stopped after {len(rows)} of {len(SCHEMES)} schemes", err=True, fg="yellow")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -99,12 +101,12 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{escape(name)}, {seconds:g} s", title_justify="left")
-    table.add_column("way")
+    table.add_column("scheme")
     for heading in ("steps", "build (s)", "run (ms)", "deviation (m)", "residual"):
         table.add_column(heading, justify="right")
     for row in rows:
         if row.error:
-            table.add_row(escape(row.way), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
+            table.add_row(escape(row.scheme), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
         else:
             figures = (
                 f"{row.steps}",
@@ -113,27 +115,27 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
                 f"{row.deviation:.1e}",
                 f"{row.residual:.1e}",
             )
-            table.add_row(escape(row.way), *figures)
+            table.add_row(escape(row.scheme), *figures)
     Console().print(table)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What all ways have in common."""
+    """Model and settings that all schemes share."""
 
     mechanism: Mechanism
     duration: float
     settings: dict[str, Any]
 
-    def row(self, way: dict[str, Any], reference: Run) -> Row:
-        """What comes of a way; what cannot be is told."""
+    def row(self, scheme: dict[str, Any], reference: Run) -> Row:
+        """Result of a scheme, or its error."""
         try:
-            run = self.executed(way)
+            run = self.executed(scheme)
         except VarimechError as error:
-            return Row(_name(way), error=str(error).split(";")[0][:100])
+            return Row(_name(scheme), error=str(error).split(";")[0][:100])
         seconds, residual = run.info["seconds"], max(run.info["residuals"])
         return Row(
-            _name(way),
+            _name(scheme),
             int(run.info["steps"]),
             seconds["build"],
             seconds["run"],
@@ -141,13 +143,16 @@ class _Task:
             residual,
         )
 
-    def executed(self, way: dict[str, Any]) -> Run:
-        how = {key: value for key, value in way.items() if key != "steps"}
-        if "steps" in way:
-            how |= {"step": self.duration / way["steps"], "every": way["steps"] // INTERVALS}
+    def executed(self, scheme: dict[str, Any]) -> Run:
+        options = {key: value for key, value in scheme.items() if key != "steps"}
+        if "steps" in scheme:
+            options |= {
+                "step": self.duration / scheme["steps"],
+                "every": scheme["steps"] // INTERVALS,
+            }
         else:
-            how["output"] = self.duration / INTERVALS
-        return self.mechanism.simulate(self.duration, **self.settings, **how)
+            options["output"] = self.duration / INTERVALS
+        return self.mechanism.simulate(self.duration, **self.settings, **options)
 
     def _deviation(self, run: Run, reference: Run) -> float:
         points = [p.label for b in self.mechanism.data.moving_bodies for p in b.points.values()][
@@ -159,10 +164,10 @@ class _Task:
         )
 
 
-def _name(way: dict[str, Any]) -> str:
-    words = [
+def _name(scheme: dict[str, Any]) -> str:
+    parts = [
         f"{key}={value:g}" if isinstance(value, float) else str(value)
-        for key, value in way.items()
+        for key, value in scheme.items()
         if key != "steps"
     ]
-    return ", ".join([f"{way['steps']} steps", *words] if "steps" in way else words)
+    return ", ".join([f"{scheme['steps']} steps", *parts] if "steps" in scheme else parts)
