@@ -1,3 +1,3 @@
-"""Optimal design and fitting: what to minimise within which bounds, who solves it, what came out;
-knows mechanisms by their verbs only.
+"""Optimal design and parameter fitting: problem statement, solvers and results. Uses mechanisms
+through their analyses only.
 """

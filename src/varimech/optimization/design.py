@@ -1,4 +1,4 @@
-"""From what a user says to a stated problem, and to its optimum."""
+"""Problem statement from user input, and its optimisation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..analyses.hessians import TwiceDifferentiable
 from ..core.errors import Interrupted, ModelError, unknown_name
 from ..schemes import RunOptions
 from .attempt import Attempt
-from .checks import check_influence, check_slopes
+from .checks import check_derivatives, check_influence
 from .evaluation import MechanismEvaluator
 from .optima import LocalOptimum, distinct, refined_optima
 from .optimum import Optimum
@@ -22,7 +22,7 @@ from .space import Bounds, Over, space_of
 
 
 def stated(
-    verb: str,
+    analysis: str,
     mechanism: TwiceDifferentiable,
     objective: Goal | Mapping[str, Goal],
     over: Over,
@@ -35,22 +35,22 @@ def stated(
     held: Mapping[str, float] | None,
     how: RunOptions,
 ) -> DesignProblem:
-    """The checked problem; the mechanism has run once, from its start."""
+    """Check the input and state the problem; runs the mechanism once, at the initial design."""
     name, goal = named_goal(objective)
     named = named_constraints(constraints)
-    space = space_of(verb, mechanism.data.parameter_set, over, bounds, start, held)
+    space = space_of(analysis, mechanism.data.parameter_set, over, bounds, start, held)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{verb}: method='adjoint' gives derivatives at the end of a run only, and"
-            f" {next(iter(paths))!r} is needed on the way"
+            f"{analysis}: method='adjoint' provides derivatives at the end of a run only, and"
+            f" {next(iter(paths))!r} is needed during the run"
         )
     evaluator = MechanismEvaluator(
         mechanism, space.names, duration, how, method, scalars, paths, space.held
     )
-    stepped = check_slopes(evaluator.equations, scalars, paths)
+    with_jumps = check_derivatives(evaluator.equations, scalars, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
-    check_influence(verb, problem, stepped)
+    check_influence(analysis, problem, with_jumps)
     return problem
 
 
@@ -73,7 +73,7 @@ def optimize(
     held: Mapping[str, float] | None,
     how: RunOptions,
 ) -> Optimum:
-    """State the problem and solve it."""
+    """State the problem and solve it; `Mechanism.optimize` documents the arguments."""
     check_settings(max_iterations, tolerance)
     began, progress = time.perf_counter(), how.get("progress")
     problem = stated(
@@ -89,7 +89,7 @@ def optimize(
         held=held,
         how=how,
     )
-    begins = problem.space.starts(starts, seed)
+    initial_designs = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
 
     def outcome(
@@ -108,7 +108,7 @@ def optimize(
         )
 
     try:
-        best, searches = search(problem, settings, begins, mechanism.name, progress)
+        best, searches = search(problem, settings, initial_designs, mechanism.name, progress)
         problem, best, optima = refined_optima(
             problem, settings, best, searches, mechanism.name, progress
         )
@@ -134,5 +134,5 @@ def settings_for(
         raise unknown_name("kind of hessian", hessian, HESSIANS)
     bounded = any(abs(b) != float("inf") for pair in problem.bounds for b in pair)
     constrained = bool(problem.rows) or problem.is_peak
-    found = find_solver(solver, constrained=constrained, bounded=bounded, exact=hessian == "exact")
-    return Settings(found, hessian == "exact", max_iterations, tolerance)
+    name = find_solver(solver, constrained=constrained, bounded=bounded, exact=hessian == "exact")
+    return Settings(name, hessian == "exact", max_iterations, tolerance)

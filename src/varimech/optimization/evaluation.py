@@ -1,5 +1,5 @@
-"""What optimisation asks of a mechanism: values and slopes of scalars and paths for a vector of
-parameter values, by one run.
+"""Evaluation of a mechanism for optimisation: values and derivatives of scalars and paths for a
+parameter vector, from one run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..sensitivity.objective import Objective, StateFunction
 from .quantities import Path, Peak
 
 SMOOTH = 1e-10
-"""Tolerance of runs where none is given: chosen steps make results rough by about that much, and
-line searches feel it.
+"""Default tolerance of runs: adaptive steps make results rough by about this much, which disturbs
+line searches.
 """
 
 
@@ -32,18 +32,18 @@ class Outcome:
 
     values: np.ndarray
     """(scalar)"""
-    slopes: np.ndarray
+    derivatives: np.ndarray
     """(scalar, parameter)"""
     time: np.ndarray
     paths: np.ndarray
     """(path, time)"""
-    path_slopes: np.ndarray
+    path_derivatives: np.ndarray
     """(path, time, parameter)"""
 
 
 @dataclass(frozen=True, eq=False)
 class Second:
-    """Second derivatives of the same."""
+    """Second derivatives of scalars and paths."""
 
     scalars: np.ndarray
     """(scalar, parameter, parameter)"""
@@ -52,19 +52,29 @@ class Second:
 
 
 class Evaluator(Protocol):
-    """The narrow door between optimisers and whatever they optimise."""
+    """Interface between optimisers and the system that they optimise."""
 
     @property
     def roughness(self) -> float:
-        """Relative changes of values up to which two neighbouring designs cannot be compared."""
+        """Relative differences of values below which two neighbouring designs cannot
+        be compared.
+        """
         ...
 
     def run(self, x: np.ndarray) -> Outcome:
-        """Values and slopes; raises VarimechError where there are none."""
+        """Values and derivatives.
+
+        Raises:
+            VarimechError: if the run fails.
+        """
         ...
 
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives; raises VarimechError where there are none."""
+        """Second derivatives.
+
+        Raises:
+            VarimechError: if the run fails.
+        """
         ...
 
 
@@ -75,49 +85,53 @@ class MechanismEvaluator:
     mechanism: TwiceDifferentiable
     names: tuple[str, ...]
     duration: float
-    how: RunOptions
+    options: RunOptions
     method: str = "auto"
     scalars: Mapping[str, Objective] = field(default_factory=dict)
     paths: Mapping[str, Path] = field(default_factory=dict)
     held: Mapping[str, float] = field(default_factory=dict)
-    """Values of other parameters, where they are not nominal."""
+    """Values of other parameters that differ from their nominal values."""
 
     def __post_init__(self) -> None:
         functions = [(f"path {name!r}", path.function) for name, path in self.paths.items()]
-        self.how = counting(
-            self.mechanism, self.duration, smooth(self.duration, self.how), functions
+        self.options = counting(
+            self.mechanism, self.duration, smooth(self.duration, self.options), functions
         )
-        self._lean = self.how if self.paths else _ends_only(self.duration, self.how)
+        self._lean = self.options if self.paths else _ends_only(self.duration, self.options)
 
     @property
     def roughness(self) -> float:
-        """Ten times the tolerance of runs, of which several errors add up; of equal steps, that of
+        """Ten times the tolerance of runs, because several errors add up; for equal steps, that of
         their iterations.
         """
-        _, schedule = choose(self.duration, **self.how)
+        _, schedule = choose(self.duration, **self.options)
         return 10 * (schedule.tolerance or SMOOTH)
 
     @property
     def equations(self) -> Equations:
-        """Equations of the mechanism with the method of these runs."""
-        method, _ = choose(self.duration, **self.how)
+        """Equations of the mechanism for the scheme of these runs."""
+        method, _ = choose(self.duration, **self.options)
         return self.mechanism._solver(method, self.scalars).equations
 
     def run(self, x: np.ndarray) -> Outcome:
-        """One differentiated run."""
+        """One run with sensitivities."""
         gradient = self.gradient(x, lean=True)
         shape = len(self.paths), gradient.time.size
-        values, slopes = np.zeros(shape), np.zeros((*shape, len(self.names)))
+        values, derivatives = np.zeros(shape), np.zeros((*shape, len(self.names)))
         for k, (name, path) in enumerate(self.paths.items()):
             values[k] = gradient.run.measure(path.function, name=name)
-            slopes[k] = gradient.run.measure(path.function, name=name, wrt="all")
+            derivatives[k] = gradient.run.measure(path.function, name=name, wrt="all")
         return Outcome(
-            gradient.value_history[-1], gradient.gradient_history[-1], gradient.time, values, slopes
+            gradient.value_history[-1],
+            gradient.gradient_history[-1],
+            gradient.time,
+            values,
+            derivatives,
         )
 
     @all_or_nothing()
     def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
-        """Scalars with their gradient; lean ones store no more than optimisation needs."""
+        """Scalars with their gradient; `lean` stores no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
         return self.mechanism.sensitivity(
             self.scalars,
@@ -125,24 +139,22 @@ class MechanismEvaluator:
             duration=self.duration,
             parameters=self.at(x),
             method=chosen,
-            **_silent(self._lean if lean else self.how),
+            **_silent(self._lean if lean else self.options),
         )
 
     @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
-        """A function of the state at one instant, with its gradient."""
-        how: RunOptions = {**_silent(self.how), "output": None, "every": 1, "ends": None}
+        """A function of the state at one instant (s), with its gradient."""
+        options: RunOptions = {**_silent(self.options), "output": None, "every": 1, "ends": None}
         then = {name: Objective(final=goal.function, unit=goal.unit)}
         return self.mechanism.sensitivity(
-            then, list(self.names), duration=instant, parameters=self.at(x), **how
+            then, list(self.names), duration=instant, parameters=self.at(x), **options
         )
 
     @all_or_nothing()
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives by `Mechanism.hessian`, carried along the motion where paths are
-        wanted.
-        """
-        found = self.mechanism.hessian(
+        """Second derivatives by `Mechanism.hessian`, by the forward method if there are paths."""
+        hessian = self.mechanism.hessian(
             self.scalars,
             list(self.names),
             duration=self.duration,
@@ -150,37 +162,38 @@ class MechanismEvaluator:
             method="forward" if self.paths else "auto",
             **_silent(self._lean),
         )
-        shape = found.run.time.size, len(self.names), len(self.names)
+        shape = hessian.run.time.size, len(self.names), len(self.names)
         paths = [
-            found.measure(path.function, name=name).to_numpy() for name, path in self.paths.items()
+            hessian.measure(path.function, name=name).to_numpy()
+            for name, path in self.paths.items()
         ]
-        return Second(np.asarray(found.hessian), np.array(paths).reshape(len(paths), *shape))
+        return Second(np.asarray(hessian.hessian), np.array(paths).reshape(len(paths), *shape))
 
     @all_or_nothing()
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
-        """The motion, stored as a user asked for, or so many times as often where
-        steps are chosen.
-        """
-        how = _silent(self.how)
+        """The motion, stored as requested, or `finer` times as often for adaptive steps."""
+        options = _silent(self.options)
         if finer > 1:
-            _, schedule = choose(self.duration, **self.how)
+            _, schedule = choose(self.duration, **self.options)
             if schedule.outputs is not None:
                 ends, n = schedule.outputs, schedule.outputs.size
-                how["output"] = np.interp(
+                options["output"] = np.interp(
                     np.arange(finer * (n - 1) + 1) / finer, np.arange(n), ends
                 )
             else:
-                how["every"] = 1
-        return self.mechanism.simulate(self.duration, parameters=self.at(x), **how)
+                options["every"] = 1
+        return self.mechanism.simulate(self.duration, parameters=self.at(x), **options)
 
     def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
-        """The same with results stored at further times; None where steps are equal and there are
-        no other results.
+        """The same evaluator with additional stored times (s); None for equal steps, which cannot
+        have them.
         """
-        _, schedule = choose(self.duration, **self.how)
+        _, schedule = choose(self.duration, **self.options)
         if schedule.outputs is None:
             return None
-        return replace(self, how={**self.how, "output": np.union1d(schedule.outputs, times)})
+        return replace(
+            self, options={**self.options, "output": np.union1d(schedule.outputs, times)}
+        )
 
     def at(self, x: np.ndarray) -> dict[str, float]:
         """Parameter values by name."""
@@ -190,43 +203,47 @@ class MechanismEvaluator:
         }
 
 
-def smooth(duration: float, how: RunOptions) -> RunOptions:
-    """The same settings with a tolerance fit for optimisation where none is given."""
-    _, schedule = choose(duration, **how)
+def smooth(duration: float, options: RunOptions) -> RunOptions:
+    """The same options with a tolerance suitable for optimisation if none is given."""
+    _, schedule = choose(duration, **options)
     return (
-        {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
+        {**options, "tolerance": SMOOTH}
+        if schedule.tolerance and options.get("tolerance") is None
+        else options
     )
 
 
 def counting(
     mechanism: Solved,
     duration: float,
-    how: RunOptions,
+    options: RunOptions,
     functions: Sequence[tuple[str, StateFunction]],
 ) -> RunOptions:
-    """The same settings in coordinates in which angles count the turns that functions of the state
-    along the run depend on.
+    """The same options in coordinates whose angles count turns, if functions of the state along the
+    run need them.
     """
     return (
         {
-            **how,
-            "coordinates": mechanism._counting(choose(duration, **how)[0], functions).coordinates,
+            **options,
+            "coordinates": mechanism._counting(
+                choose(duration, **options)[0], functions
+            ).coordinates,
         }
         if functions
-        else how
+        else options
     )
 
 
-def _silent(how: RunOptions) -> RunOptions:
-    """The same settings without progress bars."""
-    return {**how, "progress": False}
+def _silent(options: RunOptions) -> RunOptions:
+    """The same options without progress bars."""
+    return {**options, "progress": False}
 
 
-def _ends_only(duration: float, how: RunOptions) -> RunOptions:
-    """The same settings with nothing stored but beginning and end."""
-    _, schedule = choose(duration, **how)
+def _ends_only(duration: float, options: RunOptions) -> RunOptions:
+    """The same options, storing only the initial and the final state."""
+    _, schedule = choose(duration, **options)
     return (
-        {**how, "output": duration}
+        {**options, "output": duration}
         if schedule.outputs is not None
-        else {**how, "every": schedule.steps}
+        else {**options, "every": schedule.steps}
     )

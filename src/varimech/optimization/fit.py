@@ -168,11 +168,13 @@ class Fit(Plotted):
         return float(t.ppf(p, self.confidence.freedom)) if self.confidence.freedom > 0 else np.nan
 
     @property
-    def untold(self) -> tuple[tuple[str, ...], ...]:
+    def undetermined(self) -> tuple[tuple[str, ...], ...]:
         """Parameters that the data cannot tell: alone, or groups of which only
         combinations matter.
         """
-        return tuple(tuple(self.space.names[k] for k in group) for group in self.confidence.untold)
+        return tuple(
+            tuple(self.space.names[k] for k in group) for group in self.confidence.undetermined
+        )
 
     @property
     def residuals(self) -> dict[str, np.ndarray]:
@@ -216,9 +218,9 @@ class Fit(Plotted):
     def curve_run(self, x: np.ndarray) -> Run:
         """A differentiated run for other values."""
         e = self.evaluator
-        how: Any = {k: v for k, v in e.how.items() if k != "output"}
+        options: Any = {k: v for k, v in e.options.items() if k != "output"}
         return (
-            MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method, held=e.held)
+            MechanismEvaluator(e.mechanism, e.names, e.duration, options, e.method, held=e.held)
             .gradient(x)
             .run
         )

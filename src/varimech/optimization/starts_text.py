@@ -1,5 +1,5 @@
-"""Text about a local optimum: its check to second order, what was left on the way, other local
-optima, and how to look for them.
+"""Text about a local optimum: second-order check, stationary designs that were left, other local
+optima, and how to search for them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MOST_LISTED = 10
 
 
 def described(optimum: Optimum, starts: str, bounds: str) -> list[str]:
-    """Lines to print; `starts` and `bounds` are the caller's options for more starts and for
-    bounds.
+    """Lines to print; `starts` and `bounds` are the caller's options for more initial designs and
+    for bounds.
     """
     lines = notes(optimum, starts, bounds)
     if len(optimum.optima) > 1:
@@ -33,15 +33,16 @@ def described(optimum: Optimum, starts: str, bounds: str) -> list[str]:
 
 
 def notes(optimum: Optimum, starts: str = "starts=8", bounds: str = "bounds=") -> list[str]:
-    """Sentences about the check to second order, stationary designs that were left, and the
-    searches from all starts.
+    """Sentences about the second-order check, stationary designs that were left, and
+    all searches.
     """
     p = optimum.problem
     lines = [str(optimum.second_order)] if optimum.second_order is not None else []
     for s in optimum.left:
-        kind = {"saddle": "saddle point", "stationary": "stationary design that is no minimum"}.get(
-            s.kind, s.kind
-        )
+        kind = {
+            "saddle": "saddle point",
+            "stationary": "stationary design that is not a minimum",
+        }.get(s.kind, s.kind)
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(p.names, s.x, strict=True))
         lines.append(
             f"the search had converged to a {kind} ({p.name} = {s.objective:.6g} at {at}) and"
@@ -55,12 +56,17 @@ def notes(optimum: Optimum, starts: str = "starts=8", bounds: str = "bounds=") -
     return lines
 
 
-def _searches(optimum: Optimum, count: int) -> str:
-    found, open_ = len(optimum.optima), len(optimum.starts) - sum(o.reached for o in optimum.optima)
+def _searches(optimum: Optimum, searches: int) -> str:
+    distinct, unconverged = (
+        len(optimum.optima),
+        len(optimum.starts) - sum(o.reached for o in optimum.optima),
+    )
     infeasible = sum(not a.feasible for a in optimum.starts)
-    lines = [f"{count} starts led to {found} local {'optimum' if found == 1 else 'optima'}"]
-    if open_ - infeasible:
-        lines.append(f"{open_ - infeasible} did not converge")
+    lines = [
+        f"{searches} starts led to {distinct} local {'optimum' if distinct == 1 else 'optima'}"
+    ]
+    if unconverged - infeasible:
+        lines.append(f"{unconverged - infeasible} did not converge")
     if infeasible:
         lines.append(f"{infeasible} ended at designs that do not meet all constraints")
     if optimum.failed_starts:
@@ -69,7 +75,7 @@ def _searches(optimum: Optimum, count: int) -> str:
             f"{name} = {value:.6g}"
             for name, value in zip(optimum.problem.names, first.x, strict=True)
         )
-        lines.append(f"{len(optimum.failed_starts)} could not be run (at {at}: {first.error})")
+        lines.append(f"{len(optimum.failed_starts)} failed (at {at}: {first.error})")
     return "; ".join(lines)
 
 

@@ -120,7 +120,7 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
         )
         for k, name in enumerate(p.names)
     ]
-    label = axis_title("parameters", p.space.units[0]) if alike else "parameter / start"
+    label = axis_title("parameters", p.space.units[0]) if alike else "parameter / initial value"
     specs = {
         "search: objective": curve_plot(
             [objective],
@@ -171,7 +171,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
             )
         figures.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
     undetermined = "".join(
-        f" The data do not determine {', '.join(group)}." for group in fit.untold
+        f" The data do not determine {', '.join(group)}." for group in fit.undetermined
     )
     message = fit.message.replace("`", "").rstrip(".")
     lead = (
