@@ -75,7 +75,10 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
             {"over": ["k"], "objective": vm.peak(x_of), "method": "adjoint"},
             "'adjoint' provides derivatives at the end of a run only",
         ),
-        ({"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)}, "may depend on it through jumps"),
+        (
+            {"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)},
+            "may depend on it through jumps",
+        ),
     ],
 )
 def test_bad_input(m: vm.Mechanism, words: dict[str, Any], message: str) -> None:

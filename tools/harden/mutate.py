@@ -52,7 +52,7 @@ NUMERICS = (
     "solving/{composite,differences,recursive_chains,second_order,start_continuation,statics,vibrations}.py",
     "analyses/{at_rest,gradients,hessians}.py",
     "optimization/{confidence,evaluation,fitting,optimality,problem,quantities,refinement,scaled,search,space}.py",
-    "uncertainty/{bands,chaos,estimates,expanding,expansion,histogram,horizon,marginals,moments,reliability,sampling,sobol,parameter_distributions}.py",
+    "uncertainty/{chaos,estimates,expanding,expansion,histogram,horizon,marginals,moments,reliability,sampling,sobol,parameter_distributions}.py",
     "uncertainty/{accumulator,statistics}.py",
 )
 LINES_FOR_ONE = 120

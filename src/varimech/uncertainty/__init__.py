@@ -1,1 +1,1 @@
-"""Tolerances and uncertainty: what spreads of parameters make of results."""
+"""Uncertainty analysis: propagation of parameter distributions to objectives."""

@@ -27,28 +27,28 @@ from ..solving.task import Task
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
-from .neighbour_runs import Beside, directions_of, unexplained
+from .neighbour_runs import NeighbourRuns, directions_of, unexplained
 from .parameter_distributions import Correlation, Given, ParameterDistributions, distributions_of
 
 if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 OUTPUTS = 100
-"""Intervals between stored results where steps are chosen and nothing is said."""
+"""Default output intervals of adaptive runs: enough for smooth curves."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Expanded:
-    """What runs at the means of the parameters tell."""
+    """Runs at the means of the parameters."""
 
     path: Trajectory
     curvatures: np.ndarray | None
-    """All second derivatives, where they are known."""
+    """All second derivatives, if known."""
     solver: Solver
     task: Task
     ρ: np.ndarray
     ran: float
-    """Seconds."""
+    """Run time (s)."""
 
 
 def moments(
@@ -63,7 +63,9 @@ def moments(
     parameters: Mapping[str, float] | None,
     how: RunOptions,
 ) -> Moments:
-    """Expand objectives about the means of the spreads."""
+    """Expand objectives about the means of the parameters; `Mechanism.moments` documents the
+    arguments.
+    """
     began = time.perf_counter()
     named = some_objectives("moments", objectives)
     if order not in (1, 2):
@@ -73,29 +75,36 @@ def moments(
         raise ModelError(
             f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations"
         )
-    spreads = distributions_of(mechanism.parameters, given, correlation)
+    distributions = distributions_of(mechanism.parameters, given, correlation)
     if order == 2:
-        check_second(spreads)
-    means, options = at_means(spreads, parameters), sparse_output(duration, how)
-    found = (_first_order if order == 1 else _second_order)(
-        mechanism, named, spreads, duration, means, options
+        check_second(distributions)
+    means, options = at_means(distributions, parameters), sparse_output(duration, how)
+    expanded = (_first_order if order == 1 else _second_order)(
+        mechanism, named, distributions, duration, means, options
     )
-    path = found.path
+    path = expanded.path
     assert path.gradients is not None
-    beside, failed, ran = _beside(mechanism, found, spreads)
-    seconds = seconds_of(began, found.ran + ran)
+    neighbours, failed, ran = _neighbour_runs(mechanism, expanded, distributions)
+    seconds = seconds_of(began, expanded.ran + ran)
     result = Moments(
         order,
         float(accuracy),
         tuple(named),
         tuple(o.unit for o in named.values()),
-        spreads,
+        distributions,
         path.time,
         path.objectives,
         path.gradients,
-        found.curvatures,
-        _error(order, path, found.curvatures, spreads, beside, float(accuracy)),
-        mechanism._run(found.solver, found.task.schedule, path, found.ρ, spreads.indices, seconds),
+        expanded.curvatures,
+        _error(order, path, expanded.curvatures, distributions, neighbours, float(accuracy)),
+        mechanism._run(
+            expanded.solver,
+            expanded.task.schedule,
+            path,
+            expanded.ρ,
+            distributions.indices,
+            seconds,
+        ),
         seconds,
     )
     _warn(result, failed)
@@ -103,116 +112,132 @@ def moments(
 
 
 def at_means(
-    spreads: ParameterDistributions, parameters: Mapping[str, float] | None
+    distributions: ParameterDistributions, parameters: Mapping[str, float] | None
 ) -> dict[str, float]:
-    """Values of the parameters about which to expand: means of those that vary, others as given."""
-    for name in parameters or {}:
-        if name in spreads.names:
-            raise ModelError(
-                f"parameters names {name!r}, which has a spread about a mean of its own; give"
-                f" spreads={{{name!r}: …}} to move it, or spreads={{{name!r}: None}} to hold it"
-            )
-    return {**(parameters or {}), **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))}
+    """Parameter values about which to expand: means of the varying ones, others as given.
 
-
-def sparse_output(duration: float, how: RunOptions) -> RunOptions:
-    """The options, with a hundred intervals between stored results where steps are chosen and
-    nothing is said.
+    Raises:
+        ModelError: if a varying parameter is given a value.
     """
-    _, schedule = choose(duration, **how)
+    for name in parameters or {}:
+        if name in distributions.names:
+            raise ModelError(
+                f"parameters names {name!r}, which has its own distribution; give"
+                f" spreads={{{name!r}: …}} to change it, or spreads={{{name!r}: None}} to fix it"
+            )
+    return {
+        **(parameters or {}),
+        **dict(zip(distributions.names, distributions.mean.tolist(), strict=True)),
+    }
+
+
+def sparse_output(duration: float, options: RunOptions) -> RunOptions:
+    """The options, with `OUTPUTS` output intervals for adaptive runs by default."""
+    _, schedule = choose(duration, **options)
     return (
-        {**how, "output": duration / OUTPUTS}
-        if schedule.tolerance and how.get("output") is None
-        else how
+        {**options, "output": duration / OUTPUTS}
+        if schedule.tolerance and options.get("output") is None
+        else options
     )
 
 
 def _second_order(
     mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
-    spreads: ParameterDistributions,
+    distributions: ParameterDistributions,
     duration: float,
     means: Mapping[str, float],
-    how: RunOptions,
+    options: RunOptions,
 ) -> _Expanded:
-    """A run with second derivatives for each parameter that varies."""
+    """A run with second derivatives for each varying parameter."""
     directions = list(
-        np.ascontiguousarray(unit_directions(len(mechanism.parameters), spreads.indices).T)
+        np.ascontiguousarray(unit_directions(len(mechanism.parameters), distributions.indices).T)
     )
-    found, solver, ρ, task, ran = mechanism._second(
-        named, spreads.indices, directions, duration, means, False, how
+    runs, solver, ρ, task, ran = mechanism._second(
+        named, distributions.indices, directions, duration, means, False, options
     )
-    H = np.stack([d.gradients_along for d in found], axis=2)
-    return _Expanded(found[0].trajectory, (H + np.swapaxes(H, -1, -2)) / 2, solver, task, ρ, ran)
+    H = np.stack([d.gradients_along for d in runs], axis=2)
+    return _Expanded(runs[0].trajectory, (H + np.swapaxes(H, -1, -2)) / 2, solver, task, ρ, ran)
 
 
 def _first_order(
     mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
-    spreads: ParameterDistributions,
+    distributions: ParameterDistributions,
     duration: float,
     means: Mapping[str, float],
-    how: RunOptions,
+    options: RunOptions,
 ) -> _Expanded:
     """A run with first derivatives."""
-    way, schedule = choose(duration, **how)
-    ρ, solver = mechanism.data.parameter_set.values(means), mechanism._solver(way, named)
+    scheme, schedule = choose(duration, **options)
+    ρ, solver = mechanism.data.parameter_set.values(means), mechanism._solver(scheme, named)
     check_gradients(solver.equations, named)
-    task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
+    task = Task(
+        schedule,
+        named,
+        distributions.indices,
+        options.get("backend", "auto"),
+        options.get("progress"),
+    )
     run, ran = solver.run(task, ρ)
-    if schedule.tolerance and not isinstance(way.integrator, Sundials):
-        task = replace(
-            task, schedule=schedule.replayed(run.step_ends)
-        )  # choices of steps are no smooth function of parameters
+    if schedule.tolerance and not isinstance(scheme.integrator, Sundials):
+        # the choice of steps is not a smooth function of the parameters
+        task = replace(task, schedule=schedule.replayed(run.step_ends))
     return _Expanded(run, None, solver, task, ρ, ran)
 
 
-def _beside(
-    mechanism: TwiceDifferentiable, found: _Expanded, spreads: ParameterDistributions
-) -> tuple[Beside, list[str], float]:
-    """Runs one standard deviation to either side of the means, all at once; those that failed, in
-    words, and the seconds they took.
+def _neighbour_runs(
+    mechanism: TwiceDifferentiable, expanded: _Expanded, distributions: ParameterDistributions
+) -> tuple[NeighbourRuns, list[str], float]:
+    """Runs at one standard deviation on both sides of the means, all at once; with messages of
+    failed runs and the run time (s).
     """
-    assert found.path.gradients is not None
-    u = directions_of(found.path.gradients, spreads)
-    rows = spreads.rows(np.concatenate([spreads.mean + u, spreads.mean - u]), found.ρ)
-    task = replace(found.task, indices=None, progress=False)
-    if found.curvatures is None:
+    assert expanded.path.gradients is not None
+    u = directions_of(expanded.path.gradients, distributions)
+    rows = distributions.rows(
+        np.concatenate([distributions.mean + u, distributions.mean - u]), expanded.ρ
+    )
+    task = replace(expanded.task, indices=None, progress=False)
+    if expanded.curvatures is None:
         _check_sides(mechanism, rows)
-    samples, failures, ran = run_many(found.solver, task, rows, os.cpu_count() or 1)
-    if failures and found.curvatures is None:
+    samples, failures, ran = run_many(expanded.solver, task, rows, os.cpu_count() or 1)
+    if failures and expanded.curvatures is None:
         raise failures[min(failures)]
     values = samples.values
     values[list(failures)] = np.nan
-    words = [f"{type(error).__name__}: {error}" for _, error in sorted(failures.items())]
-    return Beside(u, values[: len(u)], values[len(u) :]), words, ran
+    messages = [f"{type(error).__name__}: {error}" for _, error in sorted(failures.items())]
+    return NeighbourRuns(u, values[: len(u)], values[len(u) :]), messages, ran
 
 
 def _error(
     order: int,
     path: Trajectory,
     H: np.ndarray | None,
-    spreads: ParameterDistributions,
-    beside: Beside,
+    distributions: ParameterDistributions,
+    neighbours: NeighbourRuns,
     accuracy: float,
 ) -> np.ndarray:
-    """Of mean or standard deviation, in standard deviations: by the derivatives at the means, or
-    runs beside them where H is not known.
+    """Error of the mean or standard deviation, in standard deviations: from derivatives at the
+    means, or from neighbouring runs if H is not known.
     """
     assert path.gradients is not None
-    C, seen = (
-        spreads.covariance,
-        unexplained(path.objectives, path.gradients, H, spreads.covariance, beside),
+    C, observed = (
+        distributions.covariance,
+        unexplained(path.objectives, path.gradients, H, distributions.covariance, neighbours),
     )
     if H is not None:
-        slope, curvature = (
+        first_order, curvature = (
             np.sqrt(first_variance(path.gradients, C)),
             np.sqrt(squared_curvature(H, C)),
         )
     else:
-        slope = np.abs(beside.along(np.einsum("toi,ki->kto", path.gradients, beside.directions)))
-        curvature = np.abs(beside.along(beside.there - 2 * path.objectives + beside.back))
-    return estimated_error(order, path.time, slope, curvature, seen, accuracy)
+        first_order = np.abs(
+            neighbours.along(np.einsum("toi,ki->kto", path.gradients, neighbours.directions))
+        )
+        curvature = np.abs(
+            neighbours.along(neighbours.plus - 2 * path.objectives + neighbours.minus)
+        )
+    return estimated_error(order, path.time, first_order, curvature, observed, accuracy)
 
 
 def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
@@ -221,8 +246,8 @@ def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
             mechanism.data.parameter_set.check(row)
         except ModelError as error:
             raise ModelError(
-                "moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds,"
-                f" and there {error}; order=2 does without, or take a smaller spread"
+                "moments: order=1 also runs the mechanism at means ± σ, to estimate its horizon,"
+                f" and there {error}; use order=2, which does not need it, or a smaller tolerance"
             ) from None
 
 
@@ -230,9 +255,9 @@ def _warn(result: Moments, failed: list[str]) -> None:
     end = result.time[-1]
     if failed:
         warnings.warn(
-            f"{result.label}: runs at means ± σ, which show how long moments hold, failed"
-            f" ({len(failed)} of them; {failed[0]}); the horizon knows of derivatives at the means"
-            " only: compare with monte_carlo(…), or take smaller spreads",
+            f"{result.label}: runs at means ± σ, which estimate the horizon, failed"
+            f" ({len(failed)} of them; {failed[0]}); the horizon relies on derivatives at the means"
+            " only: compare with monte_carlo(…), or use smaller tolerances",
             HorizonWarning,
             stacklevel=4,
         )
@@ -246,9 +271,9 @@ def _warn(result: Moments, failed: list[str]) -> None:
     listed = ", ".join(f"{name!r} up to t = {t:.3g} s" for name, t in short)
     better = "order=2 (for means), " if result.order == 1 else ""
     warnings.warn(
-        f"{result.label}: moments of order {result.order} hold to {result.accuracy:g} standard"
-        f" deviations for {listed} only, not up to {end:g} s: look at nothing later, or take a"
-        f" shorter run, smaller spreads, {better}or monte_carlo(…)",
+        f"{result.label}: moments of order {result.order} are valid within {result.accuracy:g}"
+        f" standard deviations for {listed} only, not up to {end:g} s: ignore later results, or"
+        f" use a shorter run, smaller tolerances, {better}or monte_carlo(…)",
         HorizonWarning,
         stacklevel=4,
     )

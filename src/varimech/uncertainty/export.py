@@ -1,4 +1,4 @@
-"""Runs of a mechanism for machines without Varimech."""
+"""Export of runs of a mechanism to machines without Varimech."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..solving.ensemble_runs import sampler_for
 from ..solving.task import Task
 
 MANY = 10**9
-"""Runs ahead: compiling pays."""
+"""Assumed number of runs, so that compiling pays."""
 
 
 def export(
@@ -28,7 +28,7 @@ def export(
     duration: float,
     how: RunOptions,
 ) -> Path:
-    """Write a bundle; returns its folder."""
+    """Write a bundle; returns its folder. `Mechanism.export` documents the arguments."""
     named = some_objectives("export", objectives)
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
@@ -45,13 +45,12 @@ def export(
     sampler = sampler_for(solver, Task(only_end, named, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(
-            "export: what is written is compiled here first, which needs a C compiler:"
-            f" {NO_COMPILER}"
+            f"export: the program is compiled here first, which needs a C compiler: {NO_COMPILER}"
         )
     if sampler is None:
         raise ModelError(
-            f"mechanism {mechanism.name!r} with {method.title} has no compiled program that finds"
-            " its own start; another formulation or integrator may have one"
+            f"mechanism {mechanism.name!r} with {method.title} has no compiled program that"
+            " assembles its own initial state; try another formulation or integrator"
         )
     about: Mapping[str, Any] = {
         "mechanism": mechanism.name,

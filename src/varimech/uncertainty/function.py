@@ -1,10 +1,9 @@
-"""A mechanism as a function of the parameters that vary: objectives at the end of the run, with
-exact gradients and Hessians.
+"""A mechanism as a function of the varying parameters: objectives at the end of the run, with exact
+gradients and Hessians.
 
     x ↦ ψ(x),    ∂ψ/∂x,    ∂²ψ/∂x²
 
-Many points at once are compiled runs over all cores; derivatives are those of the discrete
-solution.
+Many points at once are compiled runs on all cores; derivatives are those of the discrete solution.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Runs:
-    """Values and derivatives of objectives at points of the space of the parameters that vary, each
-    by a run.
+    """Values and derivatives of objectives at points of the space of varying parameters, each by a
+    run.
     """
 
     mechanism: TwiceDifferentiable
@@ -43,25 +42,25 @@ class Runs:
     solver: Solver
     task: Task
     ρ: np.ndarray
-    """Values of all parameters, those that do not vary among them."""
+    """Values of all parameters, including fixed ones."""
     given: Mapping[str, Any]
     """Arguments of `sensitivity` and `hessian`."""
     revision: int
     error: VarimechError | KeyboardInterrupt | None = None
-    """Why a run failed: OpenTURNS hands on texts of errors only."""
+    """Error of a failed run: OpenTURNS only passes on texts of errors."""
     held: DeferredInterrupt = field(default_factory=no_deferral)
-    """Ctrl-C, which OpenTURNS would make a text of, too."""
+    """Deferred Ctrl-C, which OpenTURNS would convert to a text, too."""
     calls: Counter[str] = field(default_factory=Counter)
-    """How many values, gradients and Hessians were computed."""
+    """Numbers of computed values, gradients and Hessians."""
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective)."""
         points = np.atleast_2d(points)
         self.calls["values"] += len(points)
-        return self._told(lambda: self._values(points))
+        return self._recorded(lambda: self._values(points))
 
     def reachable(self, points: np.ndarray) -> np.ndarray:
-        """ψ, (point, objective), NaN where a run fails."""
+        """ψ, (point, objective), NaN if a run fails."""
         self.calls["values"] += len(points)
 
         def compute() -> np.ndarray:
@@ -71,13 +70,13 @@ class Runs:
             last[list(failures)] = np.nan
             return last
 
-        return self._told(compute)
+        return self._recorded(compute)
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
         self.calls["gradients"] += 1
         names, parameters = list(self.spreads.names), self._parameters(point)
-        return self._told(
+        return self._recorded(
             lambda: self.mechanism.sensitivity(
                 self.objectives, names, parameters=parameters, method="auto", **self.given
             ).gradient_history[-1],
@@ -88,7 +87,7 @@ class Runs:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
         self.calls["Hessians"] += 1
         names, parameters = list(self.spreads.names), self._parameters(point)
-        found = self._told(
+        second = self._recorded(
             lambda: (
                 self.mechanism.hessian(
                     self.objectives, names, parameters=parameters, **self.given
@@ -96,12 +95,12 @@ class Runs:
             ),
             point,
         )
-        return (found + found.transpose(0, 2, 1)) / 2
+        return (second + second.transpose(0, 2, 1)) / 2
 
     @contextmanager
     def own_errors(self, doing: str) -> Iterator[None]:
-        """Errors of runs as they were before OpenTURNS made texts of them; its own with a word
-        about what was being done.
+        """Restore errors of runs that OpenTURNS converted to texts; describe its own errors by
+        `doing`.
         """
         self.error = None
         try:
@@ -115,51 +114,48 @@ class Runs:
             if self.error is not None:
                 raise self.error from None
             raise VarimechError(
-                f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}"
+                f"{self.mechanism.name!r}: {doing}: OpenTURNS failed: {other}"
             ) from other
         finally:
             self.held = no_deferral()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.ρ)
-        if (
-            len(rows) == 1
-        ):  # many compiled runs at once begin with some that show what they have in common
+        if len(rows) == 1:  # a batch would begin with additional runs
             alone = rerun_individually(self.solver, self.task, rows[0])
             if isinstance(alone, VarimechError):
                 raise VarimechError(
-                    f"{self._words(points[0])}: {type(alone).__name__}: {alone}"
+                    f"{self._description(points[0])}: {type(alone).__name__}: {alone}"
                 ) from alone
             return alone.objectives[-1:]
-        found, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
+        samples, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
         for sample, error in sorted(failures.items()):
             more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
             raise VarimechError(
-                f"sample {sample} of {len(rows)}{more}, {self._words(points[sample])}:"
+                f"sample {sample} of {len(rows)}{more}, {self._description(points[sample])}:"
                 f" {type(error).__name__}: {error}"
             ) from error
-        return found.values[:, -1]
+        return samples.values[:, -1]
 
-    def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
-        """What is computed; its error, if any, is kept for later."""
+    def _recorded(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
+        """Result of a computation; its error, if any, is recorded."""
         try:
             if self.mechanism.data.revision != self.revision:
                 raise ModelError(
                     f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…)"
-                    " anew"
+                    " again"
                 )
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
             self.error = KeyboardInterrupt()
-            raise VarimechError(
-                "interrupted"
-            ) from None  # OpenTURNS breaks down with what is no Exception
+            # OpenTURNS crashes on what is not an Exception
+            raise VarimechError("interrupted") from None
         except VarimechError as error:
             self.error = (
                 error
                 if point is None
-                else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
+                else VarimechError(f"{self._description(point)}: {type(error).__name__}: {error}")
             )
             raise self.error from error
 
@@ -167,7 +163,7 @@ class Runs:
         row = self.spreads.rows(np.atleast_2d(point), self.ρ)[0]
         return dict(zip(self.mechanism.parameters, row.tolist(), strict=True))
 
-    def _words(self, point: np.ndarray) -> str:
+    def _description(self, point: np.ndarray) -> str:
         units = [f" {unit}" if unit else "" for unit in self.spreads.units]
         return ", ".join(
             f"{n} = {x:g}{u}"
@@ -176,7 +172,7 @@ class Runs:
 
 
 def function_of(runs: Runs) -> Any:
-    """The same as an `openturns.Function`, whose derivatives have the objective as last index."""
+    """The runs as an `openturns.Function`, whose derivatives have the objective as last index."""
     ot = openturns()
     base: Any = ot.OpenTURNSPythonFunction
 

@@ -14,7 +14,7 @@ from ..plotting.table import table
 from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
-from .bands import bands_about
+from .estimates import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
 from .parameter_distributions import ParameterDistributions

@@ -19,15 +19,14 @@ from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
 from .accumulator import Accumulator, Failure
-from .bands import bands_about
 from .checkpoint import Checkpoint
-from .estimates import LEVEL, Estimate, mean_of, variance_of
+from .estimates import LEVEL, Estimate, bands_about, mean_of, variance_of
 from .histogram import Histogram
 from .parameter_distributions import ParameterDistributions
 from .quantiles import bracket, interval, quantile
 from .sampling import Sampling
 from .sketch import Sketch
-from .study_text import QUANTILES, in_words
+from .study_text import QUANTILES, study_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,7 +344,7 @@ class Study(Plotted):
         return in_style(draw_study(self, sigmas), style)
 
     def __repr__(self) -> str:
-        return in_words(self)
+        return study_text(self)
 
     def last_mean(self) -> Estimate:
         """The means at the end of the run."""
