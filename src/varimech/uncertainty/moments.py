@@ -11,7 +11,7 @@ import numpy as np
 from ..results.labels import along_time, with_units
 from ..results.result import Description, Result, Variable
 from ..results.run import Run
-from .bands import bands_about
+from .estimates import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
 from .parameter_distributions import ParameterDistributions
@@ -183,16 +183,19 @@ class Moments(Result):
                 for r in self.table().to_dict("records")
                 if r["objective"] == name
             ]
-            if len(parts) > TOLD:
-                parts[TOLD - 1 :] = [
-                    (f"{len(parts) - TOLD + 1} others", sum(x for _, x in parts[TOLD - 1 :]))
+            if len(parts) > MOST_LISTED:
+                parts[MOST_LISTED - 1 :] = [
+                    (
+                        f"{len(parts) - MOST_LISTED + 1} others",
+                        sum(x for _, x in parts[MOST_LISTED - 1 :]),
+                    )
                 ]
             rows += [[name, parameter, f"{100 * share:.1f} %"] for parameter, share in parts]
         return rows
 
 
-TOLD = 8
-"""Parameters of each objective that are told when moments are printed."""
+MOST_LISTED = 8
+"""Parameters listed for each objective when moments are printed."""
 UNITS = {
     "first_mean": "objective_unit",
     "mean": "objective_unit",
