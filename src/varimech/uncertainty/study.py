@@ -250,14 +250,14 @@ class Study(Plotted):
             "quantiles": self.quantile(QUANTILES),
             **{f"quantiles_{side}": self._bounds_of_quantiles(side) for side in ("lower", "upper")},
         }
-        told = {
+        attributes = {
             "mechanism": self.label,
             "samples": self.count,
             "failed": self.failed,
             "control": int(self.corrected),
         }
         return xr.Dataset(
-            arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed}
+            arrays, attrs={**attributes, "sampling": self.sampling.kind, "seed": self.sampling.seed}
         )
 
     def _bounds_of_quantiles(self, side: str) -> xr.DataArray:
