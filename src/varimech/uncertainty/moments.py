@@ -27,7 +27,7 @@ class Moments(Result):
     """Moments of objectives at every stored time, as if the run ended there; labelled arrays are
     (time, objective).
 
-    `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as
+    `order` is that of `mean`, `variance` and `std`; those of first order are available as
     well.
     """
 
@@ -183,19 +183,16 @@ class Moments(Result):
                 for r in self.table().to_dict("records")
                 if r["objective"] == name
             ]
-            if len(parts) > MOST_LISTED:
-                parts[MOST_LISTED - 1 :] = [
-                    (
-                        f"{len(parts) - MOST_LISTED + 1} others",
-                        sum(x for _, x in parts[MOST_LISTED - 1 :]),
-                    )
+            if len(parts) > SHOWN:
+                parts[SHOWN - 1 :] = [
+                    (f"{len(parts) - SHOWN + 1} others", sum(x for _, x in parts[SHOWN - 1 :]))
                 ]
             rows += [[name, parameter, f"{100 * share:.1f} %"] for parameter, share in parts]
         return rows
 
 
-MOST_LISTED = 8
-"""Parameters listed for each objective when moments are printed."""
+SHOWN = 8
+"""Most parameters of each objective that are printed; the others are combined."""
 UNITS = {
     "first_mean": "objective_unit",
     "mean": "objective_unit",
