@@ -359,7 +359,7 @@ def test_command_writes_figures_9_and_10_of_andrews(tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} == {*pictures, "results.json", "report.html"}
     assert all(p.stat().st_size > 10_000 for p in tmp_path.glob("*.png"))
     assert json.loads((tmp_path / "results.json").read_text())["passed"] is True
-    assert "1 result files and 3 pictures" in result.stdout
+    assert "1 result files and 3 figures" in result.stdout
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
-from varimech.cli import benchmark, results, studies
+from varimech.cli import benchmark, studies, study_output
 from varimech.cli.app import PANELS, app
-from varimech.cli.printing import give_json
-from varimech.cli.results import Asked, Told, conduct
+from varimech.cli.json_output import give_json
+from varimech.cli.study_output import StudyOutput, StudyRequest, conduct
 from varimech.core.atomic_files import atomic_write
 
 COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
@@ -114,9 +114,7 @@ def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
         vm.Mechanism, "study", lambda self, kind, **changes: pytest.fail("it was computed")
     )
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert "give a folder that can be written to" in refused(
-        "run", model, "--out", tmp_path / "file"
-    )
+    assert "give a writable folder" in refused("run", model, "--out", tmp_path / "file")
     assert "backend = 'slow'" in refused(
         "run", model, "--backend", "slow", "--out", tmp_path / "out"
     )
@@ -223,7 +221,7 @@ def test_certify_a_file(model: Path, tmp_path: Path) -> None:
 
 def test_compare(model: Path) -> None:
     data = called("compare", model, "--duration", "20 ms", "--backend", "interpreted", "--json")
-    ways = {row["way"]: row for row in data["ways"]}
+    ways = {row["scheme"]: row for row in data["schemes"]}
     assert len(ways) == 10 and not any(row["error"] for row in ways.values())
     assert ways["tolerance=1e-08"]["deviation"] < 1e-8
     assert (
@@ -233,9 +231,7 @@ def test_compare(model: Path) -> None:
 
 def test_new_starts_from_a_benchmark_and_replaces_nothing(model: Path, tmp_path: Path) -> None:
     before = model.read_text(encoding="utf-8")
-    assert (
-        "is there already" in refused("new", model) and model.read_text(encoding="utf-8") == before
-    )
+    assert "exists already" in refused("new", model) and model.read_text(encoding="utf-8") == before
     assert (
         CliRunner().invoke(app, ["new", str(model), "--force", "--like", "pendulum"]).exit_code == 0
     )
@@ -302,7 +298,7 @@ def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> No
     )
     called("uncertainty", model, *how, 20)
     assert (
-        "20 samples were there from before, more than the 10 asked for"
+        "20 samples from earlier runs exceed the 10 requested"
         in called("uncertainty", model, *how, 10)["notes"][0]
     )
 
@@ -409,8 +405,8 @@ def test_what_the_starter_promises(model: Path, tmp_path: Path) -> None:
     assert best.parameters["stiffness"].value == 200.0
 
 
-def asked_of(model: Path) -> Asked:
-    return Asked(
+def asked_of(model: Path) -> StudyRequest:
+    return StudyRequest(
         vm.Mechanism.from_file(model),
         "simulate",
         {"duration": 0.02, "step": 1e-3, "backend": "interpreted"},
@@ -424,9 +420,9 @@ def ctrl_c(*_: Any) -> None:
 def test_ctrl_c_while_a_result_is_told_does_not_lose_it(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def tell(run: vm.Run) -> Told:
+    def tell(run: vm.Run) -> StudyOutput:
         ctrl_c()
-        return Told(f"{run.time.size} times", {}, (run,))
+        return StudyOutput(f"{run.time.size} times", {}, (run,))
 
     asked = asked_of(model)
     with pytest.raises(typer.Exit) as ended:
@@ -447,7 +443,7 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
         conduct(
             asked,
             asked.executed,
-            lambda run: Told("told", {}, (run,), {"run.nc": run.save, "x": half}),
+            lambda run: StudyOutput("told", {}, (run,), {"run.nc": run.save, "x": half}),
             as_json=True,
             out=out,
         )
@@ -472,7 +468,7 @@ def test_files_that_cannot_be_written_leave_the_result_told(
         conduct(
             asked,
             asked.executed,
-            lambda run: Told("told", {}, (run,), {"x": full}),
+            lambda run: StudyOutput("told", {}, (run,), {"x": full}),
             as_json=False,
             out=out,
         )
@@ -487,10 +483,10 @@ def test_long_runs_have_small_files(
 ) -> None:
     run = asked_of(model).executed()
     width = sum(array.size for array in run.dataset.values()) // 21
-    monkeypatch.setattr(results, "FEW", few)
-    monkeypatch.setattr(results, "MOST_NUMBERS", 11 * width)
-    monkeypatch.setattr(results, "MOST_IN_TABLES", 10 * width)
-    files, notes = results.run_files(run)
+    monkeypatch.setattr(study_output, "FEW", few)
+    monkeypatch.setattr(study_output, "MOST_NUMBERS", 11 * width)
+    monkeypatch.setattr(study_output, "MOST_IN_TABLES", 10 * width)
+    files, notes = study_output.run_files(run)
     assert (
         list(files) == ["run.nc"]
         and "run.nc has 11 of 21 stored times" in notes[0]
@@ -541,8 +537,8 @@ def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(
     )
     assert (
         result.exit_code == 130
-        and len(json.loads(result.stdout)["ways"]) == 2
-        and "stopped after 2 of 10 ways" in result.stderr
+        and len(json.loads(result.stdout)["schemes"]) == 2
+        and "stopped after 2 of 10 schemes" in result.stderr
     )
 
     class Other:

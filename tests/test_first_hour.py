@@ -416,7 +416,7 @@ def test_slips_on_the_command_line(
 def test_what_is_asked_first() -> None:
     assert CliRunner().invoke(app, ["--version"]).output == f"varimech {vm.__version__}\n"
     short, long = (CliRunner().invoke(app, ["run", option]).output for option in ("-h", "--help"))
-    assert short == long and "a report to open in any browser: the mechanism moving" in " ".join(
+    assert short == long and "a report for any browser (animation, outputs" in " ".join(
         short.split()
     )
     step = CliRunner().invoke(

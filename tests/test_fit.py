@@ -73,7 +73,7 @@ def noisy(seed: int, sigma: float = 0.002) -> np.ndarray:
 def test_exact_data_give_exact_parameters(m: vm.Mechanism) -> None:
     f = m.fit(vm.measurement(position, TIMES, exact(np.array(list(TRUE.values())))), list(TRUE))
     assert f.converged and f.parameters == pytest.approx(TRUE, rel=1e-8)
-    assert f.residual_deviation["y1"] < 1e-10 and f.chi2 is None and f.untold == ()
+    assert f.residual_deviation["y1"] < 1e-10 and f.chi2 is None and f.undetermined == ()
 
 
 @pytest.mark.parametrize("sigma", [None, 0.002])
@@ -122,7 +122,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(m: vm.Mechanism) -> None:
 
 def test_what_the_data_cannot_tell_is_named(m: vm.Mechanism) -> None:
     f = m.fit(vm.measurement(position, TIMES, noisy(1), unit="m"), [*TRUE, "m", "idle"])
-    assert set(f.untold) == {("k", "c", "m"), ("idle",)}
+    assert set(f.undetermined) == {("k", "c", "m"), ("idle",)}
     table = f.intervals
     assert table["upper"].isna().to_dict() == {
         "k": True,
@@ -135,9 +135,10 @@ def test_what_the_data_cannot_tell_is_named(m: vm.Mechanism) -> None:
     assert table.loc["x0", "standard_error"] == pytest.approx(
         alone.intervals.loc["x0", "standard_error"], rel=1e-3
     )
-    assert "cannot tell 'k', 'c', 'm' apart" in repr(f) and "cannot tell 'idle': nothing" in repr(f)
+    assert "do not determine 'k', 'c', 'm' separately" in repr(f)
+    assert "do not determine 'idle': no measurement" in repr(f)
     few = m.fit(vm.measurement(position, TIMES[:2], noisy(1)[:2]), list(TRUE))
-    assert few.intervals["upper"].isna().all() and few.untold
+    assert few.intervals["upper"].isna().all() and few.undetermined
 
 
 def test_vectors_several_measurements_and_bounds(m: vm.Mechanism) -> None:
@@ -203,7 +204,7 @@ def test_results_are_stored_at_given_times(m: vm.Mechanism) -> None:
         ({"times": [0.1], "values": [math.nan]}, "not all finite"),
         ({"times": [0.1], "values": ["x"]}, "not numbers"),
         ({"times": [0.1], "values": [1.0], "sigma": 0.0}, "must be positive"),
-        ({"times": [0.1, 0.2], "values": [1.0, 2.0], "sigma": [0.1, 0.1, 0.1]}, "does not go with"),
+        ({"times": [0.1, 0.2], "values": [1.0, 2.0], "sigma": [0.1, 0.1, 0.1]}, "does not match"),
         ({"times": [0.1], "values": [1.0], "function": 3}, "function of the state"),
     ],
 )
@@ -217,20 +218,20 @@ def test_bad_fits(m: vm.Mechanism) -> None:
     known = vm.measurement(position, TIMES, noisy(1), sigma=0.1, unit="m")
     speed = vm.measurement(lambda s: s.displacement_rate("guide"), TIMES, noisy(1), unit="m/s")
     for measured, words, message in (
-        ([], {}, "nothing was measured"),
+        ([], {}, "no measurements"),
         ([3], {}, "not a measurement"),
         ([y, known], {}, "for all measurements or for none"),
         ([y, speed], {}, "need sigma="),
         (y, {"duration": 1.0}, "ends before the last sample"),
         (y, {"level": 2.0}, "probability"),
-        (y, {"output": 0.1}, "leave output="),
+        (y, {"output": 0.1}, "remove output="),
         (y, {"over": []}, "over is empty"),
         (y, {"over": ["K"]}, "'K'"),
         (y, {"over": ["k"], "bounds": {"k": (90, 120)}}, "outside its bounds"),
         (
             vm.measurement(lambda s: s.position("P"), TIMES, noisy(1)),
             {},
-            "gives 2 numbers, but samples have 1",
+            "returns 2 numbers, but samples have 1",
         ),
         (vm.measurement(position, [0.0], [0.1]), {}, "give duration="),
     ):

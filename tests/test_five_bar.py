@@ -261,7 +261,7 @@ def test_command_writes_the_files_of_the_benchmark(
     )
     assert result.exit_code == 0, result.output
     assert (
-        "pictures" in result.stdout.splitlines()[-2]
+        "figures" in result.stdout.splitlines()[-2]
         and (tmp_path / "report.html").stat().st_size > 1e6
     )
     names = {

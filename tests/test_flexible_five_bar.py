@@ -13,16 +13,16 @@ from flexible_five_bar_reference import FlexibleFiveBar
 
 import varimech as vm
 from varimech.benchmarks.flexible_five_bar import (
+    DERIVATIVES,
     DURATION,
     PARAMETERS,
     PLACES,
     POWERS,
-    SLOPES,
     SOFT,
     STIFF,
     WRONG,
     mechanism,
-    slope,
+    scaled_derivative,
 )
 
 
@@ -30,7 +30,7 @@ def test_the_reference_gives_the_stored_values() -> None:
     places, slopes = FlexibleFiveBar(2, PARAMETERS, E=SOFT).run(DURATION, 5e-4)
     for point, place in PLACES[SOFT].items():
         np.testing.assert_allclose(places[point], place, atol=1e-11)
-    for name, value in SLOPES[SOFT].items():
+    for name, value in DERIVATIVES[SOFT].items():
         assert slopes[name] == pytest.approx(value, rel=1e-8), name
 
 
@@ -46,14 +46,14 @@ def test_agrees_with_the_reference_for_the_stiff_beam(segments: int, linear: boo
     for point, place in places.items():
         np.testing.assert_allclose(run.position(point).to_numpy()[-1], place, atol=1e-12)
     for name, value in slopes.items():
-        assert slope(run, name, 0.008) == pytest.approx(value, rel=1e-6, abs=1e-9), name
+        assert scaled_derivative(run, name, 0.008) == pytest.approx(value, rel=1e-6, abs=1e-9), name
 
 
 def test_differences_side_with_the_exact_formula() -> None:
     """They are of one program, whose nominal motion is the same by all formulas."""
     settings: dict[str, Any] = {"duration": DURATION, "step": 5e-4}
     direct = {
-        f: slope(
+        f: scaled_derivative(
             mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **settings).run, "L0", DURATION
         )
         for f in POWERS
@@ -63,7 +63,7 @@ def test_differences_side_with_the_exact_formula() -> None:
         m.sensitivity((), ["L0"], method="finite-difference", relative_steps=(s,), **settings).run
         for s in steps
     ]
-    coarse, fine = (slope(r, "L0", DURATION) for r in by_step)
+    coarse, fine = (scaled_derivative(r, "L0", DURATION) for r in by_step)
     extrapolated = (4 * fine - coarse) / 3
     assert direct["exact"] == pytest.approx(extrapolated, rel=1e-6)
     for formula in WRONG:

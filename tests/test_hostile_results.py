@@ -23,7 +23,7 @@ from refusals import swinging
 import varimech as vm
 from test_monte_carlo import SETTINGS, SPREADS, mechanism, same, study
 from varimech.results.seal import SEAL, is_intact
-from varimech.uncertainty.study_run import Conduct
+from varimech.uncertainty.study_run import StudyRunner
 
 quiet = pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning"
@@ -173,7 +173,7 @@ def test_a_checkpoint_that_was_changed_is_refused(tmp_path: Path) -> None:
             with pytest.raises(
                 vm.ModelError,
                 match=(
-                    r"state\.npz (cannot be read|has format) .* delete (it|the file) to begin anew"
+                    r"state\.npz (cannot be read|has format) .* delete (it|the file) to start again"
                 ),
             ):
                 study(**request)
@@ -233,9 +233,9 @@ def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(
         text=True,
         env={**os.environ, "PYTHONPATH": path},
     )
-    add = Conduct._add
+    add = StudyRunner._add
 
-    def kill_after_two_chunks(self: Conduct, *arguments: Any) -> None:
+    def kill_after_two_chunks(self: StudyRunner, *arguments: Any) -> None:
         add(self, *arguments)
         if self.study.tally.taken == 2 * 64:
             cluster.kill()
@@ -248,7 +248,7 @@ def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(
         ):
             client = distributed.Client(cluster.stdout.readline().strip(), timeout=10)
             try:
-                monkeypatch.setattr(Conduct, "_add", kill_after_two_chunks)
+                monkeypatch.setattr(StudyRunner, "_add", kill_after_two_chunks)
                 with pytest.raises(
                     vm.StudyError, match=r"the Dask cluster was lost after 128 of 384 samples"
                 ) as caught:
@@ -260,7 +260,7 @@ def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(
         cluster.communicate()
     assert f"checkpoint {tmp_path} has all of them: the same call resumes" in str(caught.value)
     assert caught.value.study.count == 128 and caught.value.__cause__ is None
-    monkeypatch.setattr(Conduct, "_add", add)
+    monkeypatch.setattr(StudyRunner, "_add", add)
     same(study(checkpoint=tmp_path, **request), study(**request))
 
 

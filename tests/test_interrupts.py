@@ -358,10 +358,10 @@ def test_a_study_is_that_of_the_samples_so_far(hooked: Callable[..., None], tmp_
         "executor": 2,
     }
     whole, first = study(**request), study(**{**request, "samples": 48})
-    hooked(study_run.Conduct, "_suffices", at=4)  # looked at before each chunk, and at the end
+    hooked(study_run.StudyRunner, "_suffices", at=4)  # looked at before each chunk, and at the end
     error = stopped(lambda: study(checkpoint=tmp_path, **request))
     assert "stopped after 48 of 96 samples; " in str(error)
-    assert "goes on from its checkpoint" in str(error)
+    assert "resumes from its checkpoint" in str(error)
     same(error.result, first)
     np.testing.assert_array_equal(error.result.samples["values"], first.samples["values"])
     hooked()
@@ -377,7 +377,7 @@ def test_a_chunk_is_counted_in_as_a_whole(hooked: Callable[..., None]) -> None:
 
 
 def test_a_study_without_samples_is_none(hooked: Callable[..., None]) -> None:
-    hooked(study_run.Conduct, "_suffices")
+    hooked(study_run.StudyRunner, "_suffices")
     plainly(lambda: study(samples=64, chunk=16))
 
 

@@ -17,9 +17,14 @@ from markdown_pages import DOCS, blocks, run_page
 from scipy import stats
 
 import varimech as vm
-from varimech.benchmarks.pendulum_tolerance import START, exact_moments, mechanism, objectives
+from varimech.benchmarks.pendulum_tolerance import (
+    INITIAL_ANGLE,
+    exact_moments,
+    mechanism,
+    objectives,
+)
 from varimech.uncertainty.expansion import ROUNDING, contributions
-from varimech.uncertainty.neighbour_runs import Beside, directions_of, unexplained
+from varimech.uncertainty.neighbour_runs import NeighbourRuns, directions_of, unexplained
 from varimech.uncertainty.parameter_distributions import distributions_of
 
 ANGLE = objectives()
@@ -167,9 +172,9 @@ def test_the_second_mean_decays_and_the_first_does_not() -> None:
         )
     mean, _ = exact_moments(found.time, 1.0, 0.1 / 3)
     late = found.time > 8.3
-    assert np.abs(found.first_mean.values[late, 0]).max() == pytest.approx(START, rel=1e-3)
-    assert np.abs(mean[late]).max() == pytest.approx(0.871 * START, rel=5e-3)
-    assert np.abs(found.mean.values[late, 0]).max() == pytest.approx(0.86 * START, rel=1e-2)
+    assert np.abs(found.first_mean.values[late, 0]).max() == pytest.approx(INITIAL_ANGLE, rel=1e-3)
+    assert np.abs(mean[late]).max() == pytest.approx(0.871 * INITIAL_ANGLE, rel=5e-3)
+    assert np.abs(found.mean.values[late, 0]).max() == pytest.approx(0.86 * INITIAL_ANGLE, rel=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -328,10 +333,13 @@ def test_the_page_tells_the_truth(
         ({"accuracy": 0.0}, r"accuracy = 0.0 must be a positive"),
         ({"accuracy": "high"}, r"accuracy = 'high' is not a finite number"),
         ({"objectives": ()}, r"at least one objective"),
-        ({"parameters": {"F": 2.0}}, r"names 'F', which has a spread.*spreads=\{'F': None\}"),
+        (
+            {"parameters": {"F": 2.0}},
+            r"names 'F', which has its own distribution.*spreads=\{'F': None\}",
+        ),
         (
             {"spreads": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}},
-            r"correlated, and not all normal.*order=1",
+            r"correlated and not all normal.*order=1",
         ),
         ({"spreads": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
         ({"colour": "red"}, r"no option is called 'colour'"),
@@ -408,7 +416,7 @@ def test_runs_beside_the_means_have_to_be_allowed() -> None:
     m.start(angle={"rod": -1.0})
     with pytest.raises(
         vm.ModelError,
-        match=r"order 1 runs the mechanism at means ± σ.*outside its bounds.*order=2 does without",
+        match=r"order 1 also runs the mechanism at means ± σ.*outside its bounds.*order=2, which does not need it",
     ):
         m.moments(ANGLE, duration=0.2, step=0.02, order=1)
     with pytest.warns(
@@ -484,7 +492,7 @@ def of_plain_functions(order: int, rng: np.random.Generator) -> tuple[float, flo
     sides = [
         np.array([[[each[0](s * d[0])[0] + each[1](s * d[1])[0]]] for d in u]) for s in (1, -1)
     ]
-    beside = Beside(u, *sides)
+    beside = NeighbourRuns(u, *sides)
     seen = unexplained(values, g, H if order == 2 else None, np.eye(2), beside)
     slope = float(np.hypot(g0, g1))
     own_mean, own_std = (

@@ -24,7 +24,7 @@ import varimech as vm
 from varimech.backends.runner import Runner
 from varimech.benchmarks import pendulum
 from varimech.uncertainty.sampling import KINDS
-from varimech.uncertainty.study_run import Conduct
+from varimech.uncertainty.study_run import StudyRunner
 
 SETTINGS: dict[str, Any] = {"duration": DURATION, "step": 0.01, "every": 50, "integrator": "rk4"}
 ARRAYS = ("mean", "variance", "reduction")
@@ -112,7 +112,7 @@ def test_a_control_makes_intervals_shorter_and_keeps_them_right(sampling: str) -
     assert (mean < b.upper).all()
     np.testing.assert_array_equal(plain.variance, controlled.variance)
     np.testing.assert_array_equal(plain.reduction, 1.0)
-    assert "the control saves" in repr(controlled)
+    assert "the control variate saves" in repr(controlled)
 
 
 def test_a_linear_objective_is_known_by_its_control() -> None:
@@ -174,7 +174,7 @@ def test_other_parameters_stay_as_given() -> None:
         parameters={"b": 7},
     )
     np.testing.assert_array_equal(found.mean, 7)
-    with pytest.raises(vm.ModelError, match="has a spread about a mean of its own"):
+    with pytest.raises(vm.ModelError, match="has its own distribution"):
         m.monte_carlo(vm.final(x_of), {"k": vm.Tolerance(1)}, duration=0.1, parameters={"k": 7})
 
 
@@ -259,7 +259,7 @@ def test_too_many_failures_end_it_and_lose_nothing() -> None:
     m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
     with pytest.raises(
         vm.StudyError,
-        match=r"samples failed.*sample \d+, for one, with a = 1\.\d+: ModelError.*allowed_failures",
+        match=r"samples failed.*for example sample \d+, a = 1\.\d+: ModelError.*allowed_failures",
     ) as caught:
         m.monte_carlo(
             reached, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=10**6, chunk=8
@@ -304,7 +304,9 @@ def test_a_control_is_not_used_where_samples_failed() -> None:
     np.testing.assert_array_equal(controlled.mean, plain.mean)
     np.testing.assert_array_equal(controlled.interval().upper, plain.interval().upper)
     np.testing.assert_array_equal(controlled.reduction, 1.0)
-    assert f"{controlled.failed} samples failed, so the control is not used" in repr(controlled)
+    assert f"{controlled.failed} samples failed, so the control variate is not used" in repr(
+        controlled
+    )
     bounds, truth = controlled.interval(0.999).isel(time=-1), 1.0 - 0.1 * norm.pdf(1) / norm.cdf(1)
     assert bounds.lower < truth < bounds.upper
 
@@ -369,7 +371,7 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(
 ) -> None:
     distributed = pytest.importorskip("distributed")
     settings: Any = {"samples": 2100, "chunk": 64, "control": True}
-    here, add, killed = study(executor=2, **settings), Conduct._add, []
+    here, add, killed = study(executor=2, **settings), StudyRunner._add, []
     with (
         distributed.LocalCluster(
             n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
@@ -378,13 +380,13 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(
     ):
         worker = next(iter(client.run(os.getpid).values()))
 
-        def kill_after_five_chunks(self: Conduct, *arguments: Any) -> None:
+        def kill_after_five_chunks(self: StudyRunner, *arguments: Any) -> None:
             add(self, *arguments)
             if self.study.tally.taken == 5 * 64:
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
 
-        monkeypatch.setattr(Conduct, "_add", kill_after_five_chunks)
+        monkeypatch.setattr(StudyRunner, "_add", kill_after_five_chunks)
         there = study(executor=client, **settings)
         monkeypatch.setattr(Runner, "_compiling_pays", lambda self, steps: False)
         few = study(executor=client, samples=3)

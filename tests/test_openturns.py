@@ -332,13 +332,13 @@ def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
     changed = oscillator()
     study = changed.openturns({"x": displaced}, duration=0.1)
     changed.parameter("new", 1.0)
-    with pytest.raises(vm.ModelError, match=r"changed since; call openturns\(…\) anew"):
+    with pytest.raises(vm.ModelError, match=r"changed since; call openturns\(…\) again"):
         study.chaos(runs=8)
 
 
 def test_limits_out_of_reach_are_said_to_be(curved: vm.GlobalStudy) -> None:
     with pytest.raises(
-        vm.VarimechError, match=r"positive ≤ 0: no point with this limit was found .* monte_carlo"
+        vm.VarimechError, match=r"positive ≤ 0: no design point was found .* monte_carlo"
     ):
         curved.probability(positive <= 0)
     with pytest.raises(
@@ -412,7 +412,7 @@ def test_bad_studies_are_refused(m: vm.Mechanism) -> None:
         m.openturns([], duration=T)
     with pytest.raises(vm.ModelError, match="no option is called 'stepp'"):
         m.openturns(displaced, duration=T, stepp=0.1)  # type: ignore[call-arg]
-    with pytest.raises(vm.ModelError, match="parameters names 'F', which has a spread"):
+    with pytest.raises(vm.ModelError, match="parameters names 'F', which has its own distribution"):
         m.openturns(displaced, duration=T, parameters={"F": 2.0})
 
 

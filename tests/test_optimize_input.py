@@ -49,10 +49,10 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "starts": 3}, "'a' has none; give bounds="),
         ({"over": ["a"], "starts": 0}, "starts = 0"),
         ({"over": ["a"], "solver": "simplex"}, "no solver is called 'simplex'"),
-        ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "takes no bounds"),
+        ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "supports no bounds"),
         (
             {"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]},
-            "takes no constraints",
+            "supports no constraints",
         ),
         ({"over": ["a"], "solver": "trust-exact"}, "needs second derivatives"),
         ({"over": ["a"], "hessian": "precise"}, "kind of hessian"),
@@ -73,9 +73,12 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "parameters": 3}, "must be a dictionary"),
         (
             {"over": ["k"], "objective": vm.peak(x_of), "method": "adjoint"},
-            "'adjoint' gives derivatives at the end of a run only",
+            "'adjoint' provides derivatives at the end of a run only",
         ),
-        ({"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)}, "may do so by jumps"),
+        (
+            {"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)},
+            "may depend on it through jumps",
+        ),
     ],
 )
 def test_bad_input(m: vm.Mechanism, words: dict[str, Any], message: str) -> None:

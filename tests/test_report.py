@@ -192,7 +192,7 @@ def test_a_run_plays_and_scrubs(opened: Open) -> None:
     look = opened(run, show={"position": ["P"], "reaction": ["O"], "trace": ["P", "T"]})
     assert look.page.title() == "slider-crank"
     assert "3 rigid bodies, 4 joints" in look.page.inner_text("header")
-    assert "1 freedom" in look.page.inner_text("header")
+    assert "1 degree of freedom" in look.page.inner_text("header")
     assert look.page.inner_text("#clock") == "0.000 s"
     first = look.picture()
     look.page.click("#play")
@@ -280,7 +280,7 @@ def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradi
     slope = gradient.run.position("slider.S", wrt="rod").to_numpy()[30]
     place = gradient.run.position("slider.S").to_numpy()[30]
     assert look.page.evaluate(script) == pytest.approx(place + 0.04 * 0.25 * slope, abs=1e-6)
-    assert "Bands: rod ± 4 %, to first order." in look.page.inner_text("#measures")
+    assert "Bands: rod ± 4 %, to first order." in look.page.inner_text("#outputs")
     script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
         const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[30] - d[b.line].y[30]; }"""
     expected = abs(0.04 * 0.25 * gradient.run.displacement("guide", wrt="rod").to_numpy()[30])
@@ -310,7 +310,7 @@ def test_tolerances(opened: Open, moments: vm.Moments) -> None:
     assert "64 samples, 0 failed" in look.page.inner_text("header")
     assert {"Monte Carlo", "Tolerances"} <= set(look.page.locator("h2").all_inner_texts())
     titles = [p["title"] for p in look.page.evaluate("varimech.plots.plots.map((p) => p.spec)")]
-    assert {"travel", "travel at the end", "what is behind the spread of travel"} <= set(titles)
+    assert {"travel", "travel at the end", "contributions to the variance of travel"} <= set(titles)
     counted = look.page.evaluate(
         "varimech.plots.plots.find((p) => p.spec.title === 'travel at the end').spec.data[0].y"
     )
@@ -318,7 +318,7 @@ def test_tolerances(opened: Open, moments: vm.Moments) -> None:
     script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
         const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[50] - d[b.line].y[50]; }"""
     assert look.page.evaluate(script) == pytest.approx(3 * moments.std.to_numpy()[-1, 0], rel=1e-5)
-    assert "± 3 standard deviations by all tolerances" in look.page.inner_text("#measures")
+    assert "± 3 standard deviations due to all tolerances" in look.page.inner_text("#outputs")
     alone = opened(study)
     assert alone.page.evaluate("varimech.animation.duration") == pytest.approx(0.5)
 
@@ -511,9 +511,9 @@ def test_curves_of_long_runs_are_thinned_before_they_are_evaluated(
 
 def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
     path = tmp_path / "r.html"
-    with pytest.raises(vm.ModelError, match="nothing to report; give one or more of Run, Gradient"):
+    with pytest.raises(vm.ModelError, match="no results; give one or more of Run, Gradient"):
         vm.report(path)
-    with pytest.raises(vm.ModelError, match=r"dict .* is not a result that can be reported"):
+    with pytest.raises(vm.ModelError, match=r"dict .* is not a reportable result"):
         vm.report(path, {"a": 1})  # type: ignore[arg-type]
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(vm.ModelError, match=r"r\.html cannot be written: File exists"):
@@ -522,7 +522,7 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
         vm.report(path, gradient, model=path)  # type: ignore[arg-type]
     with pytest.raises(vm.ModelError, match="certify"):
         vm.report(path, gradient, certificate=True)  # type: ignore[arg-type]
-    with pytest.raises(vm.ModelError, match="must map measures to names"):
+    with pytest.raises(vm.ModelError, match="must map outputs to names"):
         vm.report(path, gradient, show=["2"])  # type: ignore[arg-type]
     with pytest.raises(
         vm.ModelError, match="no measure is called 'positon'; did you mean 'position'"

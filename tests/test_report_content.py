@@ -109,13 +109,15 @@ def _numbers(text: str, kind: str) -> np.ndarray:
 def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
     m = slider_crank()
     found = Content(m.moments(TRAVEL, order=1, **how())).curves(
-        "spread of travel by each parameter alone"
+        "standard deviation of travel by each parameter alone"
     )
     for name in ("crank", "rod"):
         others = {n: None for n in ("crank", "rod") if n != name}
         alone = m.moments(TRAVEL, others, order=1, **how())
         assert found[name] == pytest.approx(alone.std.to_numpy()[:, 0], rel=1e-9)
-    assert found["all together"] == pytest.approx(np.hypot(found["crank"], found["rod"]), rel=1e-9)
+    assert found["all parameters"] == pytest.approx(
+        np.hypot(found["crank"], found["rod"]), rel=1e-9
+    )
 
 
 def test_far_from_the_origin_it_is_drawn_as_near_it() -> None:
@@ -146,7 +148,7 @@ def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(
     assert found.animation["motion"]["stepwise"]
     assert Content(slow).animation["warning"] == ""
     monkeypatch.setattr("varimech.reports.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
-    assert "This page has room for 10 of 41 stored times" in Content(slow).animation["warning"]
+    assert "This page shows 10 of 41 stored times" in Content(slow).animation["warning"]
 
 
 def test_a_swinging_mass_too() -> None:
@@ -278,7 +280,7 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
     found, reached = Content(best), float(m.simulate(0.5, step=0.01).displacement("guide").max())
     assert reached > 0.33
     assert best.broken_before == pytest.approx({"wall": reached - 0.32})
-    assert f"before (breaking wall by {reached - 0.32:.3g} m)" in found.text
+    assert f"before (violating wall by {reached - 0.32:.3g} m)" in found.text
     assert (
         found.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"]
         == "integrand of wear (N²)"
@@ -289,9 +291,9 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
 def test_constraints_hold_by_the_size_of_the_mechanism(scale: float) -> None:
     run = pendulum(length=0.1 * scale, gravity=-9.81 * scale).simulate(**how())
     run.info["residuals"][0] = 1e-8 * scale
-    assert Content(run).chips[f"constraints hold to {printed(1e-8 * scale, 1)} m"] == "good"
+    assert Content(run).chips[f"constraint error {printed(1e-8 * scale, 1)} m"] == "good"
     run.info["residuals"][0] = 1e-5 * scale
-    assert Content(run).chips[f"constraints hold to {printed(1e-5 * scale, 1)} m"] == "bad"
+    assert Content(run).chips[f"constraint error {printed(1e-5 * scale, 1)} m"] == "bad"
 
 
 def test_measures_are_those_that_change_most_of_however_many() -> None:

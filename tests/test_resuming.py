@@ -192,7 +192,7 @@ def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
             study(samples=10, checkpoint=tmp_path)
     with pytest.raises(vm.ModelError, match="checkpoint = 5 must be the path of a folder"):
         study(samples=10, checkpoint=5)
-    with pytest.raises(vm.ModelError, match="cannot be made"):
+    with pytest.raises(vm.ModelError, match="cannot be created"):
         study(samples=10, checkpoint=tmp_path / "state.npz" / "below")
 
 
@@ -209,8 +209,8 @@ def test_a_state_of_an_older_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         vm.ModelError,
         match=(
-            r"state.npz has format 1, of another version of Varimech; .* delete the file to begin"
-            r" anew"
+            r"state.npz has format 1, of another version of Varimech; .* delete the file to start"
+            r" again"
         ),
     ):
         study(samples=20, checkpoint=tmp_path)
@@ -222,7 +222,7 @@ def test_two_studies_at_once_do_not_share_a_folder(tmp_path: Path) -> None:
         pytest.raises(
             vm.ModelError,
             match=(
-                r"another study is under way in .*; wait until it has ended, or give another folder"
+                r"another study is running in .*; wait until it has ended, or give another folder"
             ),
         ),
     ):

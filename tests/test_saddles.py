@@ -239,7 +239,7 @@ def test_flat_minima_are_called_flat() -> None:
 
 def test_what_cannot_be_checked_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     many = found(np.full(51, 0.5), ca.sumsqr)
-    assert many.converged and "51 variables would take 102 runs" in str(many.curvature)
+    assert many.converged and "51 variables would need 102 runs" in str(many.curvature)
     assert found(np.full(51, 0.5), ca.sumsqr, hessian="exact").curvature.kind == "minimum"  # type: ignore[union-attr]
 
     def failing(self: Plain, x: np.ndarray) -> Outcome:
@@ -312,7 +312,7 @@ def test_starts_that_fail_are_reported() -> None:
     )
     assert 0 < len(best.failed_starts) < 7 and len(best.starts) + len(best.failed_starts) == 8
     assert all(failed.x[1] < 0.5 for failed in best.failed_starts)
-    assert f"{len(best.failed_starts)} could not be run (at p0 = " in repr(best)
+    assert f"{len(best.failed_starts)} failed (at p0 = " in repr(best)
     assert best.before.info["parameters"] == {"p0": 1.0, "p1": 1.0}
     minima = [r for r in np.sort(np.roots([4, 0, -4, 0.2]).real) if 12 * r * r > 4]
     assert best.local_optima["p0"].to_numpy() == pytest.approx(minima, abs=1e-4)

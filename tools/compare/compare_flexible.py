@@ -15,7 +15,14 @@ from rich.console import Console
 
 import varimech as vm
 from varimech.benchmarks import flexible_slider_crank
-from varimech.benchmarks.flexible_five_bar import LENGTH, PARAMETERS, SOFT, STIFF, mechanism, slope
+from varimech.benchmarks.flexible_five_bar import (
+    LENGTH,
+    PARAMETERS,
+    SOFT,
+    STIFF,
+    mechanism,
+    scaled_derivative,
+)
 
 PAGE = DOCS / "flexible.md"
 SEGMENTS = (2, 4, 8, 16, 32, 64)
@@ -47,7 +54,7 @@ def parameters() -> str:
             .sensitivity((), PARAMETERS, duration=1.0, step=1e-4, every=100, backend="native")
             .run
         )
-        values = [f"{slope(found, p, 1.0):.6f}" for p in ("E", "a0", "I", "rho", "L")]
+        values = [f"{scaled_derivative(found, p, 1.0):.6f}" for p in ("E", "a0", "I", "rho", "L")]
         rows.append([str(n), f"{x1(found)[-1]:.6f}", *values])
     headings = [
         "n",

@@ -12,13 +12,13 @@ from pages import DOCS, markdown, show
 
 import varimech as vm
 from varimech.benchmarks.flexible_five_bar import (
+    DERIVATIVES,
     PARAMETERS,
     POWERS,
-    SLOPES,
     SOFT,
     STIFF,
     mechanism,
-    slope,
+    scaled_derivative,
 )
 from varimech.benchmarks.outcome import row_at
 
@@ -137,10 +137,10 @@ def against_differences(a: Answers) -> str:
     rows = []
     for p in COMPARED:
         for time in TIMES:
-            value, k = slope(a.exact, p, time), row_at(a.exact, time)
+            value, k = scaled_derivative(a.exact, p, time), row_at(a.exact, time)
             shares = [
                 (x, abs(x / value - 1))
-                for x in (slope(a.central[p], p, time), float(a.raised[p][k]))
+                for x in (scaled_derivative(a.central[p], p, time), float(a.raised[p][k]))
             ]
             cells = [
                 f"{x:.4e} ({share:.1%})" if share > 1e-3 else f"{x:.4e} ({share:.0e})"
@@ -155,7 +155,11 @@ def against_differences(a: Answers) -> str:
 def by_formula(a: Answers) -> str:
     """Derivatives for the unstressed length by the three formulas."""
     rows = [
-        [f"{E / 1e9:g} GPa", f"{time:g}", *[f"{slope(runs[f], 'L0', time):.5f}" for f in POWERS]]
+        [
+            f"{E / 1e9:g} GPa",
+            f"{time:g}",
+            *[f"{scaled_derivative(runs[f], 'L0', time):.5f}" for f in POWERS],
+        ]
         for E, runs in ((STIFF, {"exact": a.exact, **a.wrong}), (SOFT, a.soft))
         for time in TIMES
     ]
@@ -176,7 +180,7 @@ def question() -> str:
     draw(a)
     differences, formulas = against_differences(a), by_formula(a)
     largest = float(np.abs(x1(a.exact, "E")).max()) / STIFF
-    digits = abs(slope(a.exact, "E", 0.5) / SLOPES[STIFF]["E"] - 1)
+    digits = abs(scaled_derivative(a.exact, "E", 0.5) / DERIVATIVES[STIFF]["E"] - 1)
     mass_kept, mass_moves = (curve[-1] for curve in (a.as_printed, x1(a.exact, "L")))
     penalty = (
         ", ".join(

@@ -25,35 +25,35 @@ if TYPE_CHECKING:
 
 
 class Outcome(Protocol):
-    """What every benchmark yields."""
+    """Result of a benchmark."""
 
     @property
     def checks(self) -> Sequence[Check]:
-        """Computed numbers beside their references."""
+        """Computed numbers with their references."""
         ...
 
     @property
     def passed(self) -> bool:
-        """Whether all its tolerances are met."""
+        """Whether all tolerances are met."""
         ...
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """What a report shows."""
+        """Results for a report."""
         ...
 
     def to_json(self) -> dict[str, Any]:
-        """Its figures as plain data: `benchmark`, `method`, `passed`, `checks`, `seconds` and what
-        else it has.
+        """The numbers as plain data: `benchmark`, `method`, `passed`, `checks`, `seconds`, and
+        further keys of the benchmark.
         """
         ...
 
     def tables(self) -> list[Any]:
-        """Its figures as rich tables."""
+        """The numbers as rich tables."""
         ...
 
     def write(self, folder: Path) -> list[Path]:
-        """Write its result files and pictures; returns what was written."""
+        """Write result files and figures; returns their paths."""
         ...
 
 
@@ -66,36 +66,41 @@ class Entry:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its own solver settings: keyword arguments of `simulate` and `sensitivity`."""
+        """Default solver settings: keyword arguments of `simulate` and `sensitivity`."""
         return dict(import_module(f".{self.module}", __package__).SETTINGS)
 
     @property
     def mechanism(self) -> Callable[[], Mechanism]:
-        """Loads the benchmark; what it makes the mechanism with, in its standard form."""
+        """Import the benchmark; returns the function that builds its mechanism in its standard
+        form.
+        """
         function: Callable[[], Mechanism] = import_module(f".{self.module}", __package__).mechanism
         return function
 
     @property
     def run(self) -> Callable[[Mapping[str, Any]], Outcome]:
-        """Loads the benchmark."""
+        """Import the benchmark; returns its `run` function."""
         function: Callable[[Mapping[str, Any]], Outcome] = import_module(
             f".{self.module}", __package__
         ).run
         return function
 
-    def solve(self, **given: Any) -> Outcome:
-        """Solve it with its own settings where nothing else is given. A step replaces a tolerance
-        and the other way round.
+    def solve(self, **settings: Any) -> Outcome:
+        """Solve the benchmark with its default settings, except for those given.
 
-        Compiled where there is a compiler, so that times are those of compiled code.
+        A step replaces a tolerance and vice versa. The native backend is used if there is a
+        compiler, so that times are those of compiled code.
+
+        Args:
+            **settings: keyword arguments of `simulate` and `sensitivity`.
         """
         backend = "auto" if find_compiler() is None else "native"
-        return self.run({"backend": backend, **self._settings(given)})
+        return self.run({"backend": backend, **self._settings(settings)})
 
     @property
     def model_file(self) -> Path:
-        """The same mechanism as a file, with objectives and settings; `tools/write_models.py`
-        writes it.
+        """The same mechanism as a file, with objectives and settings, written by
+        `tools/write_models.py`.
         """
         return Path(__file__).parent / "models" / f"{self.module}.yaml"
 
@@ -141,7 +146,11 @@ BENCHMARKS: dict[str, Entry] = {
 
 
 def find_benchmark(name: str) -> Entry:
-    """A benchmark by name."""
+    """A benchmark by name.
+
+    Raises:
+        ModelError: for an unknown name.
+    """
     if name not in BENCHMARKS:
         raise unknown_name("benchmark", name, BENCHMARKS)
     return BENCHMARKS[name]

@@ -1,5 +1,5 @@
-"""Andrews' squeezing mechanism: seven bodies, three loops, one freedom, a motor and a spring;
-milliseconds and many turns.
+"""Andrews' squeezing mechanism: seven bodies, three loops, one degree of freedom, a motor
+and a spring; milliseconds and many turns.
 
 IFToMM Library of Computational Benchmark Problems, A03, with the data of the DAE test sets (W.
 Schiehlen (ed.), Multibody Systems Handbook, 1990; E. Hairer and G. Wanner, Solving Ordinary
@@ -12,11 +12,11 @@ to 1.4e-9 themselves; and the energy balance of the library,
 
     ΔU = T + V − E₀ − τ (β − β₀) = 0.
 
-Two starts: the one that belongs to Θ₀ = 0, β₀ = −0.0617138900142764, and the rounded β₀ = −0.0620
-of the library, for which Θ₀ = 2.14587e-4 closes the loop. Not copied from the published text: B has
-x = −0.03635 m (with + the mechanism cannot be assembled), body BDE weighs 0.02373 kg and has its
-centre of mass at y = −0.01874 m, β₀ = −0.0620 does not go with an angle OFE of zero, and the angle
-EHA is π − 1.348.
+Two initial states: Θ₀ = 0 with β₀ = −0.0617138900142764, and the rounded β₀ = −0.0620 of the
+library, for which Θ₀ = 2.14587e-4 closes the loop. Not copied from the published text: B has x =
+−0.03635 m (with + the mechanism cannot be assembled), body BDE weighs 0.02373 kg and has its centre
+of mass at y = −0.01874 m, β₀ = −0.0620 is inconsistent with an angle OFE of zero, and the angle EHA
+is π − 1.348.
 
 OpenSim 3.2 needed 0.384 s for it (Intel i5-4570).
 """
@@ -51,7 +51,7 @@ POINT_F = {
     0.05: (-0.005208504722, 0.004676695260),
 }
 POINT_F_ROUNDED = (-0.005158985250, 0.004731265284)
-"""F (m) at 0.05 s from the rounded start."""
+"""F (m) at 0.05 s from the rounded initial angle."""
 CRANK_ANGLE = 15.8107711951540
 """β (rad) at 0.03 s, converged."""
 TEST_SET = {
@@ -69,7 +69,7 @@ TEST_SET = {
 def mechanism(
     start: float = EXACT_START, *, pivots: Sequence[str] = (), lengths: bool = False
 ) -> vm.Mechanism:
-    """The mechanism, started at rest with an angle β₀ (rad) of body OF.
+    """The mechanism, initially at rest with an angle β₀ (rad) of body OF.
 
     Parameters: stiffness k and natural length l0 of the spring, the motor's torque, the distance rr
     from O to F (mass, centre of mass and inertia of OF stay, and so does β₀), and the mass of AG
@@ -84,13 +84,13 @@ def mechanism(
     rr = m.parameter("rr", 0.007, unit="m")
     m_AG = m.parameter("m_AG", 0.0705, unit="kg")
 
-    for name, place in GROUND.items():
-        open_ = name in pivots
+    for name, position in GROUND.items():
+        is_parameter = name in pivots
         m.ground_point(
             name,
             [
-                m.parameter(f"{c}_{name}", x, unit="m") if open_ else x
-                for c, x in zip("xy", place, strict=True)
+                m.parameter(f"{c}_{name}", x, unit="m") if is_parameter else x
+                for c, x in zip("xy", position, strict=True)
             ],
         )
 
@@ -128,7 +128,7 @@ def mechanism(
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
-    """Solve the benchmark from both starts."""
+    """Solve the benchmark from both initial states."""
     exact = mechanism().simulate(DURATION, **settings)
     rounded = mechanism(ROUNDED_START).simulate(DURATION, **settings)
     checks = [c for t, F in POINT_F.items() for c in check_point(exact, "F", t, F, 1e-10)]
@@ -140,7 +140,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     ]
     work = TORQUE * float(np.ptp(exact.angle("OF").to_numpy()))
     drift = float(np.abs(energy_balance(exact)).max()) / work
-    checks.append(Check("largest ΔU over the energy put in", drift, 0.0, 1e-8))
+    checks.append(Check("largest ΔU over the supplied energy", drift, 0.0, 1e-8))
     checks += check_point(rounded, "F", 0.05, POINT_F_ROUNDED, 1e-10, called="F from β₀ = −0.0620")
     return Checked("andrews", (exact, rounded), tuple(checks), lambda: figures(exact))
 
@@ -173,7 +173,7 @@ def figures(run: vm.Run) -> dict[str, Figure]:
     """Figures 9 and 10 of the library's page on OpenSim, and the mechanism."""
     t, energy, β = run.time, run.energy().to_numpy(), run.angle("OF").to_numpy()
     theory = [
-        vm.Line("put in, τ (β − β₀)", t, TORQUE * (β - β[0])),
+        vm.Line("supplied, τ (β − β₀)", t, TORQUE * (β - β[0])),
         vm.Line("theory", t, np.zeros_like(t)),
     ]
     balance = [
@@ -196,16 +196,18 @@ def figures(run: vm.Run) -> dict[str, Figure]:
         "figure10_point_f": _second_line(
             vm.line_figure(displacement, title="Point F"), linestyle="none", marker="o"
         ),
-        "mechanism": run.draw(trace="F", title="Andrews' squeezing mechanism at its start"),
+        "mechanism": run.draw(
+            trace="F", title="Andrews' squeezing mechanism in its initial position"
+        ),
     }
 
 
-def _second_line(figure: Figure, **look: Any) -> Figure:
-    """The second line of each panel, the expected one, in black and in a look of its own; legends
-    follow.
+def _second_line(figure: Figure, **options: Any) -> Figure:
+    """Draw the second line of each panel, the expected one, in black with given options; update
+    legends.
     """
     for ax in figure.axes:
-        ax.lines[1].set(color="black", **look)
+        ax.lines[1].set(color="black", **options)
         ax.legend(
             frameon=False,
             fontsize=9,

@@ -1,5 +1,5 @@
-"""Bricard's mechanism: five rods and six hinges in a closed spatial loop. The count of freedoms
-gives 0; it has one (overconstrained).
+"""Bricard's mechanism: five rods and six hinges in a closed spatial loop. Counting
+constraints gives 0 degrees of freedom; it has one (overconstrained).
 
 IFToMM Library of Computational Benchmark Problems, A04. Rods of 1 m and 1 kg with a square section
 of 0.1 m (inertia 1/600 kg·m² along, 1.01/12 kg·m² across), at rest, gravity 9.81 m/s² along −y, 10
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 10.0
 HINGES = ((0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1))
-"""P1 … P6 at the start (m); the first and the last are on the ground."""
+"""P1 … P6 initially (m); the first and the last are on the ground."""
 AXES = ((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0))
 ALONG, ACROSS = 1 / 600, 1.01 / 12
 PLACES = {
@@ -35,7 +35,7 @@ PLACES = {
 
 
 def mechanism() -> vm.Mechanism:
-    """The mechanism, all rods with axes along the global ones at the start; the mass of rod 3 is
+    """The mechanism, all rods initially with axes along the global ones; the mass of rod 3 is
     the parameter m3 (its inertia stays).
     """
     m = vm.Mechanism("bricard", gravity=(0, -9.81, 0))
@@ -80,6 +80,6 @@ def figures(run: vm.Run) -> dict[str, Figure]:
         ),
         energy_panel(run),
     ]
-    drawing = run.draw(trace="P3", title="Bricard's mechanism at its start")
+    drawing = run.draw(trace="P3", title="Bricard's mechanism in its initial position")
     drawing.axes[0].locator_params(nbins=5)
     return {"motion": vm.line_figure(panels, title="Bricard's mechanism"), "mechanism": drawing}

@@ -9,9 +9,9 @@ all bars after bar i, the chain obeys
 
     a_ii = l_i² (m_i/3 + M_i),     a_ij = l_i l_j (m_k/2 + M_k) with k = max(i, j).
 
-Checked: points of the chain in the end (of the long one, the free end still falls freely then); ψ =
-∫ |v|² dt of the free end with its derivatives with respect to the mass of the last bar and the
-length of the first one (N = 10); and that the energy is kept. The references were computed
+Checked: points of the chain at the end (the free end of the long one is still in free fall then); ψ
+= ∫ |v|² dt of the free end with its derivatives with respect to the mass of the last bar and the
+length of the first one (N = 10); and energy conservation. The references were computed
 independently, from these equations and complex steps (DOP853, tolerance 1e-13;
 `tests/support/chain_reference.py`).
 """
@@ -48,7 +48,7 @@ PLACES = {
         "P100": (93.6293363584, -30.1891977626),
     },
 }
-"""Number of bars → point → place (m) in the end; P0 is on the ground, PN is free."""
+"""Number of bars → point → final position (m); P0 is on the ground, PN is free."""
 PSI = 35.2528917616
 PSI_GRADIENT = {"m_last": -0.588293749229, "L_first": -1.60310790325}
 """ψ (m²/s) for N = 10 and its derivatives with respect to the parameters (in their SI units)."""
@@ -66,12 +66,12 @@ def mechanism(bars: int = 10) -> vm.Mechanism:
         length, mass = L_first if i == 1 else 1.0, m_last if i == bars else 1.0
         m.bar(f"bar {i}", f"P{i - 1}", f"P{i}", length=length, mass=mass)
         m.revolute(f"P{i - 1}")
-    m.start(angle={f"bar {i}": _start_angle(i) for i in range(1, bars + 1)})
+    m.start(angle={f"bar {i}": _initial_angle(i) for i in range(1, bars + 1)})
     return m
 
 
-def _start_angle(i: int) -> float:
-    """Of bar i from the horizontal (rad)."""
+def _initial_angle(i: int) -> float:
+    """Angle of bar i from the horizontal (rad)."""
     return -0.5 if i % 2 else -0.1
 
 
@@ -101,7 +101,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 
 
 def figures(runs: Mapping[int, vm.Run]) -> dict[str, Figure]:
-    """Angles and energies of the short chain, and how it falls."""
+    """Angles and energies of the short chain, and its motion."""
     r = runs[10]
     angles = [
         vm.Line(bar, r.time, r.angle(bar).to_numpy())
@@ -111,6 +111,6 @@ def figures(runs: Mapping[int, vm.Run]) -> dict[str, Figure]:
     drawing = r.draw(
         times=(0.0, 0.25, 0.5, 0.75, 1.0),
         trace="P10",
-        title="Chain of 10 bars at its end, and before",
+        title="Chain of 10 bars at the end, and before",
     )
     return {"motion": vm.line_figure(panels, title="Chain of 10 bars"), "mechanism": drawing}

@@ -2,14 +2,14 @@
 
 D. Dopico Dopico, "Benchmark: sensitivity analysis of a five bar mechanism", 2023 (dynamics as in
 Dopico et al., J. Comput. Nonlinear Dyn. 10 (2015) 011012, and Nonlinear Dyn. 93 (2018) 2039–2056).
-Two freedoms, two springs, gravity, 5 s from rest; three objectives
+Two degrees of freedom, two springs, gravity, 5 s from rest; three objectives
 
     ψ¹ = ∫ |r₂ − r₂₀|² dt,     ψ² = ∫ |ṙ₂|² dt,     ψ³ = ∫ |r̈₂|² dt
 
 and their derivatives with respect to the natural lengths of both springs, the mass of bar A1, the
-position of its centre of mass and its length. What each parameter leaves unchanged matters: the
-inertia of bar A1 about its centre of mass stays 1/6 kg·m², and the start keeps the angles of bars
-A1 and 12. The text does not print the geometry; the points used here are the only ones (up to
+position of its centre of mass and its length. These derivatives depend on what is kept constant:
+the inertia of bar A1 about its centre of mass stays 1/6 kg·m², and the initial angles of bars A1
+and 12 stay. The text does not print the geometry; the points used here are the only ones (up to
 reflection) of a search over 196,828 candidates that reproduce all 15 published values to every
 digit.
 """
@@ -43,9 +43,9 @@ REFERENCE = np.array(
         [221.6400, 2436.607, -32.4975, -85.6567, -2546.590],
     ]
 )
-"""Table 1 of the benchmark: ψ' at t = 5 s, a row an objective."""
+"""Table 1 of the benchmark: ψ' at t = 5 s, one row for each objective."""
 TOLERANCES = np.array([1e-3, 1e-2, 7e-1])
-"""Largest error (3) allowed for each objective."""
+"""Largest error (3) of each objective, from the benchmark."""
 
 
 def mechanism() -> vm.Mechanism:
@@ -99,7 +99,7 @@ class FiveBar:
 
     @property
     def sensitivities(self) -> np.ndarray:
-        """ψ' at the end, a row an objective."""
+        """ψ' at the end, one row for each objective."""
         return self.solution.gradient_history[-1]
 
     @property
@@ -123,7 +123,7 @@ class FiveBar:
 
     @property
     def results(self) -> tuple[vm.Gradient]:
-        """What a report shows."""
+        """Results for a report."""
         return (self.solution,)
 
     @property
@@ -167,7 +167,7 @@ class FiveBar:
         return [values, check_table(self.checks, "Errors")]
 
     def write(self, folder: Path) -> list[Path]:
-        """The files that the benchmark names, and its Figures 2 to 6."""
+        """Write the files that the benchmark specifies, and its Figures 2 to 6."""
         folder.mkdir(parents=True, exist_ok=True)
         written = [
             self._write_csv(folder / f"{name}.csv", columns)
@@ -274,6 +274,6 @@ class FiveBar:
             "mechanism": g.run.draw(
                 times=(0.5, 0.25, 0.0),
                 trace=("2",),
-                title="Five-bar mechanism at its start, and the path of point 2",
+                title="Five-bar mechanism in its initial position, and the path of point 2",
             ),
         }

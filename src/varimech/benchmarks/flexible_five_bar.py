@@ -1,4 +1,4 @@
-"""The five-bar mechanism with a flexible bar: sensitivities to what the beam is made of, and the
+"""The five-bar mechanism with a flexible bar: sensitivities to the properties of the beam, and a
 question that a paper left open.
 
 J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico, "Sensitivity analysis
@@ -6,21 +6,24 @@ of flexible multibody systems with nonlinear beams", CILAMCE 2023: bar 12 of the
 rotation-free beam, here as there of two segments, a₀ = 1.0628e-4 m², I = 9.4125e-10 m⁴, E = 206.94
 GPa, ρ = 7829 kg/m³ (1.500 kg, as the rigid bar). Parameters are E, a₀, I, ρ and two lengths:
 
-    L0   the unstressed length alone: stretches and stiffnesses change; the mass and the start do not
-    L    the geometry moves with it: unstressed length, mass, and the start, which keeps the angles of bar A1 and of the beam
+    L0   the unstressed length alone: stretches and stiffnesses change; the mass and the initial
+         state do not
+    L    the geometry changes with it: unstressed length, mass, and the initial state, which keeps
+         the angles of bar A1 and of the beam
 
-The paper derives the bending force by L0 with φ = |a × b| as if it changed with L0, although it
-depends on the nodes alone. The force is −α φ ∂φ/∂q with α ∝ L0⁻⁵, so its derivative is −(5/L0)
-times itself. The paper prints the derivative of one with α ∝ L0² (its equation 18); its own terms
-(16, 17) add up to that of α ∝ L0⁻². `formula` runs these too: with a stiffness that nominally is
-the same, and has that power.
+The paper differentiates the bending force with respect to L0 as if φ = |a × b| changed with L0,
+although it depends on the nodes alone. The force is −α φ ∂φ/∂q with α ∝ L0⁻⁵, so its derivative is
+−(5/L0) times itself. The paper prints the derivative of a force with α ∝ L0² (its equation 18); its
+own terms (16, 17) add up to that of α ∝ L0⁻². `formula` selects these variants, too: the nominal
+stiffness is the same, with that power of L0.
 
-Checked after 0.5 s, for the beam as it is and for one a hundred times softer, where the three
-formulas differ even in sign: places of points 1 and 2, and derivatives of x₁ times their
-parameters. The references were computed independently, in minimal coordinates, by complex steps
-through a scheme of order 8 with equal steps. Their errors, by halving these: places 1e-13 m,
-derivatives 3e-10 m, that by L0 of the stiff beam 2e-7 m, since it rings with 5,900 rad/s where its
-unstressed length alone changes (`tests/support/flexible_five_bar_reference.py`).
+Checked after 0.5 s, for this beam and for one a hundred times softer, where the three formulas
+differ even in sign: positions of points 1 and 2, and derivatives of x₁ times their parameters. The
+references were computed independently, in minimal coordinates, by complex steps through a scheme of
+order 8 with equal steps. Their errors, estimated by halving the step: positions 1e-13 m,
+derivatives 3e-10 m, that with respect to L0 of the stiff beam 2e-7 m, since it oscillates with
+5,900 rad/s where its unstressed length alone changes
+(`tests/support/flexible_five_bar_reference.py`).
 """
 
 from __future__ import annotations
@@ -39,13 +42,13 @@ if TYPE_CHECKING:
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 0.5
 DIGITS = 1e-6
-"""Relative error allowed for derivatives."""
+"""Relative tolerance of derivatives."""
 STIFF, SOFT = 206.94e9, 2.0694e9
 """Young's modulus (Pa)."""
 LENGTH = math.sqrt(3.25)
 PARAMETERS = ("E", "a0", "I", "rho", "L0", "L")
 POWERS = {"exact": -5, "printed": 2, "summed": -2}
-"""Formula → power of L0 that the bending stiffness is differentiated for."""
+"""Formula → power of L0 in the differentiated bending stiffness."""
 PLACES = {
     STIFF: {
         "1": (-0.6944977954625906, -1.2319386397453413),
@@ -56,8 +59,8 @@ PLACES = {
         "2": (0.39693479001825605, -2.2287939919712345),
     },
 }
-"""Young's modulus → point → place (m)."""
-SLOPES = {
+"""Young's modulus → point → position (m)."""
+DERIVATIVES = {
     STIFF: {
         "E": -0.0007657299819006687,
         "a0": 0.1800428649744619,
@@ -126,15 +129,15 @@ def mechanism(
     return m
 
 
-def slope(run: vm.Run, parameter: str, time: float) -> float:
-    """p ∂x₁/∂p (m)."""
-    found = run.position("1", wrt=parameter).sel(component="x").to_numpy()[row_at(run, time)]
-    return float(found) * run.info["parameters"][parameter]
+def scaled_derivative(run: vm.Run, parameter: str, time: float) -> float:
+    """p ∂x₁/∂p (m) at a time (s)."""
+    derivative = run.position("1", wrt=parameter).sel(component="x").to_numpy()[row_at(run, time)]
+    return float(derivative) * run.info["parameters"][parameter]
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
-    """Solve the benchmark: both beams with all parameters, the soft one with the formulas of the
-    paper, too.
+    """Solve the benchmark: both beams with all parameters, and the soft one also with the formulas
+    of the paper.
     """
     stored = stored_every(settings, 0.01)
 
@@ -149,12 +152,15 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
             checks += check_point(
                 motion, point, DURATION, place, 1e-9, called=f"{point}, E = {E / 1e9:g} GPa,"
             )
-        for p, reference in SLOPES[E].items():
-            name, value = f"{p} ∂x₁/∂{p}, E = {E / 1e9:g} GPa (m)", slope(motion, p, DURATION)
+        for p, reference in DERIVATIVES[E].items():
+            name, value = (
+                f"{p} ∂x₁/∂{p}, E = {E / 1e9:g} GPa (m)",
+                scaled_derivative(motion, p, DURATION),
+            )
             checks.append(Check(name, value, reference, DIGITS * abs(reference)))
         checks.append(check_energy(motion, 1e-9, f", E = {E / 1e9:g} GPa"))
     for formula, reference in WRONG.items():
-        value = slope(wrong[formula], "L0", DURATION)
+        value = scaled_derivative(wrong[formula], "L0", DURATION)
         checks.append(
             Check(f"L0 ∂x₁/∂L0, {formula} formula (m)", value, reference, DIGITS * abs(reference))
         )
@@ -164,7 +170,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 
 
 def figures(runs: Mapping[float, vm.Run]) -> dict[str, Figure]:
-    """Derivatives, bending and energies of both beams, and the soft one in motion."""
+    """Derivatives, bending moments and energies of both beams, and the motion of the soft one."""
     panels = []
     for E, r in runs.items():
         lines = [

@@ -1,20 +1,20 @@
 """The spatial slider-crank with a flexible rod: a crank about x, a slider along x, between them a
 beam that bends by 2 % of its length.
 
-Crank AB of 0.08 m about the x axis through A = (0, 0.1, 0.12) m, at the start upright with 6 rad/s;
+Crank AB of 0.08 m about the x axis through A = (0, 0.1, 0.12) m, initially upright with 6 rad/s;
 mass 0.12 kg, 1e-4 kg·m² across it about its middle. Slider C of 2 kg on the x axis. Rod BC of 0.3 m
 and 0.5 kg with spherical joints at both ends: a rotation-free beam of n segments (E = 2 GPa, 1e-4
-m², 8e-10 m⁴, consistent masses, logarithmic strain), at the start straight, unstressed and moving
-as a rigid one; n = 4. g = 9.81 m/s² along −z; 1 s, in which the crank turns by 610°. No friction,
+m², 8e-10 m⁴, consistent masses, logarithmic strain), initially straight, unstressed and moving as
+a rigid one; n = 4. g = 9.81 m/s² along −z; 1 s, in which the crank turns by 610°. No friction,
 no damping.
 
 Checked: slider and middle node of the rod at 0.5 and 1 s; ψ = ∫ |v_C|² dt with its derivatives with
-respect to modulus, area, second moment of area, density and length of the rod; and that the energy
-is kept. With the length, the start of the slider changes, and with it places and speeds of all
-nodes; angle and speed of the crank stay. The references were computed independently: 11 coordinates
-without constraints (angle of the crank, place of the slider, places of the inner nodes), Lagrange's
-equations by hand and complex steps (40000 equal steps of order 8, converged to 1e-12 m;
-`tests/support/flexible_slider_crank_reference.py`).
+respect to modulus, area, second moment of area, density and length of the rod; and energy
+conservation. With the length, the initial position of the slider changes, and with it positions and
+velocities of all nodes; angle and speed of the crank stay. The references were computed
+independently: 11 coordinates without constraints (angle of the crank, positions of the slider and
+of the inner nodes), Lagrange's equations by hand and complex steps (40000 equal steps of order 8,
+converged to 1e-12 m; `tests/support/flexible_slider_crank_reference.py`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PLACES = {
     0.5: (0.0923477505874, 0.0777106386730, 0.0890094212687),
     1.0: (0.1121545514562, 0.0878246014446, 0.0440136149995),
 }
-"""Of the middle node (m) at two times (s)."""
+"""Position of the middle node (m) at two times (s)."""
 PSI = 0.15529292424975
 PSI_GRADIENT = {
     "E": -3.577134001e-11,
@@ -95,9 +95,8 @@ def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.
         density=density,
         material=material,
     )
-    m.body(
-        "slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)}
-    )  # it never turns: any inertia does
+    # the slider never turns, so its inertia does not matter
+    m.body("slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})
     m.revolute("A", axis=(1, 0, 0))
     m.spherical("B")
     m.spherical("C")
@@ -132,7 +131,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 
 
 def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS) -> np.ndarray:
-    """Of a node from its place on the straight line between the ends of the rod (m), (time,
+    """Deflection of a node from the straight line between the ends of the rod (m), (time,
     component).
     """
     r, B, C = (
@@ -168,10 +167,10 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         )
         for k in (1, 2)
     ]
-    nominal, slopes = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = {p: nominal[p] * slopes[:, k] for k, p in enumerate(PSI_GRADIENT)}
-    # E A, E I and the mass per length are what matters: curves of E and inertia differ by
-    # stretching alone, and so do density and area
+    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
+    scaled = {p: nominal[p] * derivatives[:, k] for k, p in enumerate(PSI_GRADIENT)}
+    # the motion depends on E A, E I and the mass per length: the curves of E and inertia differ
+    # only by stretching, and so do those of density and area
     shown = {"E": "p = E, inertia", "density": "p = density, area", "L": "p = L"}
     sensitivities = [
         vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),

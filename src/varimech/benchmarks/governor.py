@@ -4,9 +4,9 @@ dampers between rods and slider.
 IFToMM Library of Computational Benchmark Problems, A05. Shaft and rods 1 × 0.01 × 0.01 m, slider a
 cube of 0.1 m, density 3000 kg/m³ (0.3, 0.3 and 3 kg), points of 5 kg at the tips of the rods. The
 rods hang on the shaft at (±0.05, 0, 1) m, 30° below the horizontal; springs of 8e5 N/m, 4e4 N·s/m
-and 0.5 m between their mid-points and the points (±0.05, 0, s) of the slider, s = 0.5 m at the
-start. The shaft turns freely, first with 2π rad/s; gravity 9.81 m/s² along −z; 10 s. The damped
-springs bring rates of some thousand 1/s beside a swing of 1 s: stiff.
+and 0.5 m between their mid-points and the points (±0.05, 0, s) of the slider, s = 0.5 m initially.
+The shaft turns freely, first with 2π rad/s; gravity 9.81 m/s² along −z; 10 s. The damped
+springs have decay rates of some thousand 1/s, the swing a period of 1 s: stiff.
 
 Checked: s at 0.1, 0.5 and 1 s, computed independently (DOP853/Radau at tolerances 1e-11 to 1e-13);
 the angular momentum about the shaft; and that the energy does not grow within 10 s.
@@ -120,7 +120,7 @@ def angular_momentum(run: vm.Run) -> np.ndarray:
 
 
 def energy_rise(run: vm.Run) -> float:
-    """How far the energy rises above an earlier value at most, over the largest kinetic energy."""
+    """Largest rise of the energy above an earlier value, over the largest kinetic energy."""
     total = run.energy().to_numpy()
     rise = total - np.minimum.accumulate(total)
     return float(rise.max() / run.energy("kinetic").to_numpy().max())
@@ -134,8 +134,8 @@ def figures(run: vm.Run) -> dict[str, Figure]:
         vm.Panel("shaft (rad/s)", [vm.Line("", t, run.angular_velocity("O").to_numpy())]),
         energy_panel(run),
     ]
-    drawing = run.draw(trace="tip right", title="Flyball governor at its start")
+    drawing = run.draw(trace="tip right", title="Flyball governor in its initial position")
     drawing.axes[0].locator_params(nbins=5)
-    for label in drawing.axes[0].texts:  # points around the shaft are too close for theirs
+    for label in drawing.axes[0].texts:  # points around the shaft are too close for labels
         label.set_visible("tip" in label.get_text())
     return {"motion": vm.line_figure(panels, title="Flyball governor"), "mechanism": drawing}

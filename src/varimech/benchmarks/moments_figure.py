@@ -1,4 +1,6 @@
-"""A moment over time by both orders and by Monte Carlo, and how far each is from another one."""
+"""Figures of a moment over time, by both orders and by Monte Carlo, with the differences to a
+reference.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +26,25 @@ def moments_figure(
     study: vm.Study,
     of: str,
 ) -> Figure:
-    """Above the curves, below what they are less the last of them; points with intervals of 95 %
-    are those of a study.
+    """Curves above, their differences to the last curve below; points with 95 % intervals are Monte
+    Carlo estimates.
 
     Args:
-        title: of the figure.
-        ylabel: what is drawn.
-        unit: of it.
-        moments: whose times and horizon these are.
-        curves: name → values over time; the last one is what others are compared with.
-        study: Monte Carlo, at some of these times.
-        of: "mean", "variance" or "std", its estimate to draw.
+        title: title of the figure.
+        ylabel: name of the quantity.
+        unit: unit of the quantity.
+        moments: moments that provide times and horizon.
+        curves: name → values over time; the last one is the reference of the differences.
+        study: Monte Carlo study, at some of these times.
+        of: "mean", "variance" or "std", the estimate to draw.
     """
     *others, last = curves
     base, t = curves[last], moments.time
     panels = [
         vm.Panel(f"{ylabel} ({unit})", [vm.Line(name, t, y) for name, y in curves.items()]),
         vm.Panel(
-            f"less the {last} ({unit})", [vm.Line(name, t, curves[name] - base) for name in others]
+            f"difference to {last} ({unit})",
+            [vm.Line(name, t, curves[name] - base) for name in others],
         ),
     ]
     figure = vm.line_figure(panels, title=title)
@@ -77,5 +80,5 @@ def moments_figure(
             borderaxespad=0.3,
         )
         ax.margins(x=0.01)
-        ax.set_title("", loc="right")  # a single line has its name there, and now in the legend
+        ax.set_title("", loc="right")  # a single line has its name there; it is in the legend now
     return figure

@@ -1,5 +1,5 @@
-"""What a benchmark yields: checked numbers, times, tables and pictures; and how numbers are picked
-from a run.
+"""Outcome of a benchmark: checked numbers, times, tables and figures; and helpers that extract
+numbers from a run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMPONENTS = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Check:
-    """A computed number beside its reference; its name ends with the unit."""
+    """A computed number with its reference; its name ends with the unit."""
 
     name: str
     value: float
@@ -38,16 +38,16 @@ class Check:
 
     @property
     def share(self) -> float:
-        """Error as a part of the tolerance."""
+        """Error divided by the tolerance."""
         return self.error / float(self.tolerance)
 
     @property
     def passed(self) -> bool:
-        """Whether the error stays within the tolerance; a value that is not a number does not."""
+        """Whether the error is within the tolerance; NaN is not."""
         return self.share <= 1.0
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """The check as plain data."""
         return {
             "name": self.name,
             "value": float(self.value),
@@ -58,16 +58,14 @@ class Check:
 
 
 def worst(checks: Sequence[Check]) -> Check:
-    """The check that comes closest to its tolerance, or misses it most; first of all one whose
-    value is not a number.
-    """
+    """The check with the largest share of its tolerance; NaN counts as the largest."""
     return max(checks, key=lambda c: c.share if math.isfinite(c.share) else math.inf)
 
 
 def summary(
     name: str, method: str, checks: Sequence[Check], seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """What the JSON of every benchmark has."""
+    """Entries that the JSON of every benchmark has."""
     return {
         "benchmark": name,
         "method": method,
@@ -78,7 +76,7 @@ def summary(
 
 
 def check_table(checks: Sequence[Check], title: str = "Checks") -> Table:
-    """The checks as a table."""
+    """The checks as a rich table."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
@@ -103,31 +101,29 @@ def check_table(checks: Sequence[Check], title: str = "Checks") -> Table:
 
 @dataclass(frozen=True)
 class Checked:
-    """A solved benchmark: its runs, what was checked, and pictures that are drawn when
-    asked for.
-    """
+    """A solved benchmark: its runs, its checks, and figures that are drawn on request."""
 
     name: str
     runs: tuple[vm.Run, ...]
     checks: tuple[Check, ...]
     figures: Callable[[], dict[str, Figure]]
-    """File name → picture."""
+    """File name → figure."""
     studies: tuple[vm.Study, ...] = ()
 
     @property
     def method(self) -> str:
-        """Formulation and integrator; more than one where the runs differ."""
+        """Formulation and integrator; several if the runs differ."""
         return "; ".join(dict.fromkeys(str(r.info["method"]) for r in self.runs))
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Time for deriving and starting, and for the time steps; all runs and studies together."""
+        """Time for building and assembly, and for the time steps (s), of all runs and studies."""
         each = [r.info["seconds"] for r in self.runs] + [s.seconds for s in self.studies]
         return {key: sum(seconds[key] for seconds in each) for key in ("build", "run")}
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """What a report shows."""
+        """Results for a report."""
         return (self.runs[0], *self.studies)
 
     @property
@@ -136,15 +132,15 @@ class Checked:
         return all(c.passed for c in self.checks)
 
     def to_json(self) -> dict[str, Any]:
-        """All figures as plain data."""
+        """All numbers as plain data."""
         return summary(self.name, self.method, self.checks, self.seconds)
 
     def tables(self) -> list[Table]:
-        """The checks."""
+        """The checks as a table."""
         return [check_table(self.checks)]
 
     def write(self, folder: Path) -> list[Path]:
-        """`results.json` and the pictures."""
+        """Write `results.json` and the figures; returns their paths."""
         folder.mkdir(parents=True, exist_ok=True)
         results = folder / "results.json"
         results.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
@@ -175,7 +171,16 @@ def check_point(
     *,
     called: str | None = None,
 ) -> list[Check]:
-    """Position of a point at a time, one check a component."""
+    """Checks of the position of a point at a time, one for each component.
+
+    Args:
+        run: the run.
+        point: name of the point.
+        time: stored time (s).
+        reference: expected position (m).
+        tolerance: largest error of a component (m).
+        called: name of the point in the checks.
+    """
     position = run.position(point).transpose("time", "component").to_numpy()[row_at(run, time)]
     return [
         Check(f"{c} of {called or point} at {time:g} s (m)", float(x), r, tolerance)
@@ -186,19 +191,23 @@ def check_point(
 def check_gradient(
     solution: vm.Gradient, references: Mapping[str, float], allowed: Callable[[str, float], float]
 ) -> list[Check]:
-    """Derivatives of the first objective, one check a parameter; `allowed` gives the tolerance for
-    its name and its reference.
+    """Checks of the derivatives of the first objective, one for each parameter.
+
+    Args:
+        solution: the gradient.
+        references: parameter → expected derivative.
+        allowed: tolerance as a function of the parameter and its reference.
     """
     return [
-        Check(f"∂ψ/∂{name} (SI)", float(slope), reference, allowed(name, reference))
-        for (name, reference), slope in zip(
+        Check(f"∂ψ/∂{name} (SI)", float(derivative), reference, allowed(name, reference))
+        for (name, reference), derivative in zip(
             references.items(), solution.gradient_history[-1, 0], strict=True
         )
     ]
 
 
 def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
-    """That the energy is kept; `which` run is said behind."""
+    """Check of energy conservation; `which` identifies the run."""
     return Check(
         f"drift of the energy over the largest kinetic energy{which}",
         energy_drift(run),
@@ -208,8 +217,8 @@ def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
 
 
 def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
-    """Settings that store one row each interval (s) where whole steps make it up; others as they
-    are.
+    """Settings that store one row at each interval (s) if it is a whole number of steps; otherwise
+    unchanged settings.
     """
     steps = round(interval / settings["step"]) if "step" in settings else 0
     fits = steps >= 1 and abs(steps * settings["step"] - interval) < 1e-12
@@ -217,14 +226,14 @@ def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]
 
 
 def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
-    """The same, also where steps are chosen."""
+    """The same, also for adaptive steps."""
     return (
         stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
     )
 
 
 def energy_panel(run: vm.Run) -> vm.Panel:
-    """Kinetic energy, and how far potential and total energy moved from their start (J)."""
+    """Kinetic energy, and the changes of potential and total energy since the beginning (J)."""
     lines = [vm.Line("kinetic", run.time, run.energy("kinetic").to_numpy())]
     for kind in ("potential", "total"):
         energy = run.energy(kind).to_numpy()

@@ -12,7 +12,11 @@ from .outcome import Check, worst
 
 
 def page(outcomes: Mapping[str, Outcome]) -> str:
-    """Return the page for solved benchmarks, by name."""
+    """Return the page for solved benchmarks.
+
+    Args:
+        outcomes: name → outcome.
+    """
     lines = [
         "# Benchmark library",
         "",

@@ -61,8 +61,8 @@ def period() -> float:
 
 
 def passage(run: vm.Run, count: int) -> float:
-    """When the mass passes x = 0 for the count-th time (s), by cubic interpolation
-    with velocities.
+    """Time at which the mass passes x = 0 for the count-th time (s), by cubic Hermite
+    interpolation.
     """
     from scipy.interpolate import CubicHermiteSpline
 
@@ -85,6 +85,6 @@ def figures(run: vm.Run) -> dict[str, Figure]:
         "mechanism": run.draw(
             times=(0.8, 0.6, 0.4, 0.2, 0.0),
             trace="mass",
-            title="Pendulum at its start and within its first second",
+            title="Pendulum initially and within its first second",
         ),
     }

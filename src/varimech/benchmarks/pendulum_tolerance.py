@@ -1,18 +1,18 @@
-"""A pendulum whose length has a tolerance: mean and variance of its angle by moments of first and
-second order.
+"""A pendulum whose length has a tolerance: mean and variance of its angle by the first and second
+order moment method.
 
 D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering
 probabilistic properties" (2005), Figures 1 to 4: a uniform bar, m = 3 kg and L = 1 m, released at
 rest 0.5236 rad from the vertical; L is normal with a tolerance of 10 % as 3σ. Not stated there: g =
-9.81 m/s², and how long (10 s here, six periods).
+9.81 m/s² and the duration (10 s here, six periods).
 
 The angle is an elliptic function of time, sin(θ/2) = k sn(K − ωt) with ω² = 3g/2L and k =
 sin(θ₀/2), so its moments are known: one integral over L, by a Gauss–Hermite rule. Checked: θ and
 ∂θ/∂L at 1, 2 and 3 s (computed from the elliptic function to 1e-12); mean and standard deviation of
 second order at 3 s for a tolerance of 1 %, and the mean at the fourth crest for one of 10 %, where
-the first order is off by 9 %; all against that integral, within what the expansion leaves out. And
-means by Monte Carlo, within their own confidence intervals (99.73 %), at 3 s and at the end, long
-after the expansion has ceased to hold.
+the first order is off by 9 %; all against that integral, within the truncation error of the
+expansion. And means by Monte Carlo, within their own confidence intervals (99.73 %), at 3 s and at
+the end, long after the expansion has become invalid.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
-DURATION, OUTPUT, G, START = 10.0, 0.02, 9.81, 0.5236
+DURATION, OUTPUT, G, INITIAL_ANGLE = 10.0, 0.02, 9.81, 0.5236
 TOLERANCE, SMALL = 0.1, 0.01
-"""Of the length (m), 3σ: the paper's, and one as actual ones are."""
+"""Tolerance of the length (m), 3σ: that of the paper, and a realistic one."""
 SAMPLES = 4096
 SEVERAL = (0.02, 0.05, 0.1, 0.15)
 """Tolerances of Figure 3 (m)."""
@@ -46,17 +46,17 @@ ANGLES = {
 }
 """θ (rad) and ∂θ/∂L (rad/m) at three times (s)."""
 CREST = 6.68
-"""When the angle has its fourth maximum after the start (s)."""
+"""Time of the fourth maximum of the angle (s)."""
 
 
 def mechanism() -> vm.Mechanism:
-    """The pendulum; its length L has a spread."""
+    """The pendulum; its length L has a tolerance."""
     m = vm.Mechanism("pendulum with a tolerance", gravity=(0, -G))
     L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(TOLERANCE))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=L, mass=3.0)
     m.revolute("O")
-    m.start(angle={"rod": START - math.pi / 2})
+    m.start(angle={"rod": INITIAL_ANGLE - math.pi / 2})
     return m
 
 
@@ -67,18 +67,18 @@ def objectives() -> dict[str, vm.Objective]:
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark."""
-    m, how = mechanism(), stored_at(settings, OUTPUT)
-    found = {width: expanded(m, width, how) for width in (*SEVERAL, SMALL)}
-    wide, narrow = found[TOLERANCE], found[SMALL]
+    m, options = mechanism(), stored_at(settings, OUTPUT)
+    moments = {width: expanded(m, width, options) for width in (*SEVERAL, SMALL)}
+    wide, narrow = moments[TOLERANCE], moments[SMALL]
     checks = []
-    for t, (θ, slope) in ANGLES.items():
+    for t, (θ, derivative) in ANGLES.items():
         row = _row_of(wide, t)
         checks.append(Check(f"angle at {t:g} s (rad)", wide.values[row, 0], θ, 1e-8))
         checks.append(
             Check(
-                f"its derivative for the length at {t:g} s (rad/m)",
+                f"its derivative with respect to the length at {t:g} s (rad/m)",
                 wide.slopes[row, 0, 0],
-                slope,
+                derivative,
                 1e-8,
             )
         )
@@ -86,11 +86,11 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     mean, variance = (
         float(x[0]) for x in exact_moments(narrow.time[row : row + 1], 1.0, SMALL / 3)
     )
-    what = f"of the angle at 3 s, tolerance {100 * SMALL:g} % (rad)"
-    checks.append(Check(f"mean {what}", narrow.mean.values[row, 0], mean, 1e-6 * mean))
+    label = f"of the angle at 3 s, tolerance {100 * SMALL:g} % (rad)"
+    checks.append(Check(f"mean {label}", narrow.mean.values[row, 0], mean, 1e-6 * mean))
     checks.append(
         Check(
-            f"standard deviation {what}",
+            f"standard deviation {label}",
             narrow.std.values[row, 0],
             math.sqrt(variance),
             3e-4 * math.sqrt(variance),
@@ -98,8 +98,8 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     )
     row = _row_of(wide, CREST)
     mean = float(exact_moments(wide.time[row : row + 1], 1.0, TOLERANCE / 3)[0][0])
-    what = f"at the fourth crest, {CREST:g} s, tolerance {100 * TOLERANCE:g} % (rad)"
-    checks.append(Check(f"mean {what}", wide.mean.values[row, 0], mean, 6e-3 * mean))
+    label = f"at the fourth crest, {CREST:g} s, tolerance {100 * TOLERANCE:g} % (rad)"
+    checks.append(Check(f"mean {label}", wide.mean.values[row, 0], mean, 6e-3 * mean))
     study = m.monte_carlo(
         objectives(),
         duration=DURATION,
@@ -116,20 +116,18 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         )
     return Checked(
         "pendulum-tolerance",
-        tuple(x.run for x in found.values()),
+        tuple(x.run for x in moments.values()),
         tuple(checks),
-        lambda: figures(found, study),
+        lambda: figures(moments, study),
         (study,),
     )
 
 
-def expanded(m: vm.Mechanism, width: float, how: Mapping[str, Any]) -> vm.Moments:
-    """Moments for one tolerance, also beyond their horizon: to show what becomes of them is the
-    purpose.
-    """
+def expanded(m: vm.Mechanism, width: float, options: Mapping[str, Any]) -> vm.Moments:
+    """Moments for one tolerance, also beyond their horizon, to show how they deviate there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vm.HorizonWarning)
-        return m.moments(objectives(), {"L": vm.Tolerance(width)}, duration=DURATION, **how)
+        return m.moments(objectives(), {"L": vm.Tolerance(width)}, duration=DURATION, **options)
 
 
 def _row_of(moments: vm.Moments, time: float) -> int:
@@ -141,7 +139,7 @@ def _exact_angle(t: np.ndarray, L: np.ndarray) -> np.ndarray:
     """Angle from the vertical, (length, time)."""
     from scipy.special import ellipj, ellipk
 
-    k, ω = math.sin(START / 2), np.sqrt(1.5 * G / np.asarray(L))[:, None]
+    k, ω = math.sin(INITIAL_ANGLE / 2), np.sqrt(1.5 * G / np.asarray(L))[:, None]
     return 2 * np.arcsin(k * ellipj(ellipk(k**2) - ω * t, k**2)[0])
 
 
@@ -153,15 +151,16 @@ def exact_moments(t: np.ndarray, mean: float, σ: float) -> tuple[np.ndarray, np
     return μ, w @ (θ - μ) ** 2 / w.sum()
 
 
-def figures(found: Mapping[float, vm.Moments], study: vm.Study) -> dict[str, Figure]:
-    """Figures 2, 3 and 4 of the paper, with the exact moments besides; and the angle
-    with its band.
+def figures(moments: Mapping[float, vm.Moments], study: vm.Study) -> dict[str, Figure]:
+    """Figures 2, 3 and 4 of the paper, together with the exact moments; and the angle with its
+    band.
     """
-    wide = found[TOLERANCE]
+    wide = moments[TOLERANCE]
     t, data = wide.time, wide.dataset.isel(objective=0)
     mean, variance = exact_moments(t, 1.0, TOLERANCE / 3)
     several = [
-        vm.Line(f"± {100 * w:g} %", t, found[w].mean.isel(objective=0).to_numpy()) for w in SEVERAL
+        vm.Line(f"± {100 * w:g} %", t, moments[w].mean.isel(objective=0).to_numpy())
+        for w in SEVERAL
     ]
     title = f"Pendulum, length ± {100 * TOLERANCE:g} %: "
     means = {

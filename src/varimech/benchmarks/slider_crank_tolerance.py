@@ -4,13 +4,13 @@ the ground on the slider.
 D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering
 probabilistic properties" (2005), Figures 5 to 7: crank of 1.414 m and 10 kg at 0.7854 rad, rod of 2
 m and 2 kg, slider of 1 kg on the x axis, first at 1 + √3 m; the crank's mass is normal with a
-tolerance of 10 % as 3σ. Start speed, loads and how long are not stated: from rest under gravity
+tolerance of 10 % as 3σ. Initial speed, loads and duration are not stated: from rest under gravity
 (9.81 m/s² along −y), 5 s here; bars are uniform.
 
 Checked: the force, its mean and its standard deviation at several times, and the mean by Monte
 Carlo within its own confidence interval (99.73 %). The references were computed independently: the
 equation of motion of the crank angle alone, a balance of moments for the force (DOP853, tolerance
-1e-12), and an integral over the mass (Gauss–Hermite, 12 nodes; the derivation stands in
+1e-12), and an integral over the mass (Gauss–Hermite, 12 nodes; the derivation is in
 `tests/support/slider_crank_exact.py`).
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION, OUTPUT = 5.0, 0.01
 MASS, TOLERANCE = 10.0, 1.0
-"""Of the crank (kg), 3σ."""
+"""Mass of the crank and its tolerance (kg), 3σ."""
 EXACT = {
     0.5: (11.287281685, 11.287167495, 0.330366226),
     0.9: (-9.316506406, -9.260094784, 1.959130194),
@@ -43,12 +43,12 @@ EXACT = {
 }
 """Force for the nominal mass, its mean and its standard deviation (N) at several times (s)."""
 SAMPLES = 1024
-LEFT_OUT = 1e-4, 6e-3
-"""What the second order may leave out of mean and standard deviation, relative."""
+TRUNCATION = 1e-4, 6e-3
+"""Relative truncation error of second-order mean and standard deviation that is accepted."""
 
 
 def mechanism() -> vm.Mechanism:
-    """The slider-crank; the mass m1 of its crank has a spread."""
+    """The slider-crank; the mass m1 of its crank has a tolerance."""
     m = vm.Mechanism("slider-crank with a tolerance", gravity=(0, -9.81))
     m1 = m.parameter("m1", MASS, unit="kg", spread=vm.Tolerance(TOLERANCE))
     m.ground_point("A", (0, 0))
@@ -70,7 +70,7 @@ def objectives() -> dict[str, vm.Objective]:
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark."""
     m = mechanism()
-    found = m.moments(objectives(), duration=DURATION, **stored_at(settings, OUTPUT))
+    moments = m.moments(objectives(), duration=DURATION, **stored_at(settings, OUTPUT))
     study = m.monte_carlo(
         objectives(),
         duration=DURATION,
@@ -81,18 +81,18 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     intervals = study.interval(0.9973)
     checks = []
     for t, (force, mean, deviation) in EXACT.items():
-        row = int(np.abs(found.time - t).argmin())
+        row = int(np.abs(moments.time - t).argmin())
         sampled = int(np.abs(study.time - t).argmin())
         half = (intervals["upper"] - study.mean).values[sampled, 0]
-        values = found.values[row, 0], found.mean.values[row, 0], found.std.values[row, 0]
+        values = moments.values[row, 0], moments.mean.values[row, 0], moments.std.values[row, 0]
         checks += [
             Check(f"force at {t:g} s (N)", values[0], force, 1e-6),
-            Check(f"its mean at {t:g} s (N)", values[1], mean, LEFT_OUT[0] * abs(mean)),
+            Check(f"its mean at {t:g} s (N)", values[1], mean, TRUNCATION[0] * abs(mean)),
             Check(
                 f"its standard deviation at {t:g} s (N)",
                 values[2],
                 deviation,
-                LEFT_OUT[1] * deviation,
+                TRUNCATION[1] * deviation,
             ),
             Check(
                 f"its mean at {t:g} s by Monte Carlo (N)", study.mean.values[sampled, 0], mean, half
@@ -100,16 +100,16 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         ]
     return Checked(
         "slider-crank-tolerance",
-        (found.run,),
+        (moments.run,),
         tuple(checks),
-        lambda: figures(found, study),
+        lambda: figures(moments, study),
         (study,),
     )
 
 
-def figures(found: vm.Moments, study: vm.Study) -> dict[str, Figure]:
+def figures(moments: vm.Moments, study: vm.Study) -> dict[str, Figure]:
     """Figures 6 and 7 of the paper, and the mechanism."""
-    data = found.dataset.isel(objective=0)
+    data = moments.dataset.isel(objective=0)
     means = {"second order": data["mean"].to_numpy(), "first order": data["first_mean"].to_numpy()}
     deviations = {
         "second order": data["std"].to_numpy(),
@@ -117,12 +117,12 @@ def figures(found: vm.Moments, study: vm.Study) -> dict[str, Figure]:
     }
     title = "Slider-crank, mass of the crank ± 10 %: force of the ground on the slider"
     return {
-        "figure6_means": moments_figure(title, "mean", "N", found, means, study, "mean"),
+        "figure6_means": moments_figure(title, "mean", "N", moments, means, study, "mean"),
         "figure7_deviations": moments_figure(
-            title, "standard deviation", "N", found, deviations, study, "std"
+            title, "standard deviation", "N", moments, deviations, study, "std"
         ),
-        "bands": found.plot(),
-        "mechanism": found.run.draw(
+        "bands": moments.plot(),
+        "mechanism": moments.run.draw(
             times=(0.9, 0.6, 0.3, 0.0),
             trace="B",
             title="Slider-crank at its start and within its first second",

@@ -1,21 +1,22 @@
 """The spatial slider-crank with springs, and its sensitivities: a crank about x, a rod in space, a
-slider along x; one freedom.
+slider along x; one degree of freedom.
 
 IFToMM Library of Computational Benchmark Problems. Crank AB of 0.08 m about the x axis through A =
-(0, 0.1, 0.12) m, at the start upright with 6 rad/s; rod BC of 0.3 m; slider C on the x axis, first
+(0, 0.1, 0.12) m, initially upright with 6 rad/s; rod BC of 0.3 m; slider C on the x axis, first
 at 0.2 m; masses 0.12, 0.5 and 2 kg; a spherical joint at B, a universal joint at C (one axis along
 x, the other across the rod); g = 9.81 m/s² along −z; 5 s.
 
 The papers on semi-recursive sensitivities that use it with springs do not print them. Ours, both
-natural at the start:
+initially unstressed:
 
-    s1: from D = (0.5, 0, 0) m to the slider, 100 N/m, 0.3 m;     s2: from E = (0, 0.1, 0.4) m to B, 50 N/m, 0.2 m.
+    s1: from D = (0.5, 0, 0) m to the slider, 100 N/m, 0.3 m
+    s2: from E = (0, 0.1, 0.4) m to B, 50 N/m, 0.2 m
 
-Checked: the published speeds at the start; slider and crank at 1, 2 and 5 s; and for ψ = ∫ ẋ² dt
+Checked: the published initial speeds; slider and crank at 1, 2 and 5 s; and for ψ = ∫ ẋ² dt
 over 5 s, with ẋ the speed of the slider, its value and its derivatives with respect to both
 stiffnesses, the length of the crank and the mass of the slider. These references were computed
 independently: the equation of motion of the crank angle alone, from the closed-form kinematics of
-the loop, with its sensitivities (DOP853, tolerance 1e-12; the derivation stands in
+the loop, with its sensitivities (DOP853, tolerance 1e-12; the derivation is in
 `tests/test_benchmarks.py`).
 """
 
@@ -148,8 +149,10 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         vm.Panel("crank (rad)", [vm.Line("", t, r.angle("A").to_numpy())]),
         energy_panel(r),
     ]
-    nominal, slopes = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = [vm.Line(f"p = {p}", t, nominal[p] * slopes[:, k]) for k, p in enumerate(PSI_GRADIENT)]
+    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
+    scaled = [
+        vm.Line(f"p = {p}", t, nominal[p] * derivatives[:, k]) for k, p in enumerate(PSI_GRADIENT)
+    ]
     sensitivities = [
         vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
         vm.Panel("p ∂ψ/∂p (m²/s)", scaled),

@@ -6,13 +6,13 @@ have, and a body on a spring alone.
                              ├ universal ─ arm ─ fixed ─ weight
                              └ planar ─ plate ~ spring ~ bob
 
-18 freedoms; all axes are oblique, and no centre of mass is on one. Springs and dampers act on the
-bodies, and on the weight a force that varies with time; g = 9.81 m/s² along −z. The mast starts at
-rest, turned by 0.4 rad, and its spring pulls it on; slider, sleeve, bell and bob start with a
-speed; 2 s.
+18 degrees of freedom; all axes are oblique, and no centre of mass is on one. Springs and dampers
+act on the bodies, and on the weight a force that varies with time; g = 9.81 m/s² along −z. The mast
+starts at rest, turned by 0.4 rad, and its spring pulls it on; slider, sleeve, bell and bob start
+with a speed; 2 s.
 
 Checked: the ends of bell, weight and bob at 1 and 2 s; ψ = ∫ |v_bell|² + |v_bob|² dt with its
-derivatives with respect to a stiffness, a mass, the place of a joint and a damping; and that the
+derivatives with respect to a stiffness, a mass, the position of a joint and a damping; and that the
 energy changes by the work of the force and of the dampers. The references were computed
 independently: 18 coordinates, each a turn about an axis or a slide along one, Kane's equations and
 complex steps (DOP853, tolerance 1e-13; `tests/support/tree_reference.py`).
@@ -37,7 +37,7 @@ DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 """Points at the ends of bodies, named like them."""
 MAST_START = 0.4
-"""Angle of the mast (rad) at the start."""
+"""Initial angle of the mast (rad)."""
 MAST_AXIS, NORMAL = (0.2, -0.1, 1.0), (0.2, -0.3, 1.0)
 SLIDER_TURN, WEIGHT_TURN, PLATE_TURN = (
     ((1.0, 2.0, -0.5), 0.5),
@@ -78,7 +78,7 @@ PLACES = {
         2.0: (-0.31218669604, 0.11549678675, 0.09517561278),
     },
 }
-"""Point → time (s) → place (m)."""
+"""Point → time (s) → position (m)."""
 PSI = 6.38765411767
 PSI_GRADIENT = {
     "k_bob": -1.85298467946e-03,
@@ -216,7 +216,7 @@ def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> N
 
 def _add_start(m: vm.Mechanism) -> None:
     """Arm and plate are held by coordinates of their points: a universal joint has no angle, and
-    that of two different normals is hard to tell.
+    the angle between two different normals is not unique.
     """
     mast = vm.rotation(MAST_AXIS, MAST_START)
     W = mast @ vm.vector(0.2, -0.5, 0.5)  # the arm is parallel to the mast
@@ -310,8 +310,10 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         ),
         energy_panel(r),
     ]
-    nominal, slopes = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = [vm.Line(f"p = {p}", t, nominal[p] * slopes[:, k]) for k, p in enumerate(PSI_GRADIENT)]
+    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
+    scaled = [
+        vm.Line(f"p = {p}", t, nominal[p] * derivatives[:, k]) for k, p in enumerate(PSI_GRADIENT)
+    ]
     sensitivities = [
         vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
         vm.Panel("p ∂ψ/∂p (m²/s)", scaled),

@@ -11,19 +11,17 @@ from types import FrameType
 from ..core.errors import InfeasibleError, VarimechError
 
 INTERRUPTED = 130
-"""Exit code of what was stopped by Ctrl-C."""
+"""Exit code after Ctrl-C, by convention 128 + SIGINT."""
 TERMINATED = 143
-"""That of what was stopped by SIGTERM."""
+"""Exit code after SIGTERM, by convention 128 + SIGTERM."""
 NOTHING_YET = "stopped; nothing was computed yet"
 
 
 def main() -> None:
-    """Entry point: errors, and files that cannot be written, become one clear line and exit code 2
-    (1 where no design was found).
-    """
+    """Entry point. Errors become one line and exit code 2 (1 if no feasible design exists)."""
     try:
         with _terminated_as_by_ctrl_c():
-            from .app import app  # takes a while, and Ctrl-C may come
+            from .app import app  # slow, so Ctrl-C may arrive meanwhile
 
             app()
     except VarimechError as error:
@@ -36,13 +34,13 @@ def main() -> None:
 
 @contextmanager
 def _terminated_as_by_ctrl_c() -> Iterator[None]:
-    """SIGTERM ends a command as cleanly as Ctrl-C does, with an exit code of its own; where Ctrl-C
-    is ignored, at once as ever.
+    """Let SIGTERM end a command as cleanly as Ctrl-C, with its own exit code; where Ctrl-C is
+    ignored, SIGTERM ends it at once as usual.
     """
-    came = list[int]()
+    received = list[int]()
 
     def end(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
         signal.raise_signal(signal.SIGINT)
 
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -52,7 +50,7 @@ def _terminated_as_by_ctrl_c() -> Iterator[None]:
     try:
         yield
     except SystemExit as stop:
-        if came and stop.code == INTERRUPTED:
+        if received and stop.code == INTERRUPTED:
             raise SystemExit(TERMINATED) from None
         raise
     finally:
@@ -60,7 +58,7 @@ def _terminated_as_by_ctrl_c() -> Iterator[None]:
 
 
 def _end(message: str, code: int) -> None:
-    """Without typer, which may not be there yet."""
+    """Print a message and exit, without typer, which may not be imported yet."""
     colour = "31" if code != INTERRUPTED else "33"
     print(f"\033[{colour}m{message}\033[0m" if sys.stderr.isatty() else message, file=sys.stderr)
     raise SystemExit(code) from None

@@ -8,15 +8,15 @@ from typing import Any
 import typer
 
 from . import options as o
-from .printing import give_json
+from .json_output import give_json
 
 
 def methods(
     as_json: o.Json = False,
     out: o.JsonFile = None,
 ) -> None:
-    """Tell which formulations, integrators and coordinates there are, what each suits, and which go
-    together.
+    """List formulations, integrators and coordinates, what each suits, and which combinations
+    exist.
 
     In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0,
     integrator="dopri5", formulation="independent"), m.simulate(5.0, coordinates="rtdyn1"), …
@@ -60,21 +60,21 @@ def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]
 
     console = Console()
     for kind, entries in kinds.items():
-        table = Table(kind, "suits", "goes with", title_justify="left", show_lines=True)
+        table = Table(kind, "suits", "combines with", title_justify="left", show_lines=True)
         for name, entry in entries.items():
             table.add_row(name, entry.suits, ", ".join(pairs[name]))
         console.print(table)
-    console.print(f"Chosen where nothing is said, or a tolerance: {choose(1.0)[0].title}.")
-    console.print(f"Chosen for equal steps (step=…): {choose(1.0, step=0.1)[0].title}.")
+    console.print(f"Default, also with a tolerance: {choose(1.0)[0].title}.")
+    console.print(f"Default for equal steps (step=…): {choose(1.0, step=0.1)[0].title}.")
 
 
 def doctor(
     as_json: o.Json = False,
     out: o.JsonFile = None,
 ) -> None:
-    """Tell which versions, compiler and cache are there, and what to do about what is not.
+    """Check versions, compiler and cache, and suggest fixes for problems.
 
-    Exit code 0: all is well; 1: something is missing (everything still works, if slower).
+    Exit code 0: no problems; 1: something is missing (everything still works, but slower).
     """
     from .doctor import examine
 
@@ -92,7 +92,7 @@ def doctor(
         table = Table("what", "found", "")
         for f in findings:
             verdict = (
-                "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
+                "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'check this')}[/]"
             )
             table.add_row(escape(f.what), escape(f.found), verdict)
         Console().print(table)

@@ -1,4 +1,4 @@
-"""All commands, and what happens to Ctrl-C before one of them has something to keep."""
+"""All commands, and the handling of Ctrl-C and errors that they share."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 
 ABOUT = (
-    "Differentiable multibody dynamics: exact sensitivities, tolerance analysis and design"
-    " optimisation for mechanisms."
+    "Varimech: differentiable multibody dynamics with exact sensitivities, tolerance analysis and"
+    " design optimisation for mechanisms."
 )
 
 
 class _Stoppable(TyperGroup):
-    """Typer would end without a word."""
+    """Report Ctrl-C, which typer would not."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry out a command; Ctrl-C that nothing came of is told."""
+        """Execute a command; report Ctrl-C if there is no result."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
@@ -41,7 +41,7 @@ class _Command(TyperCommand):
     """A command whose errors and warnings name its own options."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry it out; what is said for Python is written with options and keys of the file."""
+        """Execute the command; its errors and warnings name options and keys of the model file."""
         from .wording import CommandWords
 
         words = CommandWords.of(self.params)
@@ -62,9 +62,7 @@ class _Command(TyperCommand):
 
 
 def _flowing(text: str) -> str:
-    """Paragraphs without the line breaks that they have in the source, where lines are longer than
-    a terminal's.
-    """
+    """Join the lines of each paragraph, so that the terminal wraps them."""
     return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(text))
 
 
@@ -88,8 +86,8 @@ for panel, commands in PANELS.items():
         )
 
 
-def _tell_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from .. import __version__
 
         typer.echo(f"varimech {__version__}")
@@ -100,7 +98,9 @@ def _tell_version(wanted: bool) -> None:
 def _varimech(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True),
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
-    """What is asked of no command."""
+    """Options without a command."""

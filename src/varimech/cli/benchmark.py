@@ -1,4 +1,4 @@
-"""The command for published problems."""
+"""The benchmark command."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import completion as c
 from . import options as o
-from .printing import print_json
-from .writing import make_folder
+from .json_output import print_json
+from .output_files import make_folder
 
 
 @o.running("duration", "every", "backend", "set_")
@@ -35,14 +35,14 @@ def benchmark(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for result files and pictures; for all, with one folder each."),
+        typer.Option(help="Folder for result files and figures; with all, one subfolder each."),
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,
 ) -> None:
-    """Solve a published problem, or all of them, and compare with reference values.
+    """Solve a benchmark, or all of them, and compare with reference values.
 
-    Settings that are not given are the benchmark's own. Exit code 0: all tolerances met; 1: not
-    met; 2: it could not be run.
+    Settings default to those of the benchmark. Exit code 0: all tolerances met; 1: not met; 2: it
+    could not be run.
 
     Examples:
 
@@ -87,7 +87,7 @@ def benchmark(
 def _solved(
     entries: Mapping[str, Entry], given: Mapping[str, Any], out: Path | None, *, alone: bool
 ) -> tuple[dict[str, Outcome], list[Path], str]:
-    """What came of each, its files, and whether Ctrl-C came; one that cannot be run does not stop
+    """Outcomes, written files, and a message after Ctrl-C; a benchmark that fails does not stop
     the others.
     """
     outcomes: dict[str, Outcome] = {}
@@ -110,7 +110,7 @@ def _solved(
 
 
 def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
-    """Result files, pictures and the report, with the checks and the model."""
+    """Write result files, figures and the report, with the checks and the model."""
     from .. import report
 
     head = ("what", "computed", "reference", "error", "allowed", "")
@@ -120,8 +120,8 @@ def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
     ]
     model = entry.model_file.read_text(encoding="utf-8")
     make_folder(folder)
-    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as beside:  # all of them, or none
-        files = [path.replace(folder / path.name) for path in outcome.write(Path(beside))]
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as temporary:  # all files or none
+        files = [path.replace(folder / path.name) for path in outcome.write(Path(temporary))]
     page = report(
         folder / "report.html",
         *outcome.results,
@@ -133,11 +133,10 @@ def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def _print_files(out: Path, written: list[Path]) -> None:
-    pictures = sum(p.suffix == ".png" for p in written)
+    figures = sum(p.suffix == ".png" for p in written)
     reports = [str(p) for p in written if p.suffix == ".html"]
     typer.echo(
-        f"{len(written) - pictures - len(reports)} result files and {pictures} pictures are in"
-        f" {out}"
+        f"{len(written) - figures - len(reports)} result files and {figures} figures are in {out}"
     )
     for report in reports:
         typer.echo(f"report: {report}")

@@ -1,4 +1,4 @@
-"""The command that tells how far a gradient can be trusted."""
+"""The command that certifies a gradient."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from . import options as o
-from .results import Asked, Told, conduct
-from .studies import WANTED, certified, gradient_told
+from .studies import WANTED, certified, gradient_output
+from .study_output import StudyOutput, StudyRequest, conduct
 
 
 @o.running("every", "backend", "set_")
@@ -18,17 +18,17 @@ def certify(
     objective: o.Objective = None,
     wrt: o.Wrt = None,
     wanted: Annotated[
-        float, typer.Option(help="Digits from which on a derivative is trusted.")
+        float, typer.Option(help="Number of digits that a trusted derivative must have.")
     ] = WANTED,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
-    """Tell how many digits of a model's gradient can be trusted, and why no more.
+    """Determine how many digits of a model's gradient are reliable, and what limits them.
 
-    Every road there is computes it once more, also with shorter steps; and the motion is looked at
-    for what spoils derivatives.
+    Recompute the gradient with every available method and with refined steps, and check the motion
+    for non-smoothness, chaos and singular positions.
 
-    Exit code 0: it is trusted; 1: it is not; 2: it could not be computed.
+    Exit code 0: trusted; 1: not trusted; 2: it could not be computed.
 
     Examples:
 
@@ -36,19 +36,21 @@ def certify(
 
       varimech certify my.yaml --objective travel --wrt rod --tolerance 1e-10 --out out/certificate
     """
-    asked = Asked(o.find_model(model), "sensitivity", o.settings(context))
+    request = StudyRequest(o.find_model(model), "sensitivity", o.settings(context))
 
-    def tell(found: tuple[Any, Any]) -> Told:
-        told = gradient_told(found)
-        certificate = told.certificate
-        if certificate is None:  # stopped before it was there
-            return told
+    def describe(result: tuple[Any, Any]) -> StudyOutput:
+        output = gradient_output(result)
+        certificate = output.certificate
+        if certificate is None:  # stopped before it was complete
+            return output
         files = {
             "certificate.json": certificate.save,
             "certificate.png": lambda path: certificate.plot().savefig(path),
         }
-        return Told(
-            str(certificate), certificate.to_json(), told.results, files, certificate, told.code
+        return StudyOutput(
+            str(certificate), certificate.to_json(), output.results, files, certificate, output.code
         )
 
-    conduct(asked, lambda: certified(asked.executed(), wanted), tell, as_json=as_json, out=out)
+    conduct(
+        request, lambda: certified(request.executed(), wanted), describe, as_json=as_json, out=out
+    )

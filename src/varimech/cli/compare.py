@@ -1,4 +1,4 @@
-"""The command that solves a model in several ways and tells how far they agree."""
+"""The command that compares several schemes on a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import options as o
-from .printing import give_json
+from .json_output import give_json
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ..results.run import Run
 
 INTERVALS, POINTS = 100, 40
-"""Stored times, and points, at which runs are compared."""
+"""Number of output intervals, and most points, at which runs are compared; round values."""
 REFERENCE: dict[str, Any] = {"tolerance": 1e-12}
-WAYS: tuple[dict[str, Any], ...] = (
+SCHEMES: tuple[dict[str, Any], ...] = (
     {"tolerance": 1e-8},
     {"tolerance": 1e-6, "integrator": "dopri5"},
     {"tolerance": 1e-8, "coordinates": "rtdyn0"},
@@ -37,14 +37,14 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one way."""
+    """Result of one scheme."""
 
-    way: str
+    scheme: str
     steps: int = 0
     build: float = 0.0
     run: float = 0.0
     deviation: float = 0.0
-    """Largest distance of any point from where the reference has it (m)."""
+    """Largest distance of any point from its reference position (m)."""
     residual: float = 0.0
     error: str = ""
 
@@ -58,14 +58,14 @@ def compare(
     out: o.JsonFile = None,
     backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
 ) -> None:
-    """Solve a model in several ways, and tell how long each takes and how far all points stay from
+    """Solve a model with several schemes; report the time of each and its largest deviation from
     a reference (tolerance 1e-12).
 
-    Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells
-    what each suits.
+    This helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md
+    describes what each suits.
 
-    Exit code 0: done, whatever single ways do; 2: the reference could not be computed; 130: stopped
-    by Ctrl-C, with the ways up to then.
+    Exit code 0: done, even if some schemes fail; 2: the reference could not be computed; 130:
+    stopped by Ctrl-C, with the schemes up to then.
 
     Examples:
 
@@ -82,16 +82,16 @@ def compare(
     task = _Task(m, m.problem(**kept))
     reference = task.executed(REFERENCE)
     rows: list[Row] = []
-    with suppress(KeyboardInterrupt):  # those that are there are told
-        for way in WAYS:
-            rows.append(task.row(way, reference))
+    with suppress(KeyboardInterrupt):  # report the completed ones
+        for scheme in SCHEMES:
+            rows.append(task.row(scheme, reference))
     seconds = float(reference.time[-1])
-    data = {"mechanism": m.name, "duration": seconds, "ways": [row.__dict__ for row in rows]}
+    data = {"mechanism": m.name, "duration": seconds, "schemes": [row.__dict__ for row in rows]}
     give_json(data, as_json, out)
     if not as_json:
         _print(m.name, seconds, rows)
-    if len(rows) < len(WAYS):
-        typer.secho(f"stopped after {len(rows)} of {len(WAYS)} ways", err=True, fg="yellow")
+    if len(rows) < len(SCHEMES):
+        typer.secho(f"stopped after {len(rows)} of {len(SCHEMES)} schemes", err=True, fg="yellow")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -101,12 +101,12 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{escape(name)}, {seconds:g} s", title_justify="left")
-    table.add_column("way")
+    table.add_column("scheme")
     for heading in ("steps", "build (s)", "run (ms)", "deviation (m)", "residual"):
         table.add_column(heading, justify="right")
     for row in rows:
         if row.error:
-            table.add_row(escape(row.way), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
+            table.add_row(escape(row.scheme), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
         else:
             figures = (
                 f"{row.steps}",
@@ -115,26 +115,26 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
                 f"{row.deviation:.1e}",
                 f"{row.residual:.1e}",
             )
-            table.add_row(escape(row.way), *figures)
+            table.add_row(escape(row.scheme), *figures)
     Console().print(table)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What all ways have in common."""
+    """Model and settings that all schemes share."""
 
     mechanism: Mechanism
     problem: Problem
 
-    def row(self, way: dict[str, Any], reference: Run) -> Row:
-        """What comes of a way; what cannot be is told."""
+    def row(self, scheme: dict[str, Any], reference: Run) -> Row:
+        """Result of a scheme, or its error."""
         try:
-            run = self.executed(way)
+            run = self.executed(scheme)
         except VarimechError as error:
-            return Row(_name(way), error=error.without_remedy()[:100])
+            return Row(_name(scheme), error=error.without_remedy()[:100])
         seconds, residual = run.info["seconds"], max(run.info["residuals"])
         return Row(
-            _name(way),
+            _name(scheme),
             int(run.info["steps"]),
             seconds["build"],
             seconds["run"],
@@ -142,11 +142,11 @@ class _Task:
             residual,
         )
 
-    def executed(self, way: dict[str, Any]) -> Run:
-        options = {key: value for key, value in way.items() if key != "steps"}
+    def executed(self, scheme: dict[str, Any]) -> Run:
+        options = {key: value for key, value in scheme.items() if key != "steps"}
         duration = self.problem.duration
-        if "steps" in way:
-            options |= {"step": duration / way["steps"], "every": way["steps"] // INTERVALS}
+        if "steps" in scheme:
+            options |= {"step": duration / scheme["steps"], "every": scheme["steps"] // INTERVALS}
         else:
             options["output"] = duration / INTERVALS
         return self.problem.with_options(**options).run()
@@ -161,10 +161,10 @@ class _Task:
         )
 
 
-def _name(way: dict[str, Any]) -> str:
-    words = [
+def _name(scheme: dict[str, Any]) -> str:
+    parts = [
         f"{key}={value:g}" if isinstance(value, float) else str(value)
-        for key, value in way.items()
+        for key, value in scheme.items()
         if key != "steps"
     ]
-    return ", ".join([f"{way['steps']} steps", *words] if "steps" in way else words)
+    return ", ".join([f"{scheme['steps']} steps", *parts] if "steps" in scheme else parts)

@@ -1,5 +1,4 @@
-"""What a shell proposes on the Tab key: model files, benchmarks, methods, and names that stand in
-the model file.
+"""Shell completion: model files, benchmarks, methods, and names in the model file.
 
 It runs at every key press, so it reads a file as plain YAML and builds no mechanism.
 """
@@ -29,7 +28,7 @@ FORMULATIONS = ("ali3p", "index1", "index1-stabilised", "independent", "penalty"
 COORDINATES = ("natural", "rtdyn0", "rtdyn1")
 BACKENDS = ("native", "interpreted", "auto")
 LARGEST = 1_000_000
-"""Bytes of a model file that is read for names: a larger one takes longer than a key press."""
+"""Largest model file (bytes) that is read for names: a larger one would delay completion."""
 
 Proposed = Callable[[str], list[str]]
 ProposedOf = Callable[[typer.Context, str], list[str]]
@@ -41,7 +40,7 @@ def one_of(*names: str) -> Proposed:
 
 
 def models(incomplete: str) -> list[str]:
-    """Model files and folders below what is written, and benchmarks."""
+    """Model files and folders that match the input, and benchmarks."""
     return [*_paths(incomplete), *benchmarks(incomplete)]
 
 
@@ -51,12 +50,11 @@ def benchmarks(incomplete: str) -> list[str]:
 
 
 def named(*keys: str, ending: str = "") -> ProposedOf:
-    """Names that the model file has below some keys, one in the other, with what follows them."""
+    """Names in the model file below nested keys, with an ending."""
 
     def proposed(context: typer.Context, incomplete: str) -> list[str]:
-        model = context.params.get("model") or next(
-            iter(context.args), ""
-        )  # an option without its value leaves arguments unread
+        # an option without its value leaves arguments unparsed
+        model = context.params.get("model") or next(iter(context.args), "")
         section: Any = _document(str(model))
         for key in keys:
             section = section.get(key) if isinstance(section, Mapping) else None
@@ -69,7 +67,7 @@ def named(*keys: str, ending: str = "") -> ProposedOf:
 
 
 def _document(model: str) -> Mapping[str, Any]:
-    """The model file as plain data; nothing where it cannot be read."""
+    """The model file as plain data; empty if it cannot be read."""
     import yaml
 
     path = Path(model)
@@ -80,27 +78,27 @@ def _document(model: str) -> Mapping[str, Any]:
     try:
         if path.stat().st_size > LARGEST:
             return {}
-        found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return {}
-    return found if isinstance(found, Mapping) else {}
+    return document if isinstance(document, Mapping) else {}
 
 
 def _paths(incomplete: str) -> list[str]:
     folder, _, start = incomplete.rpartition("/")
     try:
-        there = sorted(Path(folder or ("/" if incomplete.startswith("/") else ".")).iterdir())
+        entries = sorted(Path(folder or ("/" if incomplete.startswith("/") else ".")).iterdir())
     except OSError:
         return []
-    found = []
-    for path in there:
+    matches = []
+    for path in entries:
         shown = incomplete[: len(incomplete) - len(start)] + path.name
         if path.name.startswith(start) and (start or not path.name.startswith(".")):
             if path.is_dir():
-                found.append(f"{shown}/")
+                matches.append(f"{shown}/")
             elif path.suffix in (".yaml", ".yml"):
-                found.append(shown)
-    return found
+                matches.append(shown)
+    return matches
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

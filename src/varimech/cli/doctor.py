@@ -1,4 +1,4 @@
-"""What this installation has, and what it lacks: versions, compiler, cache, extras."""
+"""Diagnosis of the installation: versions, compiler, cache, extras."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PACKAGES = (
     "typer",
 )
 EXTRAS = {"distributed": "cluster", "openturns": "uq", "cupy": "cuda"}
-"""Packages that some verbs need, and by what extra they come."""
+"""Packages that some analyses need, with the extra that installs them."""
 PROBE = "int vm_probe(void) { return 42; }\n"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """One checked item."""
 
     what: str
     found: str
@@ -43,20 +43,20 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything that matters for running mechanisms."""
-    found = [
+    """Check everything that running mechanisms depends on."""
+    findings = [
         Finding(
             "Python",
             f"{platform.python_version()} on {platform.platform()}, {os.cpu_count()} cores",
             True,
         )
     ]
-    found += [_package(name) for name in PACKAGES]
-    found += [_extra(name, extra) for name, extra in EXTRAS.items()]
-    found.append(_compiler())
-    found.append(_build())
-    found.append(_cache())
-    return found
+    findings += [_package(name) for name in PACKAGES]
+    findings += [_extra(name, extra) for name, extra in EXTRAS.items()]
+    findings.append(_compiler())
+    findings.append(_build())
+    findings.append(_cache())
+    return findings
 
 
 def _package(name: str) -> Finding:
@@ -67,7 +67,7 @@ def _package(name: str) -> Finding:
 
 
 def _extra(name: str, extra: str) -> Finding:
-    """Whether it is there; nothing is wrong where it is not."""
+    """Whether an extra is installed; its absence is no problem."""
     if importlib.util.find_spec(name) is None:
         return Finding(
             f"extra {extra}", f"{name} is not installed: pip install 'varimech[{extra}]'", True
@@ -77,8 +77,8 @@ def _extra(name: str, extra: str) -> Finding:
     try:
         check_gpu()
     except ModelError as error:
-        return Finding(f"extra {extra}", "cupy without a card", False, str(error))
-    return Finding(f"extra {extra}", "cupy with a card", True)
+        return Finding(f"extra {extra}", "cupy without a GPU", False, str(error))
+    return Finding(f"extra {extra}", "cupy with a GPU", True)
 
 
 def _compiler() -> Finding:
@@ -112,28 +112,28 @@ def _cache() -> Finding:
     entries = entries_of(folder)
     size = sum(size for _, size in entries.values())
     try:
-        room = cache_space()
+        limit = cache_space()
     except ModelError as error:
         return Finding(
             "cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", False, str(error)
         )
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    writable = there.is_dir() and os.access(there, os.W_OK)
-    reason = exposure(folder.resolve()) if writable and there == folder else None
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    writable = existing.is_dir() and os.access(existing, os.W_OK)
+    reason = exposure(folder.resolve()) if writable and existing == folder else None
     remedy = ""
     if not writable:
         remedy = (
-            "set VARIMECH_CACHE to a folder that can be written; until then libraries are built"
-            " anew for each process"
+            "set VARIMECH_CACHE to a writable folder; until then libraries are rebuilt in each"
+            " process"
         )
     elif reason is not None:
         remedy = (
-            f"not used, because {reason}; set VARIMECH_CACHE to a private folder (mode 700) of"
-            " your own"
+            f"not used, because {reason}; set VARIMECH_CACHE to a private folder of your own"
+            " (mode 700)"
         )
     return Finding(
         "cache",
-        f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} of at most {room:g} MB",
+        f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} of at most {limit:g} MB",
         not remedy,
         remedy,
     )

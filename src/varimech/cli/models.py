@@ -12,7 +12,7 @@ from ..benchmarks import BENCHMARKS
 from ..core.atomic_files import atomic_write, write_text
 from ..core.errors import ModelError, unknown_name
 from . import options as o
-from .printing import print_json
+from .json_output import print_json
 
 STARTER = Path(__file__).parent.parent / "files" / "starter.yaml"
 
@@ -25,12 +25,12 @@ def new(
             help="A benchmark, or a URDF file, to start from; a crank-slider if not given."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: o.Json = False,
 ) -> None:
     """Write a model file to start from, with comments that explain it.
 
-    A file that is there already is left as it is, unless --force says otherwise.
+    An existing file is kept, unless --force is given.
 
     Examples:
 
@@ -41,7 +41,9 @@ def new(
       varimech new robot.yaml --like robot.urdf
     """
     if path.exists() and not force:
-        raise ModelError(f"{path} is there already; choose another name, or --force to replace it")
+        raise ModelError(
+            f"{path} exists already; choose another name, or use --force to replace it"
+        )
     if like is None:
         text = STARTER.read_text(encoding="utf-8")
     elif like in BENCHMARKS:
@@ -64,10 +66,10 @@ def schema(
         Path | None, typer.Option(help="File to write to; printed if not given.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of model files, with which editors complete keys and mark mistakes.
+    """Print the JSON Schema of model files, for key completion and validation in editors.
 
-    With the first line "# yaml-language-server: $schema=model.schema.json" in a model file, editors
-    find it.
+    Editors find it through the first line "# yaml-language-server: $schema=model.schema.json" of a
+    model file.
 
     Example:
 
@@ -90,15 +92,12 @@ def topology(
         typer.Option(help="Joint to cut instead of the cheapest one; may be repeated."),
     ] = None,
     as_json: o.Json = False,
-    out: Annotated[
-        Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Image file: .png, .svg or .pdf.")] = None,
 ) -> None:
-    """Show which bodies hang on which by which joints, and where closed loops are cut: the tree
-    that relative coordinates use.
+    """Show the kinematic tree and the cut joints, as relative coordinates use them.
 
-    Each joint of the tree brings its coordinates, each joint that is cut its equations: a good cut
-    leaves few of both.
+    Each joint of the tree adds its coordinates, each cut joint its constraint equations: a good cut
+    needs few of both.
 
     Examples:
 
@@ -106,22 +105,22 @@ def topology(
 
       varimech topology bricard --cut P6 --out bricard.png
     """
-    found = o.find_model(model).topology(cut or ())
+    tree = o.find_model(model).topology(cut or ())
     if out is not None:
-        figure = found.draw()
+        figure = tree.draw()
         if out.suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
             raise typer.BadParameter(
-                f"no picture can be written as {out.name!r}; known: {', '.join(known)}",
+                f"unknown image format of {out.name!r}; known: {', '.join(known)}",
                 param_hint="--out",
             )
-        with atomic_write(out) as beside:
-            figure.savefig(beside)
+        with atomic_write(out) as temporary:
+            figure.savefig(temporary)
     if as_json:
-        print_json(found.to_json())
+        print_json(tree.to_json())
     else:
-        typer.echo(str(found))
+        typer.echo(str(tree))
     if out is not None and not as_json:
-        typer.echo(f"\nits picture is {out}")
+        typer.echo(f"\ndrawing: {out}")
 
 
 @o.running("every", "backend", "set_")
@@ -129,16 +128,17 @@ def export(
     context: typer.Context,
     model: o.Model,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
-    target: Annotated[str, typer.Option(help="cuda (a kernel, one thread a run) or c.")] = "cuda",
+    target: Annotated[
+        str, typer.Option(help="cuda (a kernel, one thread for each run) or c.")
+    ] = "cuda",
     objective: o.Objective = None,
     as_json: o.Json = False,
 ) -> None:
-    """Write a program for many runs at once on machines without Varimech: its source, a
+    """Write a program for many simultaneous runs on machines without Varimech: its source, a
     description, and a small runner.
 
-    There, python run.py checks the machine against results that come with it, and python run.py
-    samples.csv results.csv runs what a file asks for. It needs numpy, and cupy (cuda) or a C
-    compiler (c).
+    On that machine, python run.py compares with the enclosed results, and python run.py samples.csv
+    results.csv runs the samples of a file. It needs numpy, and cupy (cuda) or a C compiler (c).
 
     Examples:
 

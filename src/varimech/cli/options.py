@@ -1,4 +1,4 @@
-"""Options that commands share, and the model that they are about."""
+"""Options that commands share, and loading of their model."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ Model = Annotated[
     ),
 ]
 Duration = Annotated[
-    str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")
+    str | None,
+    typer.Option(help="Duration of the simulation: seconds, or a text such as '200 ms'."),
 ]
 Step = Annotated[
     str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")
 ]
-Every = Annotated[int | None, typer.Option(help="Store every so many equal steps.")]
+Every = Annotated[int | None, typer.Option(help="Store every n-th of equal steps.")]
 Tolerance = Annotated[
-    float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")
+    float | None,
+    typer.Option(help="Relative error tolerance for adaptive steps, instead of a step."),
 ]
 LongestStep = Annotated[
     str | None,
-    typer.Option(
-        help="Longest step that a tolerance may choose: seconds, or a text such as '1 ms'."
-    ),
+    typer.Option(help="Longest adaptive step: seconds, or a text such as '1 ms'."),
 ]
 Integrator = Annotated[
     str | None,
@@ -82,7 +82,7 @@ Wrt = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-JsonFile = Annotated[Path | None, typer.Option(help="File for the same as JSON.")]
+JsonFile = Annotated[Path | None, typer.Option(help="JSON file for the same data.")]
 Out = Annotated[
     Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")
 ]
@@ -100,15 +100,15 @@ _RUNNING = {
     "backend": Backend,
     "set_": Set,
 }
-"""How runs are made, by the names that `settings` knows."""
+"""Options of a run, by their names in `settings`."""
 
 
 def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of how runs are made, but for some, which `settings` reads; they
-    stand before --json.
+    """Add the options of a run to a command, except for some, before --json; `settings`
+    reads them.
     """
 
-    def extended(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
         added = [
             inspect.Parameter(
@@ -122,35 +122,38 @@ def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None
         ordered[place:place] = added
 
         @wraps(command)
-        def taking_more(**given: Any) -> None:
+        def with_options(**given: Any) -> None:
             command(**{name: given[name] for name in own.parameters})
 
-        taking_more.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]
-        taking_more.__annotations__ = {p.name: p.annotation for p in ordered}
-        return taking_more
+        with_options.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {p.name: p.annotation for p in ordered}
+        return with_options
 
-    return extended
+    return decorate
 
 
 def find_model(name: str) -> Mechanism:
-    """A mechanism with its studies, from a file or from that of a benchmark."""
+    """Load a mechanism with its studies from a model file or a benchmark.
+
+    Raises:
+        ModelError: if there is no such model."""
     from ..mechanism import Mechanism
 
     path = Path(name)
     if path.suffix.lower() == ".urdf":
         raise ModelError(
-            f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` makes a model"
-            " file of it"
+            f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` converts it"
+            " to a model file"
         )
     if path.is_file():
         return Mechanism.from_file(path)
     if name in BENCHMARKS:
         return Mechanism.from_file(BENCHMARKS[name].model_file)
     if path.is_dir():
-        there = sorted(path.glob("*.y*ml"))
+        models = sorted(path.glob("*.y*ml"))
         raise ModelError(
             f"{name!r} is a folder; name a model"
-            f" file{f', such as {str(there[0])!r}' if there else ''}"
+            f" file{f', such as {str(models[0])!r}' if models else ''}"
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise ModelError(
@@ -161,7 +164,7 @@ def find_model(name: str) -> Mechanism:
 
 
 def _models_near(path: Path) -> str:
-    """The model file that is likely meant, where one lies in the folder."""
+    """A model file with a similar name in the folder, as a suggestion."""
     near = difflib.get_close_matches(
         path.name, (p.name for p in path.parent.glob("*.y*ml")), n=1, cutoff=0.75
     )
@@ -169,29 +172,27 @@ def _models_near(path: Path) -> str:
 
 
 NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objective", "target")
-"""Options that commands take for themselves, or by another name."""
+"""Options that commands handle themselves, or under another name."""
 
 
 def settings(context: typer.Context) -> dict[str, Any]:
-    """Settings that were given on the command line, for `Mechanism.study`; the file has its own for
-    the others.
-    """
-    from ..core.expressions import fixed_number  # with CasADi, which help does without
+    """Settings of the command line, for `Mechanism.study`; the file defines the others."""
+    from ..core.expressions import fixed_number  # imports CasADi, which --help does not need
 
     options = context.params
-    found = {
+    given = {
         name: value
         for name, value in options.items()
         if name not in NOT_SETTINGS and value not in (None, [], ())
     }
     for time in ("duration", "step", "longest_step"):
-        if isinstance(text := found.get(time), str):
-            found[time] = fixed_number(text, "s", time)
+        if isinstance(text := given.get(time), str):
+            given[time] = fixed_number(text, "s", time)
     if options.get("objective"):
-        found["objectives"] = options["objective"]
+        given["objectives"] = options["objective"]
     if options.get("set_"):
-        found["parameters"] = dict(_assignment(text) for text in options["set_"])
-    return found
+        given["parameters"] = dict(_assignment(text) for text in options["set_"])
+    return given
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Commands for the studies of a model: run, sensitivity, uncertainty, optimize."""
+"""Study commands: run, sensitivity, uncertainty, optimize."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..core.atomic_files import write_text
 from ..core.errors import Interrupted
 from . import completion as c
 from . import options as o
-from .results import Asked, Told, conduct, run_data, run_files
+from .output_files import model_text
+from .study_output import StudyOutput, StudyRequest, conduct, run_data, run_files
 from .wording import CommandWords
-from .writing import model_that_ran
 
 if TYPE_CHECKING:
     from ..results.run import Run
 
 WANTED = 3.0
-"""Digits from which on a derivative is trusted."""
+"""Number of digits that a trusted derivative must have: engineering accuracy."""
 
 
 @o.running()
@@ -31,12 +31,10 @@ def run(
 ) -> None:
     """Simulate a mechanism.
 
-    Settings that are not given are those of the file (studies: simulate). With --out there is a
-    report to open in any browser: the mechanism moving, its measures, energies, how it was
-    computed; and the run as netCDF and CSV.
+    Settings default to those of the file (studies: simulate). With --out it writes a report for any
+    browser (animation, outputs, energies, method) and the run as netCDF and CSV.
 
-    Exit code 0: done; 2: it could not be run; 130: stopped by Ctrl-C, with what was computed up to
-    then.
+    Exit code 0: done; 2: it could not be run; 130: stopped by Ctrl-C, with the results up to then.
 
     Examples:
 
@@ -44,20 +42,22 @@ def run(
 
       varimech run five-bar --duration 2 --set L_A1=1.5 --json
     """
-    asked = Asked(o.find_model(model), "simulate", o.settings(context))
-    conduct(asked, asked.executed, _run_told, as_json=as_json, out=out)
+    request = StudyRequest(o.find_model(model), "simulate", o.settings(context))
+    conduct(request, request.executed, _run_output, as_json=as_json, out=out)
 
 
-def _run_told(run: Run) -> Told:
+def _run_output(run: Run) -> StudyOutput:
     info, energy = run.info, run.energy().to_numpy()
     drift = abs(energy - energy[0]).max()
     seconds = info["seconds"]
     text = (
-        f"{run!r}\nenergy {energy[0]:.6g} J at the start, moves by {drift:.2g} J at most; "
+        f"{run!r}\nenergy {energy[0]:.6g} J initially, changes by at most {drift:.2g} J; "
         f"{seconds['build']:.2f} s to build, {seconds['run']:.3g} s to run"
     )
     files, notes = run_files(run)
-    return Told(text, {**run_data(run), "energy_change": float(drift)}, (run,), files, notes=notes)
+    return StudyOutput(
+        text, {**run_data(run), "energy_change": float(drift)}, (run,), files, notes=notes
+    )
 
 
 @o.running()
@@ -71,12 +71,12 @@ def sensitivity(
         typer.Option(help="direct, adjoint, auto, composite, finite-difference or complex-step."),
     ] = None,
     certify: Annotated[
-        bool, typer.Option(help="Tell too how many digits can be trusted (takes longer).")
+        bool, typer.Option(help="Also determine the number of reliable digits (takes longer).")
     ] = False,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
-    """Objectives of a model, and their derivatives with respect to its parameters.
+    """Compute objectives of a model and their derivatives with respect to its parameters.
 
     Exit code 0: done; 1: certified, and not trusted; 2: it could not be computed; 130: stopped by
     Ctrl-C.
@@ -87,16 +87,20 @@ def sensitivity(
 
       varimech sensitivity five-bar --objective psi2 --wrt L_A1 --wrt m_A1 --method adjoint
     """
-    asked = Asked(o.find_model(model), "sensitivity", o.settings(context))
-    in_file = None if asked.mechanism.studies is None else asked.mechanism.studies.sensitivity
+    request = StudyRequest(o.find_model(model), "sensitivity", o.settings(context))
+    in_file = None if request.mechanism.studies is None else request.mechanism.studies.sensitivity
     wanted = WANTED if certify or (in_file is not None and in_file.certify) else None
     conduct(
-        asked, lambda: certified(asked.executed(), wanted), gradient_told, as_json=as_json, out=out
+        request,
+        lambda: certified(request.executed(), wanted),
+        gradient_output,
+        as_json=as_json,
+        out=out,
     )
 
 
 def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
-    """A gradient and, if so many digits are wanted, its certificate; Ctrl-C meanwhile leaves the
+    """A gradient and, if a number of digits is requested, its certificate; Ctrl-C keeps the
     gradient.
     """
     try:
@@ -105,9 +109,9 @@ def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
         raise Interrupted("stopped before the gradient was certified", (gradient, None)) from None
 
 
-def gradient_told(found: tuple[Any, Any]) -> Told:
-    """A gradient, and its certificate if there is one."""
-    gradient, certificate = found if isinstance(found, tuple) else (found, None)
+def gradient_output(result: tuple[Any, Any]) -> StudyOutput:
+    """Output of a gradient, and of its certificate if there is one."""
+    gradient, certificate = result if isinstance(result, tuple) else (result, None)
     data = {
         **run_data(gradient.run),
         "objectives": {
@@ -132,7 +136,7 @@ def gradient_told(found: tuple[Any, Any]) -> Told:
         text = f"{text}\n\n{certificate}"
     code = 0 if certificate is None or certificate.trusted else 1
     files, notes = run_files(gradient.run)
-    return Told(text, data, (gradient,), files, certificate, code, notes)
+    return StudyOutput(text, data, (gradient,), files, certificate, code, notes)
 
 
 @o.running()
@@ -143,22 +147,22 @@ def uncertainty(
     method: Annotated[
         str | None, typer.Option(help="moments (exact derivatives) or monte-carlo (many runs).")
     ] = None,
-    order: Annotated[int | None, typer.Option(help="Of moments: 1 or 2.")] = None,
-    samples: Annotated[int | None, typer.Option(help="Of Monte Carlo.")] = None,
+    order: Annotated[int | None, typer.Option(help="Order of the moments: 1 or 2.")] = None,
+    samples: Annotated[int | None, typer.Option(help="Number of Monte Carlo samples.")] = None,
     sampling: Annotated[str | None, typer.Option(help="random, latin-hypercube or sobol.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
-    """What the tolerances of parameters make of objectives: means, deviations, and what each
-    parameter has in them.
+    """Propagate parameter tolerances: mean, standard deviation and the contribution of each
+    parameter.
 
-    Parameters carry their spreads in the file (tolerance: 0.1 mm, or spread: …). With --out a Monte
-    Carlo study keeps its state in the folder: the same command goes on from there after Ctrl-C, or
+    The file defines the distributions of parameters (tolerance: 0.1 mm, or spread: …). With --out a
+    Monte Carlo study keeps its state in the folder: the same command continues after Ctrl-C, or
     with more samples.
 
-    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with what was computed
-    up to then.
+    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with the results up to
+    then.
 
     Examples:
 
@@ -167,31 +171,33 @@ def uncertainty(
       varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling
       sobol
     """
-    asked = Asked(o.find_model(model), "uncertainty", o.settings(context))
-    in_file = None if asked.mechanism.studies is None else asked.mechanism.studies.uncertainty
-    way = asked.given.get("method") or (in_file.method if in_file is not None else "moments")
+    request = StudyRequest(o.find_model(model), "uncertainty", o.settings(context))
+    in_file = None if request.mechanism.studies is None else request.mechanism.studies.uncertainty
+    method_used = request.given.get("method") or (
+        in_file.method if in_file is not None else "moments"
+    )
     kept: dict[str, Any] = {}
-    if out is not None and way == "monte-carlo":
+    if out is not None and method_used == "monte-carlo":
         kept["checkpoint"] = str(out / "samples")
-    wanted = asked.given.get("samples") or (in_file.samples if in_file is not None else None)
+    requested = request.given.get("samples") or (in_file.samples if in_file is not None else None)
     conduct(
-        asked,
-        lambda: asked.executed(**kept),
-        lambda found: _spread_told(found, wanted),
+        request,
+        lambda: request.executed(**kept),
+        lambda result: _uncertainty_output(result, requested),
         as_json=as_json,
         out=out,
     )
 
 
-def _spread_told(found: Any, wanted: int | None) -> Told:
+def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
     end = {
-        name: {"mean": float(found.mean.values[-1, k]), "std": float(found.std.values[-1, k])}
-        for k, name in enumerate(str(n) for n in found.mean["objective"].to_numpy())
+        name: {"mean": float(result.mean.values[-1, k]), "std": float(result.std.values[-1, k])}
+        for k, name in enumerate(str(n) for n in result.mean["objective"].to_numpy())
     }
     data: dict[str, Any] = {"at_end": end}
-    if hasattr(found, "contributions"):
-        shares = found.contributions
-        data["method"] = found.run.info["method"]
+    if hasattr(result, "contributions"):
+        shares = result.contributions
+        data["method"] = result.run.info["method"]
         last = shares.isel(time=-1)
         data["contributions"] = {
             name: {
@@ -201,23 +207,25 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
             for name in end
         }
     else:
-        data |= {"samples": int(found.tally.taken), "failed": int(found.tally.failed)}
-        if found.count:
-            data["quantiles"] = _quantiles(found)
-    name = "moments" if hasattr(found, "contributions") else "study"
-    text = str(found)
-    if wanted is not None and data.get("samples", 0) > wanted:
+        data |= {"samples": int(result.tally.taken), "failed": int(result.tally.failed)}
+        if result.count:
+            data["quantiles"] = _quantiles(result)
+    name = "moments" if hasattr(result, "contributions") else "study"
+    text = str(result)
+    if requested is not None and data.get("samples", 0) > requested:
         data["notes"] = [
-            f"{data['samples']:,} samples were there from before, more than the {wanted:,} asked"
-            " for; all of them count"
+            f"{data['samples']:,} samples from earlier runs exceed the {requested:,} requested;"
+            " all of them count"
         ]
         text = f"{text}\n{data['notes'][0]}"
-    return Told(text, data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
+    return StudyOutput(
+        text, data, (result,), {f"{name}.nc": result.save, f"{name}.csv": result.save}
+    )
 
 
 def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
-    """At the end of the run, with the bounds of their 95 % intervals; those that samples do not
-    reach are left out.
+    """Quantiles at the end of the run with their 95 % intervals, as far as the samples determine
+    them.
     """
     last = study.dataset.isel(time=-1)
     names = {"value": "quantiles", "lower": "quantiles_lower", "upper": "quantiles_upper"}
@@ -253,24 +261,28 @@ def optimize(
     ] = None,
     starts: Annotated[
         int | None,
-        typer.Option(help="How many starts: at the values of the file, then within the bounds."),
+        typer.Option(
+            help="Number of searches: from the values of the file, then from within the bounds."
+        ),
     ] = None,
     solver: Annotated[
         str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")
     ] = None,
     hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
-    max_iterations: Annotated[int | None, typer.Option(help="From each start.")] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option(help="Most iterations of each search.")
+    ] = None,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
     """Find parameter values that minimise an objective and meet constraints (studies: optimize).
 
-    With --out there is a report of the design before and after, and the file best.yaml: the model
-    with the values that were found.
+    With --out it writes a report of the design before and after, and best.yaml, the model with the
+    optimal values.
 
-    Each search ends at a local optimum, which may not be the best one: --starts 8 begins at the
-    values of the file and at seven other designs within the bounds, and lists the distinct local
-    optima.
+    Each search ends at a local optimum, which may not be the best one: --starts 8 searches from
+    the values of the file and from seven other designs within the bounds, and lists the distinct
+    local optima.
 
     Exit code 0: a local optimum; 1: none was reached, the best design is shown; 2: it could not be
     computed; 130: stopped by Ctrl-C.
@@ -281,9 +293,9 @@ def optimize(
 
       varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
     """
-    asked = Asked(o.find_model(model), "optimize", o.settings(context))
+    request = StudyRequest(o.find_model(model), "optimize", o.settings(context))
 
-    def tell(best: Any) -> Told:
+    def describe(best: Any) -> StudyOutput:
         data = {
             "objective": float(best.objective),
             "objective_before": float(best.objective_before),
@@ -296,9 +308,9 @@ def optimize(
             "local_optima": best.local_optima.to_dict("records"),
             "failed_starts": [str(failed.error) for failed in best.failed_starts],
         }
-        better = model_that_ran(asked.mechanism, asked.kind, asked.given, best.parameters)
+        better = model_text(request.mechanism, request.kind, request.given, best.parameters)
         files = {"best.yaml": lambda path: write_text(path, better)}
         text = best.text(CommandWords.of(context.command.params))
-        return Told(text, data, (best,), files, code=0 if best.converged else 1)
+        return StudyOutput(text, data, (best,), files, code=0 if best.converged else 1)
 
-    conduct(asked, asked.executed, tell, as_json=as_json, out=out)
+    conduct(request, request.executed, describe, as_json=as_json, out=out)

@@ -1,3 +1,3 @@
-"""Optimal design and fitting: problem statement, solvers, results. Uses only the public analyses
-of a mechanism.
+"""Optimal design and parameter fitting: problem statement, solvers and results. Uses mechanisms
+through their analyses only.
 """

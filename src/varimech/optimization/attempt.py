@@ -1,4 +1,6 @@
-"""The search from one start: what a solver finds, judged apart from it."""
+"""The search from one initial design: the design that a solver returns, judged
+independently of it.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,16 @@ from .settings import Settings
 from .solvers import solve
 
 FEASIBLE = 1e-6
-"""Violation of scaled constraints that counts as none."""
+"""Violation of scaled constraints that counts as feasible; a round value, above the solvers'
+tolerance of 1e-8.
+"""
 SHRUNK = 0.1
-"""Slope at an optimum, over that at the start, from which on the search goes on with
-new measures.
+"""Ratio of the gradient at the optimum to that at the initial design below which the search is
+repeated with new scales.
 """
 SETTLED = 1e-6
-"""What may be left of the scaled gradient where a solver cannot get below: the
-roughness of runs.
+"""Scaled optimality residual that counts as converged even if a solver's tolerance is smaller: the
+roughness of runs limits it.
 """
 Show = Callable[[int, float], None]
 """Called with iteration and objective."""
@@ -31,7 +35,7 @@ Show = Callable[[int, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Stationary:
-    """A stationary design that is no local minimum, and that the search left."""
+    """A stationary design that is not a local minimum and that the search left."""
 
     kind: str
     x: np.ndarray
@@ -40,30 +44,30 @@ class Stationary:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """The search from one start."""
+    """The search from one initial design."""
 
     start: np.ndarray
     x: np.ndarray
     objective: float
     scaled: Scaled
-    """The problem as the solver saw it."""
+    """The scaled problem that the solver received."""
     z: np.ndarray
-    """The design in its variables."""
+    """The design in scaled variables."""
     optimality: Optimality
     violation: float
-    """Of scaled constraints."""
+    """Largest violation of the scaled constraints."""
     converged: bool
     message: str
     iterations: int
     exhausted: bool
     trace: np.ndarray
-    """(iteration; objective, infeasibility, parameters)"""
+    """(iteration; objective, infeasibility, parameters)."""
     stopped: bool = False
     """Whether Ctrl-C ended it."""
     curvature: Curvature | None = None
-    """The check to second order; None before it, and where the search has not converged."""
+    """Second-order check; None before it, or if the search has not converged."""
     left: tuple[Stationary, ...] = ()
-    """Saddle points and maxima on the way, which the search left."""
+    """Saddle points and maxima that the search reached and left."""
 
     @property
     def feasible(self) -> bool:
@@ -72,7 +76,7 @@ class Attempt:
 
 
 class Broken(KeyboardInterrupt):
-    """Ctrl-C came after an iteration or more."""
+    """Ctrl-C after at least one iteration."""
 
     def __init__(self, attempt: Attempt):
         super().__init__()
@@ -80,50 +84,55 @@ class Broken(KeyboardInterrupt):
 
 
 def stopped(attempt: Attempt) -> Attempt:
-    """The same as one that was interrupted before its end."""
+    """The same attempt, marked as interrupted."""
     return replace(attempt, converged=False, message="stopped", stopped=True)
 
 
 def best_of(attempts: list[Attempt]) -> Attempt:
-    """The one with the least objective that meets all constraints, or that comes nearest to it."""
+    """The feasible attempt with the smallest objective, or the one with the smallest violation."""
     return min(attempts, key=lambda a: (0.0 if a.feasible else a.violation, a.objective))
 
 
 def attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show: Show) -> Attempt:
-    """Solve from one start, and judge what the solver ended with."""
-    scaled, trace = Scaled(problem, start), [_point(problem, start)]
-    missed = [scaled.shortfall(start)]
+    """Solve from one initial design and judge the result.
 
-    def tell(z: np.ndarray) -> None:
+    Raises:
+        Broken: on Ctrl-C after at least one iteration.
+        VarimechError: if the solver fails.
+    """
+    scaled, trace = Scaled(problem, start), [_point(problem, start)]
+    shortfalls = [scaled.shortfall(start)]
+
+    def record(z: np.ndarray) -> None:
         x = scaled.x_of(z)
         if problem.outcome(x) is not None and not np.array_equal(x, trace[-1][2:]):
-            missed.append(scaled.shortfall(x))
+            shortfalls.append(scaled.shortfall(x))
             trace.append(_point(problem, x))
         show(len(trace) - 1, trace[-1][0])
 
     try:
-        ended = solve(scaled, settings, tell)
+        ended = solve(scaled, settings, record)
     except KeyboardInterrupt:
         if len(trace) == 1:
             raise
-        raise Broken(_best_so_far(scaled, trace, missed)) from None
+        raise Broken(_best_so_far(scaled, trace, shortfalls)) from None
     except VarimechError:
         raise
-    except (RuntimeError, ValueError) as error:  # as solvers raise them
-        raise VarimechError(f"solver {settings.solver!r} broke off: {error}") from error
+    except (RuntimeError, ValueError) as error:  # raised by solvers
+        raise VarimechError(f"solver {settings.solver!r} failed: {error}") from error
     z = ended.z
-    if not scaled.works(z):  # it gave up in the middle of a line search
+    if not scaled.works(z):  # it ended within a line search
         z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
-    found = _judged(scaled, z, ended.message, ended.iterations, trace)
-    converged = found.feasible and found.optimality.residual <= max(
+    result = _judged(scaled, z, ended.message, ended.iterations, trace)
+    converged = result.feasible and result.optimality.residual <= max(
         SETTLED, 100 * settings.tolerance
     )
-    return replace(found, converged=converged, exhausted=ended.exhausted)
+    return replace(result, converged=converged, exhausted=ended.exhausted)
 
 
 def continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np.ndarray) -> Attempt:
-    """The search from another design, and the one before: one search still, which began where the
-    user said.
+    """Continue a search from another design; both count as one search from the original initial
+    design.
     """
 
     def joined(again: Attempt) -> Attempt:
@@ -140,18 +149,17 @@ def continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np.
 
 
 def sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Attempt:
-    """The same once more from where it ended, where the slope that is left there, against bounds
-    and constraints, is so small beside that at the start, by which the search measures, that it has
-    hardly seen it.
+    """Repeat the search from its optimum if the remaining gradient, before bounds and constraints,
+    is much smaller than the initial gradient that scaled the search.
     """
     if not best.feasible or settings.warm:
         return best
     first, last = (Scaled(problem, x).objective_size for x in (best.start, best.x))
     if last <= max(FLAT * abs(best.objective), SETTLED * first) or last > SHRUNK * first:
-        return best  # none is left, or much
+        return best  # the gradient is zero, or still large
     try:
         again = attempt(problem, replace(settings, warm=True), best.x, silently)
-    except Broken:  # what it began with is an optimum already, nearly
+    except Broken:  # the attempt that it began with is nearly optimal already
         raise KeyboardInterrupt from None
     if not again.feasible or again.objective > best.objective:
         return best
@@ -162,26 +170,26 @@ def sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Atte
 
 
 def silently(iteration: int, objective: float) -> None:
-    """Of a search that goes on, nothing more is shown."""
+    """Show nothing, for searches that continue another one."""
 
 
 def _judged(
     scaled: Scaled, z: np.ndarray, message: str, iterations: int, trace: list[np.ndarray]
 ) -> Attempt:
-    """What a design is worth, measured apart from the solver."""
+    """Evaluate a design independently of the solver."""
     problem = scaled.problem
     if scaled.slack:
         z = np.concatenate(
             [z[: scaled.start.size], [problem.fun(scaled.x_of(z)) / scaled.objective_size]]
         )
-    x, found, violation = scaled.x_of(z), optimality(scaled, z), scaled.violation(z)
+    x, multipliers, violation = scaled.x_of(z), optimality(scaled, z), scaled.violation(z)
     return Attempt(
         scaled.start,
         x,
         problem.fun(x),
         scaled,
         z,
-        found,
+        multipliers,
         violation,
         False,
         message,
@@ -191,12 +199,13 @@ def _judged(
     )
 
 
-def _best_so_far(scaled: Scaled, trace: list[np.ndarray], missed: list[float]) -> Attempt:
-    """The best design that meets all constraints, or that comes nearest to it, among those of a
-    search that was broken off.
+def _best_so_far(scaled: Scaled, trace: list[np.ndarray], shortfalls: list[float]) -> Attempt:
+    """The best design of an interrupted search: feasible with the smallest objective, or the
+    nearest to feasible.
     """
     best = min(
-        range(len(trace)), key=lambda k: (missed[k] if missed[k] > FEASIBLE else 0.0, trace[k][0])
+        range(len(trace)),
+        key=lambda k: (shortfalls[k] if shortfalls[k] > FEASIBLE else 0.0, trace[k][0]),
     )
     z = (trace[best][2:] - scaled.start) / scaled.sizes
     return stopped(_judged(scaled, z, "", len(trace) - 1, trace))

@@ -1,5 +1,5 @@
-"""What is said before an optimisation begins: objectives without a gradient, parameters that change
-nothing, constraints nobody can move.
+"""Checks before an optimisation: objectives without a gradient, parameters without influence,
+constraints that no parameter affects.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from .design_problem import DesignProblem
 from .quantities import Path
 
 NOTHING = 1e-11
-"""Change over the whole range of a parameter, relative to the value, that is rounding."""
+"""Relative change over the whole range of a parameter that counts as rounding."""
 ASIDE = 0.01
-"""Share of its size by which a start is moved to tell a stationary one from one that changes
-nothing.
+"""Perturbation, as a share of a parameter's size, that distinguishes a stationary initial design
+from a parameter without influence; a round value.
 """
 
 
-def check_slopes(
+def check_derivatives(
     equations: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]
 ) -> set[str]:
-    """Refuse quantities that depend on the motion or on parameters by jumps only; names of those
-    that have jumps beside slopes.
+    """Reject quantities that depend on the motion or on parameters through jumps only.
+
+    Returns:
+        Names of quantities that have jumps besides smooth dependence.
     """
     return {
         name
@@ -41,49 +43,53 @@ def check_slopes(
     }
 
 
-def check_influence(verb: str, problem: DesignProblem, stepped: set[str]) -> None:
-    """Every parameter has to change something, and every quantity has to be changed by a parameter:
-    at the start, or beside it.
+def check_influence(analysis: str, problem: DesignProblem, with_jumps: set[str]) -> None:
+    """Check that every parameter has an influence, and that every quantity depends on a parameter,
+    at the initial design or beside it.
+
+    Raises:
+        ModelError: with the name of the parameter or quantity.
     """
     space = problem.space
     moves = _moves(problem, space.start)
     if not moves.all():
-        away = (
+        step = (
             np.where(space.start + ASIDE * space.sizes <= space.upper, ASIDE, -ASIDE) * space.sizes
         )
-        moves |= _moves(problem, space.inside(space.start + away))
+        moves |= _moves(problem, space.inside(space.start + step))
     quantities = [*problem.scalars, *problem.paths]
     jumps = (
-        f"; {', '.join(map(repr, sorted(stepped)))} may do so by jumps, which have no derivative"
-        if stepped
+        f"; {', '.join(map(repr, sorted(with_jumps)))} may depend on it through jumps, which have"
+        " no derivative"
+        if with_jumps
         else ""
     )
-    for name, some in zip(space.names, list(np.any(moves, axis=0)), strict=True):
-        if not some:
+    for name, influences in zip(space.names, list(np.any(moves, axis=0)), strict=True):
+        if not influences:
             raise ModelError(
-                f"{verb}: nothing depends on parameter {name!r}: all derivatives of"
+                f"{analysis}: nothing depends on parameter {name!r}: all derivatives of"
                 f" {', '.join(map(repr, quantities))} with respect to it vanish{jumps}",
-                remedy=Message("leave it out of {over}"),
+                remedy=Message("remove it from {over}"),
             )
-    for name, some in zip(quantities, list(np.any(moves, axis=1)), strict=True):
-        if not some:
+    for name, influences in zip(quantities, list(np.any(moves, axis=1)), strict=True):
+        if not influences:
             kind = "objective" if name == problem.name else "constraint"
             raise ModelError(
-                f"{verb}: {kind} {name!r} depends on none of"
+                f"{analysis}: {kind} {name!r} depends on none of"
                 f" {', '.join(map(repr, space.names))}{jumps}"
             )
 
 
 def _moves(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """(quantity, parameter): whether it changes by more than rounding; where a run fails, nothing
-    can be told.
+    """(quantity, parameter): whether it changes by more than rounding; true for all if the run
+    fails.
     """
-    found, sizes = problem.outcome(x), problem.space.sizes
-    if found is None:
+    outcome, sizes = problem.outcome(x), problem.space.sizes
+    if outcome is None:
         return np.ones((len(problem.scalars) + len(problem.paths), sizes.size), dtype=bool)
-    values = [*found.values[:, None], *found.paths]
-    slopes = [*found.slopes[:, None, :], *found.path_slopes]
-    changes = np.array([np.abs(s * sizes).max(axis=0) for s in slopes])
+    values = [*outcome.values[:, None], *outcome.paths]
+    derivatives = [*outcome.derivatives[:, None, :], *outcome.path_derivatives]
+    changes = np.array([np.abs(s * sizes).max(axis=0) for s in derivatives])
     size = np.maximum([np.abs(v).max() for v in values], changes.max(axis=1))
     return changes > NOTHING * size[:, None]
 

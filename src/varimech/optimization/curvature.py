@@ -21,56 +21,56 @@ from .optimality import ACTIVE, Optimality
 from .scaled import Scaled
 
 STEP = 1e-3
-"""First step of gradient probes, in scaled variables: truncation h² and roughness of runs (1e-10)
-over h are then both about 1e-7.
+"""First step of gradient differences, in scaled variables: truncation h² and roughness of runs
+(1e-10) over h are then both about 1e-7.
 """
 SHRINK, LEAST_STEP = 0.1, 1e-7
-"""How steps are shortened where probes disagree, down to where the roughness of runs would
-dominate.
+"""Factor by which steps shrink if two differences disagree, and the step at which the roughness of
+runs would dominate.
 """
 DISAGREE = 0.05
-"""Difference between the two probes of a variable, relative to the largest second derivative, from
-which the step is too long.
+"""Difference between the two quotients of a variable, relative to the largest second derivative,
+above which the step is too long.
 """
 ZERO, ZERO_EXACT = 1e-5, 1e-7
-"""Eigenvalues, relative to the largest, that count as zero: of probes, whose fourth-order terms
-leave some h² = 1e-6; and of exact second derivatives, with the errors of runs (1e-10) amplified by
-differentiating twice.
+"""Relative eigenvalues that count as zero: for gradient differences, whose fourth-order terms leave
+some h² = 1e-6; and for exact second derivatives, with the errors of runs (1e-10) amplified by two
+differentiations.
 """
 CERTAIN = 10.0
-"""Ratio of a second derivative to the difference of its two probes, and to the noise of gradients,
-from which on its size is known.
+"""Ratio of a second derivative to the difference of its two quotients, and to the noise of
+gradients, above which its size is certain.
 """
 STRONG = 1e-6
-"""Scaled multiplier that counts as one; below, convergence is not measured either
+"""Scaled multiplier that counts as nonzero; convergence is not resolved below it
 (`attempt.SETTLED`).
 """
 MOST_VARIABLES = 50
-"""Variables up to which gradients are probed: two runs for each."""
+"""Most variables for gradient differences: two runs for each."""
 MOST_WEAK = 6
-"""Active bounds without a multiplier up to which all faces of the cone, 2⁶, are examined."""
+"""Most active bounds without a multiplier for which all faces of the cone, 2⁶, are examined."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What second derivatives say about a stationary design."""
+    """Second-order check of a stationary design."""
 
     kind: str
     """"minimum", "flat" (zero curvature in some direction), "saddle", "maximum", or "unchecked"."""
     free: int
-    """Dimension of the directions that multipliers leave."""
+    """Dimension of the directions that strong multipliers leave free."""
     eigenvalues: np.ndarray
-    """Of H on these directions, ascending: objective units, variables measured by their range or
-    the size of their start.
+    """Eigenvalues of H on these directions, ascending: objective units, variables scaled by their
+    range or initial size.
     """
     directions: tuple[tuple[np.ndarray, float], ...] = ()
-    """Critical directions (scaled, length one) in which the objective may fall, with dᵀ H d; the
-    most negative first.
+    """Critical directions (scaled, unit length) in which the objective may decrease, with dᵀ H d;
+    the most negative first.
     """
     source: str = ""
-    """Where second derivatives come from."""
+    """Source of the second derivatives."""
     reason: Text = ""
-    """Why there was no check."""
+    """Reason for a missing check."""
 
     def __str__(self) -> str:
         return str(self.message)
@@ -83,8 +83,8 @@ class Curvature:
         by = f"{self.free} free direction{'s' if self.free != 1 else ''}, {self.source}"
         if self.free == 0:
             return (
-                "checked to second order: a local minimum, which active bounds and constraints"
-                " determine alone"
+                "checked to second order: a local minimum, determined by active bounds and"
+                " constraints alone"
             )
         if self.kind == "minimum":
             return f"checked to second order: a strict local minimum ({by})"
@@ -100,18 +100,23 @@ class Curvature:
 
 
 def unchecked(reason: Text) -> Curvature:
-    """No check."""
+    """A missing check, with its reason."""
     return Curvature("unchecked", 0, np.zeros(0), reason=reason)
 
 
 def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) -> Curvature:
-    """Check a stationary point to second order; by exact second derivatives or by probes of the
-    gradient of the Lagrangian.
+    """Check a stationary point to second order.
+
+    Args:
+        scaled: the scaled problem.
+        z: the stationary point.
+        first: its multipliers.
+        exact: whether to use exact second derivatives instead of gradient differences.
     """
     n, λ = scaled.start.size, first.scaled
     strong = np.abs(λ) > STRONG
-    held = strong[-z.size :]
-    free = np.flatnonzero(~held)
+    at_bound = strong[-z.size :]
+    free = np.flatnonzero(~at_bound)
     normals, signs = _active(scaled, z, strong)
     tangent = _null(normals[signs == 0][:, free], free.size)
     if not tangent.size:
@@ -119,7 +124,7 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
     if not exact and free.size > MOST_VARIABLES:
         return unchecked(
             Message(
-                "{} variables would take {} runs; {hessian} computes second derivatives",
+                "{} variables would need {} runs; {hessian} computes second derivatives",
                 free.size,
                 2 * free.size,
                 hessian="exact",
@@ -134,27 +139,27 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
         return unchecked(
             Message(
                 "runs near the optimum fail, or gradients are not smooth there; {hessian} needs no"
-                " runs beside it",
+                " neighbouring runs",
                 hessian="exact",
             )
         )
     H, certain = second[0][np.ix_(free, free)], second[1][free]
     plain = tangent.T @ H @ tangent
     eigenvalues = np.linalg.eigvalsh((plain + plain.T) / 2) * scaled.objective_size
-    # variables are measured by their own curvature, where it is certain: ranges may be far too
-    # wide, and H has the same signs in any measure
+    # scale variables by their own curvature where it is certain: ranges may be far too wide, and
+    # the signs of H do not depend on the scaling
     largest = float(np.abs(H).max(initial=0.0)) or 1.0
     S = 1 / np.sqrt(np.where(certain, np.abs(np.diag(H)), largest))
     tangent = _null(normals[signs == 0][:, free] * S, free.size)
     weak = (normals[signs != 0] * signs[signs != 0][:, None])[:, free] * S @ tangent
-    kind, found = _judged(
+    kind, decreasing = _judged(
         tangent.T @ (S[:, None] * H * S) @ tangent, weak, ZERO_EXACT if exact else ZERO
     )
-    lifted = [_lifted(S * (tangent @ d), free, z.size) for d in found]
+    lifted = [_lifted(S * (tangent @ d), free, z.size) for d in decreasing]
     directions = tuple(
         sorted(((d, float(d[free] @ H @ d[free])) for d in lifted), key=lambda pair: pair[1])
     )
-    source = "exact second derivatives" if exact else "probes of the gradient"
+    source = "exact second derivatives" if exact else "differences of the gradient"
     if kind == "unchecked":
         return unchecked(f"{len(weak)} bounds or constraints are active without a multiplier")
     kind = "maximum" if kind == "saddle" and eigenvalues[-1] < 0 and not normals.size else kind
@@ -163,7 +168,7 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
 
 def _judged(H: np.ndarray, weak: np.ndarray, zero: float) -> tuple[str, list[np.ndarray]]:
     """Kind of a stationary point with this reduced Hessian, and the directions of the cone {d: weak
-    d ≤ 0} in which it may fall.
+    d ≤ 0} in which it may decrease.
     """
     symmetric = (H + H.T) / 2
     eigenvalues = np.linalg.eigvalsh(symmetric)
@@ -172,9 +177,11 @@ def _judged(H: np.ndarray, weak: np.ndarray, zero: float) -> tuple[str, list[np.
         return "minimum", []
     if len(weak) > MOST_WEAK:
         return "unchecked", []
-    found = list(_falling(symmetric, weak, doubt))
-    least = min((κ for _, κ in found), default=np.inf)
-    return "saddle" if least < -doubt else "flat" if found else "minimum", [d for d, _ in found]
+    decreasing = list(_falling(symmetric, weak, doubt))
+    least = min((κ for _, κ in decreasing), default=np.inf)
+    return "saddle" if least < -doubt else "flat" if decreasing else "minimum", [
+        d for d, _ in decreasing
+    ]
 
 
 def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -186,18 +193,17 @@ def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> tuple[np.ndarray, n
 def _probed(
     scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """H by differences of the gradient of the Lagrangian: two runs for each variable, with steps at
-    which both of them agree; and which entries of its diagonal are certain.
+    """H by differences of the gradient of the Lagrangian (two runs for each variable, with steps at
+    which both agree), and which entries of its diagonal are certain.
     """
-    step, base = STEP, _slope(scaled, z, λ)
+    step, base = STEP, _lagrangian_gradient(scaled, z, λ)
     while step >= LEAST_STEP:
         H, apart = np.zeros((z.size, z.size)), np.zeros((z.size, z.size))
         columns = [_column(scaled, z, λ, base, int(j), step) for j in free]
         for j, column in zip(free, columns, strict=True):
             H[j], apart[j] = column if column is not None else (np.nan, np.nan)
-        if apart.max(initial=0.0) <= DISAGREE * np.abs(H).max(
-            initial=0.0
-        ):  # never where a run failed, NaN
+        # false if a run failed: NaN
+        if apart.max(initial=0.0) <= DISAGREE * np.abs(H).max(initial=0.0):
             noise = CERTAIN * np.maximum(np.diag(apart), scaled.problem.evaluator.roughness / step)
             return H, np.abs(np.diag(H)) > noise
         step *= SHRINK
@@ -207,30 +213,31 @@ def _probed(
 def _column(
     scaled: Scaled, z: np.ndarray, λ: np.ndarray, base: np.ndarray, j: int, h: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """∂∇L/∂z_j from two steps a and b within the bounds, and how far their difference quotients are
-    apart; None where runs fail.
+    """∂∇L/∂z_j from two steps a and b within the bounds, and the difference of their quotients;
+    None if runs fail.
 
-    D(a) = H + T a/2 + …, so that (b D(a) − a D(b))/(b − a) is of second order; unequal lengths show
-    what equal ones would hide (odd terms).
+    D(a) = H + T a/2 + …, so that (b D(a) − a D(b))/(b − a) is of second order; unequal lengths
+    reveal odd terms.
     """
     for a, b in ((h, -h / 2), (-h, h / 2), (h, h / 2), (-h, -h / 2)):
         points = [z + s * np.eye(z.size)[j] for s in (a, b)]
         if all(scaled.lower[j] <= p[j] <= scaled.upper[j] and scaled.works(p) for p in points):
             first, second = (
-                (_slope(scaled, p, λ) - base) / s for p, s in zip(points, (a, b), strict=True)
+                (_lagrangian_gradient(scaled, p, λ) - base) / s
+                for p, s in zip(points, (a, b), strict=True)
             )
             return (b * first - a * second) / (b - a), np.abs(first - second)
     return None
 
 
-def _slope(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> np.ndarray:
+def _lagrangian_gradient(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> np.ndarray:
     """∇L without the constant multipliers of bounds."""
     return np.asarray(scaled.gradient(z) + scaled.jacobian(z).T @ λ)
 
 
 def _active(scaled: Scaled, z: np.ndarray, strong: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Normals of what is active, and where directions may go: 0 along it only, ±1 with ± normal · d
-    ≤ 0.
+    """Normals of active bounds and constraints, and admissible signs: 0 tangential only, ±1 with ±
+    normal · d ≤ 0.
     """
     values = np.concatenate([scaled.constraints(z), z])
     lower = np.concatenate([scaled.row_lower, scaled.lower])

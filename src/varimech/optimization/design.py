@@ -1,4 +1,4 @@
-"""From what a user states to a checked design problem, and to its optimum."""
+"""Problem statement from user input, and its optimisation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 from ..analyses.simulation import Simulation
 from ..core.errors import Interrupted, ModelError, unknown_name
 from .attempt import Attempt
-from .checks import check_influence, check_slopes
+from .checks import check_derivatives, check_influence
 from .design_problem import DesignProblem, quantities_of
 from .evaluation import MechanismEvaluator
 from .optima import LocalOptimum, distinct, refined_optima
@@ -22,9 +22,7 @@ from .space import Bounds, Over, space_of
 
 
 class DesignOptions(TypedDict, total=False):
-    """What a design problem consists of beside its objective, in the words of
-    `Problem.design_problem`.
-    """
+    """Arguments of `Problem.design_problem` beside the objective."""
 
     constraints: Constraints
     bounds: Bounds | None
@@ -33,7 +31,7 @@ class DesignOptions(TypedDict, total=False):
 
 
 class SearchOptions(DesignOptions, total=False):
-    """The same with options of the search, in the words of `Problem.optimize`."""
+    """The same with options of the search: arguments of `Problem.optimize`."""
 
     starts: int
     solver: str
@@ -55,19 +53,19 @@ def design_problem(
     method: str = "auto",
     analysis: str = "design_problem",
 ) -> DesignProblem:
-    """The checked problem; the mechanism has run once, from its start."""
+    """Check the input and state the problem; runs the mechanism once, at the initial design."""
     named = named_constraints(constraints)
     space = space_of(analysis, s.solvers.data.parameter_set, over, bounds, start, s.given)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{analysis}: method 'adjoint' gives derivatives at the end of a run only, and"
-            f" {next(iter(paths))!r} is needed on the way"
+            f"{analysis}: method 'adjoint' provides derivatives at the end of a run only, and"
+            f" {next(iter(paths))!r} is needed during the run"
         )
     evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
-    stepped = check_slopes(evaluator.equations, scalars, paths)
+    with_jumps = check_derivatives(evaluator.equations, scalars, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
-    check_influence(analysis, problem, stepped)
+    check_influence(analysis, problem, with_jumps)
     return problem
 
 
@@ -89,7 +87,7 @@ def optimize(
     check_settings(max_iterations, tolerance_optimality)
     began = time.perf_counter()
     problem = design_problem(s, name, goal, over, **design, analysis="optimize")
-    begins = problem.space.starts(starts, seed)
+    initial_designs = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance_optimality)
 
     def outcome(
@@ -108,7 +106,7 @@ def optimize(
         )
 
     try:
-        best, searches = search(problem, settings, begins, s.name, s.progress)
+        best, searches = search(problem, settings, initial_designs, s.name, s.progress)
         problem, best, optima = refined_optima(
             problem, settings, best, searches, s.name, s.progress
         )
@@ -134,5 +132,5 @@ def settings_for(
         raise unknown_name("kind of hessian", hessian, HESSIANS)
     bounded = any(abs(b) != float("inf") for pair in problem.bounds for b in pair)
     constrained = bool(problem.rows) or problem.is_peak
-    found = find_solver(solver, constrained=constrained, bounded=bounded, exact=hessian == "exact")
-    return Settings(found, hessian == "exact", max_iterations, tolerance)
+    name = find_solver(solver, constrained=constrained, bounded=bounded, exact=hessian == "exact")
+    return Settings(name, hessian == "exact", max_iterations, tolerance)

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "#999999", COLOURS[0]
 LIMIT = COLOURS[1]
 SMALL_CHANGE = 0.1
-"""Change of parameters, relative to how far they are apart, below which it is drawn alone."""
+"""Parameter changes below this share of their mutual distance are drawn relative to the initial
+values; a round value.
+"""
 MOST_PATHS = 4
-"""Constraints over time that are drawn."""
+"""Most path constraints that are drawn."""
 
 
 def draw_optimum(optimum: Optimum) -> Figure:
-    """Left what is optimised over time, right the search over its iterations."""
+    """Left the objective and path constraints over time, right the search over its iterations."""
     left, right = _over_time(optimum), _over_iterations(optimum)
     figure = new_figure(11.0, 1.0 + 2.4 * max(len(left), len(right)))
     sides: Any = figure.subfigures(1, 2)
@@ -61,26 +63,26 @@ class Compared:
 
 
 def compared(optimum: Optimum) -> list[Compared]:
-    """What is optimised or bounded over time: the objective first."""
+    """Functions that are optimised or bounded over time: the objective first."""
     p, goal = optimum.problem, optimum.problem.goal
-    found = []
+    functions = []
     if isinstance(goal, Objective):
         if goal.integrand is not None:
-            found.append(
+            functions.append(
                 Compared(f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), [])
             )
         if goal.final is not None:
-            found.append(Compared(p.name, goal.final, goal.unit, []))
+            functions.append(Compared(p.name, goal.final, goal.unit, []))
     else:
-        found.append(Compared(p.name, goal.function, goal.unit, []))
+        functions.append(Compared(p.name, goal.function, goal.unit, []))
     for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
         limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
-        found.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
-    return found
+        functions.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
+    return functions
 
 
 def _per_second(unit: str) -> str:
-    """The unit of what an integral over time adds up."""
+    """Unit of an integrand."""
     if unit in ("", "s"):
         return ""
     return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
@@ -95,12 +97,12 @@ def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
         and goal.final is not None
     ):
         values = [run.measure(goal.final).to_numpy() for run in (optimum.before, optimum.after)]
-        # a function of parameters alone says nothing over time
+        # functions of parameters alone are constant over time
         panels = panels[1:] if not any(np.ptp(v) for v in values) else panels
     return panels
 
 
-def _drawn(optimum: Optimum, what: Compared) -> Callable[[Any], None]:
+def _drawn(optimum: Optimum, quantity: Compared) -> Callable[[Any], None]:
     def draw(ax: Axes) -> None:
         for run, colour, name in (
             (optimum.before, BEFORE, "before"),
@@ -108,17 +110,15 @@ def _drawn(optimum: Optimum, what: Compared) -> Callable[[Any], None]:
         ):
             ax.plot(
                 run.time,
-                run.measure(what.function).to_numpy(),
+                run.measure(quantity.function).to_numpy(),
                 color=colour,
                 linewidth=1.5,
                 label=name,
             )
-        for limit in what.limits:
+        for limit in quantity.limits:
             ax.axhline(limit, color=LIMIT, linewidth=1.0, linestyle="--")
-        ax.set_ylabel(f"{what.label} ({what.unit})" if what.unit else what.label)
-        ax.legend(
-            facecolor="white", edgecolor="none", framealpha=0.9, fontsize=9, loc="best"
-        )  # limits may pass below it
+        ax.set_ylabel(f"{quantity.label} ({quantity.unit})" if quantity.unit else quantity.label)
+        ax.legend(facecolor="white", edgecolor="none", framealpha=0.9, fontsize=9, loc="best")
 
     return draw
 
@@ -140,14 +140,16 @@ def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
         ax.set_ylabel("infeasibility")
 
     def parameters(ax: Axes) -> None:
-        alike = len(set(p.space.units)) == 1 or (history[0, 2:] == 0).any()
-        moved = np.abs(history[:, 2:] - history[0, 2:]).max()
+        same_unit = len(set(p.space.units)) == 1 or (history[0, 2:] == 0).any()
+        change = np.abs(history[:, 2:] - history[0, 2:]).max()
         small = (
-            alike and len(set(p.space.units)) == 1 and moved < SMALL_CHANGE * np.ptp(history[0, 2:])
+            same_unit
+            and len(set(p.space.units)) == 1
+            and change < SMALL_CHANGE * np.ptp(history[0, 2:])
         )
         for k, name in enumerate(p.names):
-            values = history[:, 2 + k] if alike else history[:, 2 + k] / history[0, 2 + k]
-            if small:  # beside their distances from each other nothing would be seen
+            values = history[:, 2 + k] if same_unit else history[:, 2 + k] / history[0, 2 + k]
+            if small:  # otherwise the changes would be invisible
                 values = values - values[0]
             ax.plot(
                 steps,
@@ -159,7 +161,9 @@ def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
                 label=name,
             )
         label, unit = "change of parameters" if small else "parameters", p.space.units[0]
-        ax.set_ylabel("parameter / start" if not alike else f"{label} ({unit})" if unit else label)
+        ax.set_ylabel(
+            "parameter / initial value" if not same_unit else f"{label} ({unit})" if unit else label
+        )
         ax.legend(frameon=False, fontsize=9, loc="best")
 
     panels: list[Callable[[Any], None]] = [objective]
@@ -175,16 +179,16 @@ def draw_fit(fit: Fit) -> Figure:
     first = fit.curve_run(fit.space.start)
     for ax, (name, m) in zip(axes, fit.measured.items(), strict=True):
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
-        begin = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
+        initial = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
-            colour, word = COLOURS[c % len(COLOURS)], component_word(m, c)
+            colour, suffix = COLOURS[c % len(COLOURS)], component_word(m, c)
             ax.plot(
                 first.time,
-                begin[:, c],
+                initial[:, c],
                 color=BEFORE,
                 linewidth=1.0,
                 linestyle="--",
-                label=f"start{word}",
+                label=f"initial{suffix}",
             )
             ax.fill_between(
                 fit.run.time,
@@ -199,7 +203,7 @@ def draw_fit(fit: Fit) -> Figure:
                 curve[:, c],
                 color=colour,
                 linewidth=1.5,
-                label=f"fit{word}, {100 * fit.level:g} % band",
+                label=f"fit{suffix}, {100 * fit.level:g} % band",
             )
             error = None if m.sigma is None else m.sigma[:, c]
             ax.errorbar(
@@ -211,7 +215,7 @@ def draw_fit(fit: Fit) -> Figure:
                 color=INK,
                 elinewidth=0.7,
                 alpha=0.8,
-                label=f"data{word}",
+                label=f"data{suffix}",
             )
         ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
         quiet(ax)
@@ -232,8 +236,8 @@ def draw_fit(fit: Fit) -> Figure:
 def confidence_band(
     fit: Fit, run: Run, function: Any, components: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A curve, and half the width of its confidence band: (time, component) each."""
+    """A curve and the half-width of its confidence band: (time, component) each."""
     curve = run.measure(function).to_numpy().reshape(run.time.size, components)
-    slopes = run.measure(function, wrt="all").to_numpy().reshape(run.time.size, components, -1)
-    variance = np.einsum("tci,ij,tcj->tc", slopes, fit.confidence.prediction, slopes)
+    derivatives = run.measure(function, wrt="all").to_numpy().reshape(run.time.size, components, -1)
+    variance = np.einsum("tci,ij,tcj->tc", derivatives, fit.confidence.prediction, derivatives)
     return curve, fit.factor * np.sqrt(np.maximum(variance, 0.0))

@@ -1,8 +1,8 @@
-"""A design problem as plain functions of a vector:  min ψ(x)  with  lower ≤ c(x) ≤ upper  and
+"""A design problem as functions of a vector:  min ψ(x)  with  lower ≤ c(x) ≤ upper  and
 bounds on x, in the user's units.
 
-A path is one constraint for each stored time. One run gives everything at one x, and the last few
-are kept.
+A path is one constraint for each stored time. One run yields all quantities at one x; the last few
+runs are cached.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from .space import Space
 
 @dataclass(eq=False)
 class RunLog:
-    """What was run so far."""
+    """Number of runs, and failures."""
 
     evaluations: int = 0
     failures: list[tuple[np.ndarray, VarimechError]] = field(default_factory=list)
 
 
 KEPT = 8
-"""Evaluations that are kept: solvers come back to the point before."""
+"""Number of cached evaluations: solvers return to previous points."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A constraint with its place among all rows."""
+    """A constraint with its rows among those of all constraints."""
 
     name: str
     constraint: Constraint
@@ -45,12 +45,9 @@ class Rows:
 def quantities_of(
     name: str, goal: Goal, constraints: Mapping[str, Constraint]
 ) -> tuple[dict[str, Objective], dict[str, Path]]:
-    """What one run has to give: scalars and paths by name."""
+    """Scalars and paths by name that one run has to provide."""
     if name in constraints:
-        raise ModelError(
-            f"objective and a constraint are both called {name!r}; choose another name for one of"
-            " them"
-        )
+        raise ModelError(f"objective and a constraint are both called {name!r}; rename one of them")
     scalars: dict[str, Objective] = {}
     paths: dict[str, Path] = {}
     if isinstance(goal, Peak):
@@ -73,8 +70,8 @@ def quantities_of(
 class DesignProblem:
     """Functions of x for any optimiser; `fun` and `jac` at the same x cost one run.
 
-    Where a run fails (a mechanism that cannot be assembled, say) values are infinite and slopes
-    NaN; `failures` tells why.
+    If a run fails (for example because the mechanism cannot be assembled), values are infinite and
+    derivatives NaN; `failures` holds the reasons.
     """
 
     def __init__(
@@ -108,19 +105,19 @@ class DesignProblem:
         self.row_count = count
 
     def with_evaluator(self, evaluator: Evaluator) -> DesignProblem:
-        """The same problem with other runs; evaluations and failures count on."""
+        """The same problem with other runs; the counts of evaluations and failures continue."""
         return DesignProblem(
             evaluator, self.space, self.name, self.goal, self.named_constraints, self._log
         )
 
     @property
     def evaluations(self) -> int:
-        """Runs so far."""
+        """Number of runs so far."""
         return self._log.evaluations
 
     @property
     def failures(self) -> list[tuple[np.ndarray, VarimechError]]:
-        """Where runs failed, and why."""
+        """Designs at which runs failed, with the errors."""
         return self._log.failures
 
     @property
@@ -130,12 +127,12 @@ class DesignProblem:
 
     @property
     def x0(self) -> np.ndarray:
-        """Where to start."""
+        """The initial design."""
         return self.space.start.copy()
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """(lower, upper) of each parameter, infinite where open."""
+        """(lower, upper) of each parameter, infinite if unbounded."""
         return list(zip(self.space.lower.tolist(), self.space.upper.tolist(), strict=True))
 
     @cached_property
@@ -148,30 +145,32 @@ class DesignProblem:
 
     def fun(self, x: np.ndarray) -> float:
         """The objective."""
-        found = self._evaluated(x)
-        if found is None:
+        outcome = self._evaluated(x)
+        if outcome is None:
             return np.inf
         return float(
-            self.peak_path(found)[0].max()
+            self.peak_path(outcome)[0].max()
             if self.is_peak
-            else found.values[self._scalar(self.name)]
+            else outcome.values[self._scalar(self.name)]
         )
 
     def jac(self, x: np.ndarray) -> np.ndarray:
-        """Its gradient; of a peak, that at the instant of the largest value."""
-        found = self._evaluated(x)
-        if found is None:
+        """Gradient of the objective; of a peak, that at the instant of the largest value."""
+        outcome = self._evaluated(x)
+        if outcome is None:
             return np.full(len(self.names), np.nan)
         if self.is_peak:
-            values, slopes = self.peak_path(found)
-            return slopes[values.argmax()].copy()
-        return found.slopes[self._scalar(self.name)].copy()
+            values, derivatives = self.peak_path(outcome)
+            return derivatives[values.argmax()].copy()
+        return outcome.derivatives[self._scalar(self.name)].copy()
 
     def hess(self, x: np.ndarray) -> np.ndarray:
-        """Its second derivatives; of a peak, those at the instant of the largest value."""
+        """Second derivatives of the objective; of a peak, those at the instant of the largest
+        value.
+        """
         if self.is_peak:
-            found = self._evaluated(x)
-            at = 0 if found is None else int(self.peak_path(found)[0].argmax())
+            outcome = self._evaluated(x)
+            at = 0 if outcome is None else int(self.peak_path(outcome)[0].argmax())
             return self.second(x).paths[self._path(self.name), at].copy()
         return self.second(x).scalars[self._scalar(self.name)].copy()
 
@@ -182,29 +181,32 @@ class DesignProblem:
         return np.tensordot(weights, self.second(x).paths[self._path(self.name)], 1)
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
-        """What is bounded by `constraint_bounds`, a row a number."""
-        found, values = self._evaluated(x), np.full(self.row_count, np.inf)
-        if found is not None:
+        """Values that `constraint_bounds` bounds, one in each row."""
+        outcome, values = self._evaluated(x), np.full(self.row_count, np.inf)
+        if outcome is not None:
             for r in self.rows:
                 values[r.rows] = (
-                    found.paths[self._path(r.name)]
+                    outcome.paths[self._path(r.name)]
                     if r.name in self.paths
-                    else found.values[self._scalar(r.name)]
+                    else outcome.values[self._scalar(r.name)]
                 )
         return values
 
     def constraints_jac(self, x: np.ndarray) -> np.ndarray:
-        """Its derivatives: (row, parameter)."""
-        found, slopes = self._evaluated(x), np.full((self.row_count, len(self.names)), np.nan)
-        if found is not None:
+        """Derivatives of the constraints: (row, parameter)."""
+        outcome, derivatives = (
+            self._evaluated(x),
+            np.full((self.row_count, len(self.names)), np.nan),
+        )
+        if outcome is not None:
             for r in self.rows:
                 by_time = r.name in self.paths
-                slopes[r.rows] = (
-                    found.path_slopes[self._path(r.name)]
+                derivatives[r.rows] = (
+                    outcome.path_derivatives[self._path(r.name)]
                     if by_time
-                    else found.slopes[self._scalar(r.name)]
+                    else outcome.derivatives[self._scalar(r.name)]
                 )
-        return slopes
+        return derivatives
 
     def constraints_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Σ weight · second derivatives over the rows of `constraints`."""
@@ -220,15 +222,15 @@ class DesignProblem:
         return total
 
     def outcome(self, x: np.ndarray) -> Outcome | None:
-        """Everything of one run; None where it fails."""
+        """All quantities of one run; None if it fails."""
         return self._evaluated(x)
 
     def infeasibility(self, x: np.ndarray) -> float:
-        """By how much the worst constraint is violated."""
+        """Largest violation of a constraint."""
         return float(self.violations(x).max(initial=0.0))
 
     def violations(self, x: np.ndarray) -> np.ndarray:
-        """By how much each row is violated."""
+        """Violation of each row."""
         lower, upper = self.constraint_bounds
         values = self.constraints(x)
         return np.maximum(np.maximum(lower - values, values - upper), 0.0)
@@ -238,10 +240,10 @@ class DesignProblem:
         """Whether the objective is the largest value of a path."""
         return isinstance(self.goal, Peak)
 
-    def peak_path(self, found: Outcome) -> tuple[np.ndarray, np.ndarray]:
+    def peak_path(self, outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
         """The path whose largest value is minimised, and its derivatives."""
         k = self._path(self.name)
-        return found.paths[k], found.path_slopes[k]
+        return outcome.paths[k], outcome.path_derivatives[k]
 
     def _scalar(self, name: str) -> int:
         return list(self.scalars).index(name)

@@ -1,5 +1,5 @@
-"""What optimisation asks of a mechanism: values and slopes of scalars and paths for a vector of
-parameter values, by one run.
+"""Evaluation of a mechanism for optimisation: values and derivatives of scalars and paths for a
+parameter vector, from one run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..sensitivity.objective import Objective
 from .quantities import Path, Peak
 
 SMOOTH = 1e-10
-"""Tolerance of runs where none is given: chosen steps make results rough by about that much, and
-line searches feel it.
+"""Default tolerance of runs: adaptive steps make results rough by about this much, which disturbs
+line searches.
 """
 
 
@@ -34,18 +34,18 @@ class Outcome:
 
     values: np.ndarray
     """(scalar)"""
-    slopes: np.ndarray
+    derivatives: np.ndarray
     """(scalar, parameter)"""
     time: np.ndarray
     paths: np.ndarray
     """(path, time)"""
-    path_slopes: np.ndarray
+    path_derivatives: np.ndarray
     """(path, time, parameter)"""
 
 
 @dataclass(frozen=True, eq=False)
 class Second:
-    """Second derivatives of the same."""
+    """Second derivatives of scalars and paths."""
 
     scalars: np.ndarray
     """(scalar, parameter, parameter)"""
@@ -54,19 +54,29 @@ class Second:
 
 
 class Evaluator(Protocol):
-    """The narrow door between optimisers and whatever they optimise."""
+    """Interface between optimisers and the system that they optimise."""
 
     @property
     def roughness(self) -> float:
-        """Relative changes of values up to which two neighbouring designs cannot be compared."""
+        """Relative differences of values below which two neighbouring designs cannot
+        be compared.
+        """
         ...
 
     def run(self, x: np.ndarray) -> Outcome:
-        """Values and slopes; raises VarimechError where there are none."""
+        """Values and derivatives.
+
+        Raises:
+            VarimechError: if the run fails.
+        """
         ...
 
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives; raises VarimechError where there are none."""
+        """Second derivatives.
+
+        Raises:
+            VarimechError: if the run fails.
+        """
         ...
 
 
@@ -90,38 +100,42 @@ class MechanismEvaluator:
 
     @property
     def roughness(self) -> float:
-        """Ten times the tolerance of runs, of which several errors add up; of equal steps, that of
+        """Ten times the tolerance of runs, because several errors add up; for equal steps, that of
         their iterations.
         """
         return 10 * (self.simulation.schedule.tolerance or SMOOTH)
 
     @property
     def equations(self) -> Equations:
-        """Equations of the mechanism with the scheme of these runs."""
+        """Equations of the mechanism for the scheme of these runs."""
         return self.simulation.solver(self.scalars).equations
 
     def run(self, x: np.ndarray) -> Outcome:
-        """One differentiated run."""
+        """One run with sensitivities."""
         gradient = self.gradient(x, lean=True)
         shape = len(self.paths), gradient.time.size
-        values, slopes = np.zeros(shape), np.zeros((*shape, len(self.names)))
+        values, derivatives = np.zeros(shape), np.zeros((*shape, len(self.names)))
         for k, (name, path) in enumerate(self.paths.items()):
             values[k] = gradient.run.measure(path.function, name=name)
-            slopes[k] = gradient.run.measure(path.function, name=name, wrt="all")
+            derivatives[k] = gradient.run.measure(path.function, name=name, wrt="all")
         return Outcome(
-            gradient.value_history[-1], gradient.gradient_history[-1], gradient.time, values, slopes
+            gradient.value_history[-1],
+            gradient.gradient_history[-1],
+            gradient.time,
+            values,
+            derivatives,
         )
 
     @all_or_nothing()
     def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
-        """Scalars with their gradient; lean ones store no more than optimisation needs."""
+        """Scalars with their gradient; `lean` stores no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
         s = self._silent(self._lean if lean else self.simulation, x)
         return gradient(s, self.scalars, self._indices, chosen, RELATIVE_STEPS, MEMORY)
 
     @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
-        """A function of the state at one instant, with its gradient."""
+        """A function of the state at one instant (s), with its gradient."""
         until = self.simulation.with_options(duration=instant, output=None, every=1, ends=None)
         then = {name: Objective(final=goal.function, unit=goal.unit)}
         s = self._silent(until, x)
@@ -129,7 +143,7 @@ class MechanismEvaluator:
 
     @all_or_nothing()
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives, carried along the motion where paths are wanted."""
+        """Second derivatives, by the forward method if there are paths."""
         s, method = self._silent(self._lean, x), "forward" if self.paths else "auto"
         computed = hessian(s, self.scalars, self._indices, method, MEMORY)
         shape = computed.run.time.size, len(self.names), len(self.names)
@@ -141,9 +155,7 @@ class MechanismEvaluator:
 
     @all_or_nothing()
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
-        """The motion, stored as a user asked for, or so many times as often where
-        steps are chosen.
-        """
+        """The motion, stored as requested, or `finer` times as often for adaptive steps."""
         s, outputs = self.simulation, self.simulation.schedule.outputs
         if finer > 1 and outputs is not None:
             n = outputs.size
@@ -154,8 +166,8 @@ class MechanismEvaluator:
         return simulate(self._silent(s, x))
 
     def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
-        """The same with results stored at further times; None where steps are equal and there are
-        no other results.
+        """The same evaluator with additional stored times (s); None for equal steps, which cannot
+        have them.
         """
         outputs = self.simulation.schedule.outputs
         if outputs is None:
@@ -178,14 +190,14 @@ class MechanismEvaluator:
 
 
 def smooth(s: Simulation) -> Simulation:
-    """The simulation with a tolerance fit for optimisation where none is given."""
+    """The simulation with a tolerance suitable for optimisation if none is given."""
     if s.schedule.tolerance and s.options.get("tolerance") is None:
         return s.with_options(tolerance=SMOOTH)
     return s
 
 
 def _ends_only(s: Simulation) -> Simulation:
-    """The simulation with nothing stored but beginning and end."""
+    """The simulation, storing only the initial and the final state."""
     if s.schedule.outputs is not None:
         return s.with_options(output=s.duration)
     return s.with_options(every=s.schedule.steps)

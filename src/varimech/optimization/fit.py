@@ -193,11 +193,13 @@ class Fit(Result):
         return float(t.ppf(p, self.confidence.freedom)) if self.confidence.freedom > 0 else np.nan
 
     @property
-    def untold(self) -> tuple[tuple[str, ...], ...]:
+    def undetermined(self) -> tuple[tuple[str, ...], ...]:
         """Parameters that the data cannot tell: alone, or groups of which only
         combinations matter.
         """
-        return tuple(tuple(self.space.names[k] for k in group) for group in self.confidence.untold)
+        return tuple(
+            tuple(self.space.names[k] for k in group) for group in self.confidence.undetermined
+        )
 
     @property
     def residuals(self) -> dict[str, np.ndarray]:

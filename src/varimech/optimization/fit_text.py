@@ -1,4 +1,4 @@
-"""What is printed of a fit, and what speaks against it."""
+"""Text output of a fit, with warnings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from .fit import Fit
 
 MOST_LISTED = 5
-"""Outliers that are named in a warning; all of them are in `Fit.outliers`."""
+"""Outliers named in a warning; all of them are in `Fit.outliers`."""
 EXACT = 1e-8
-"""Residuals, relative to the data, that are errors of runs: their order means nothing."""
+"""Residuals, relative to the data, that are errors of runs: their order is meaningless."""
 
 
 def described(fit: Fit) -> Description:
@@ -33,12 +33,12 @@ def described(fit: Fit) -> Description:
     head = ["parameter", "value", "std. error", f"{100 * fit.level:g} % from", "to", "unit", "at"]
     shown = len(head) if fit.at_bounds else -1
     notes = []
-    for group in fit.untold:
+    for group in fit.undetermined:
         names = ", ".join(map(repr, group))
         notes.append(
-            f"the data cannot tell {names}: nothing measured depends on it"
+            f"the data do not determine {names}: no measurement depends on it"
             if len(group) == 1
-            else f"the data cannot tell {names} apart: only a combination of them matters"
+            else f"the data do not determine {names} separately: only a combination matters"
         )
     for name, deviation in fit.residual_deviation.items():
         unit = fit.measured[name].unit
@@ -55,7 +55,7 @@ def described(fit: Fit) -> Description:
 
 
 def goodness_text(fit: Fit) -> Iterator[str]:
-    """The test of goodness in one sentence, where there is one."""
+    """The goodness-of-fit test in one sentence, if there is one."""
     g = fit.goodness
     if g.chi2 is not None:
         yield (
@@ -65,17 +65,17 @@ def goodness_text(fit: Fit) -> Iterator[str]:
 
 
 def warnings(fit: Fit) -> Iterator[str]:
-    """Sentences about what contradicts the fit or its intervals."""
+    """Warnings about contradictions between the fit, its intervals and the data."""
     g = fit.goodness
     if g.degrees_of_freedom <= 0:
         yield (
-            "there are no more samples than parameters: nothing tests the model, and intervals"
-            " assume that it is right"
+            "there are not more samples than parameters: the model is not tested, and the"
+            " intervals assume that it is correct"
         )
     if g.too_large:
         yield (
             "χ² is impossibly large: the model, sigma= or some samples are wrong; intervals are"
-            f" widened by √(χ²/ν) = {g.deviation:.3g} and hold only if all residuals are noise"
+            f" widened by √(χ²/ν) = {g.deviation:.3g} and valid only if all residuals are noise"
         )
     if g.too_small:
         yield (
@@ -86,8 +86,8 @@ def warnings(fit: Fit) -> Iterator[str]:
     yield from _order(fit)
     for name, side in fit.at_bounds.items():
         yield (
-            f"{name!r} is at its {side} bound: its interval is one-sided, and the data may ask for"
-            " values beyond"
+            f"{name!r} is at its {side} bound: its interval is one-sided, and the data may favour"
+            " values beyond it"
         )
 
 
@@ -110,12 +110,12 @@ def _outliers(fit: Fit) -> Iterator[str]:
     )
     yield (
         f"{len(frame)} outlier{'s' if len(frame) > 1 else ''}: {'; '.join(named)}{more}; check"
-        " these samples, or leave them out"
+        " or remove these samples"
     )
 
 
 def _exact(m: Measurement, residuals: np.ndarray) -> bool:
-    """Whether nothing but errors of runs is left of a measurement."""
+    """Whether the residuals of a measurement are only errors of runs."""
     return bool(np.sqrt(np.mean(residuals**2)) <= EXACT * np.abs(m.values).max(initial=0.0))
 
 
@@ -128,6 +128,6 @@ def _order(fit: Fit) -> Iterator[str]:
             if correlation is not None:
                 yield (
                     f"residuals of {name}{component_word(m, c)} are not random (lag-one correlation"
-                    f" {correlation:.2f}): the model misses something, or the noise is correlated;"
+                    f" {correlation:.2f}): the model is incomplete, or the noise is correlated;"
                     " intervals are too narrow"
                 )

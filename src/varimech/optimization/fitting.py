@@ -1,5 +1,5 @@
-"""Least squares of measured trajectories on differentiated runs (Gauss–Newton in a trust region,
-Levenberg and Marquardt's idea).
+"""Least-squares fit of measured trajectories by runs with sensitivities (Gauss–Newton in a trust
+region, as Levenberg and Marquardt).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .measurement import Measurement, Measurements, named_measurements
 from .space import Bounds, Over, Space, space_of
 
 TIGHT = 1e-12
-"""Relative change of parameters or residuals at which a fit ends."""
+"""Relative change of parameters or residuals at which a fit ends; a round value near rounding."""
 
 
 class FitOptions(TypedDict, total=False):
@@ -44,28 +44,30 @@ def fit(
     max_iterations: int = 100,
     method: str = "auto",
 ) -> Fit:
-    """Fit parameters to data."""
+    """Fit parameters to data; `Mechanism.fit` documents the arguments."""
     began = time.perf_counter()
     named = named_measurements(measured)
     check_level("fit", level)
     check_whole("fit", 1, max_iterations=max_iterations)
     if method == "adjoint":
         raise ModelError(
-            "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on"
-            " the way: leave it out"
+            "fit: method='adjoint' gives derivatives at the end of a run only, and data are needed"
+            " during the run; remove it"
         )
     space = space_of("fit", s.solvers.data.parameter_set, over, bounds, start, s.given)
     residuals = _Residuals(storing_samples(s, named), space, named, method)
-    first, _ = residuals.at(space.start)  # an error at the start is raised as it is
+    first, _ = residuals.at(space.start)  # an error at the initial values is raised
     residuals.strict = False
-    with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as tell:
-        x, converged, message = _least(residuals, space, max_iterations, tell)
+    with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as report:
+        x, converged, message = _least(residuals, space, max_iterations, report)
     r, J = residuals.at(x)
     reach = float(
         np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()]))
     )
     known = all(m.sigma is not None for m in named.values())
-    told = confidence(J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known)
+    covariances = confidence(
+        J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known
+    )
     seconds = time.perf_counter() - began
     return Fit(
         s.name,
@@ -75,7 +77,7 @@ def fit(
         x,
         r,
         J,
-        told,
+        covariances,
         level,
         known,
         converged,
@@ -87,9 +89,11 @@ def fit(
 
 
 def _least(
-    residuals: _Residuals, space: Space, most: int, tell: Callable[..., None]
+    residuals: _Residuals, space: Space, most: int, report: Callable[..., None]
 ) -> tuple[np.ndarray, bool, str]:
-    """Where the sum of squares is least, whether that is certain, and what the solver says."""
+    """Parameters with the smallest sum of squares, whether the solver converged, and
+    its message.
+    """
     from scipy.optimize import least_squares
 
     scaled = space.sizes
@@ -99,22 +103,24 @@ def _least(
 
     def value(z: np.ndarray) -> np.ndarray:
         r, _ = residuals.at(at(z))
-        tell(min(residuals.runs, most), f"run {residuals.runs}, sum of squares {float(r @ r):.6g}")
+        report(
+            min(residuals.runs, most), f"run {residuals.runs}, sum of squares {float(r @ r):.6g}"
+        )
         return r
 
-    def slope(z: np.ndarray) -> np.ndarray:
+    def jacobian(z: np.ndarray) -> np.ndarray:
         return residuals.at(at(z))[1] * scaled
 
     bounds = (space.lower - space.start) / scaled, (space.upper - space.start) / scaled
     tight = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT}
-    found = least_squares(
-        value, np.zeros(scaled.size), slope, bounds, x_scale="jac", max_nfev=most, **tight
+    solution = least_squares(
+        value, np.zeros(scaled.size), jacobian, bounds, x_scale="jac", max_nfev=most, **tight
     )
-    return at(found.x), bool(found.status > 0), str(found.message)
+    return at(solution.x), bool(solution.status > 0), str(solution.message)
 
 
 class _Residuals:
-    """(model − data)/σ at all samples and its derivatives, of one run; where that fails, NaN."""
+    """(model − data)/σ at all samples and its derivatives, from one run; NaN if it fails."""
 
     def __init__(
         self,
@@ -137,24 +143,24 @@ class _Residuals:
         if self._last is None or self._last[0] != x.tobytes():
             self.runs += 1
             try:
-                found = self._evaluated(x)
+                result = self._evaluated(x)
             except VarimechError as error:
                 if self.strict:
                     raise
                 self.failures.append((x.copy(), error))
                 count = sum(m.values.size for m in self.named.values())
-                found = np.full(count, np.nan), np.full((count, x.size), np.nan)
-            self._last = x.tobytes(), found
+                result = np.full(count, np.nan), np.full((count, x.size), np.nan)
+            self._last = x.tobytes(), result
         return self._last[1]
 
     def _evaluated(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        run, values, slopes = self.evaluator.gradient(x).run, [], []
+        run, values, derivatives = self.evaluator.gradient(x).run, [], []
         for name, m in self.named.items():
             at = np.abs(run.time[:, None] - m.times[None, :]).argmin(axis=0)
             model = run.measure(m.function, name=name).to_numpy().reshape(run.time.size, -1)[at]
             if model.shape != m.values.shape:
                 raise ModelError(
-                    f"measurement {name!r}: its function gives {model.shape[1]} numbers, but"
+                    f"measurement {name!r}: its function returns {model.shape[1]} numbers, but"
                     f" samples have {m.components}"
                 )
             change = (
@@ -163,8 +169,8 @@ class _Residuals:
                 .reshape(run.time.size, m.components, x.size)[at]
             )
             values.append(((model - m.values) / _weights(m)).ravel())
-            slopes.append((change / _weights(m)[:, :, None]).reshape(-1, x.size))
-        return np.concatenate(values), np.concatenate(slopes)
+            derivatives.append((change / _weights(m)[:, :, None]).reshape(-1, x.size))
+        return np.concatenate(values), np.concatenate(derivatives)
 
 
 def _weights(m: Measurement) -> np.ndarray:
@@ -187,16 +193,14 @@ def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulati
             f"fit: duration = {s.duration!r} s ends before the last sample, at {times[-1]:g} s"
         )
     if s.options.get("output") is not None or s.options.get("every", 1) != 1:
-        raise ModelError(
-            "fit: results are stored at the sample times; leave output= and every= out"
-        )
+        raise ModelError("fit: results are stored at the sample times; remove output= and every=")
     if s.schedule.outputs is not None:
         return s.with_options(output=times)
     steps = times / s.schedule.step
-    off = np.abs(steps - np.round(steps)) > 1e-6
-    if off.any():
+    between_steps = np.abs(steps - np.round(steps)) > 1e-6
+    if between_steps.any():
         raise ModelError(
-            f"fit: the sample at {times[off][0]:g} s is between steps of {s.schedule.step:g} s;"
+            f"fit: the sample at {times[between_steps][0]:g} s is between steps of {s.schedule.step:g} s;"
             " give a step that divides the sample times, or tolerance= instead"
         )
     return s

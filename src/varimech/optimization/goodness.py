@@ -1,8 +1,7 @@
-"""How well a fit meets its data: χ² with its probability, outliers, and residuals that are not
-random.
+"""Goodness of fit: χ² with its probability, outliers, and residuals that are not random.
 
-χ² = Σ ((model − data)/σ)²,  p = P(χ²_ν ≥ χ²)      where σ is given
-tᵢ = rᵢ / (s √(1 − hᵢ)),  hᵢ the leverage            standardised residuals, s without the outliers found so far
+χ² = Σ ((model − data)/σ)²,  p = P(χ²_ν ≥ χ²)      if σ is given
+tᵢ = rᵢ / (s √(1 − hᵢ)),  hᵢ the leverage            standardised residuals, s without outliers
 Σ (rᵢ₊₁ − rᵢ)² / Σ rᵢ²  →  2 for random residuals    von Neumann's ratio (Ann. Math. Stat. 12, 1941)
 """
 
@@ -15,19 +14,19 @@ import numpy as np
 from .confidence import CONTRADICTION, Confidence
 
 OUTLIER = 0.01
-"""Probability of marking any sample of a good fit: each one is allowed this share divided by the
-number of samples (Bonferroni).
+"""Probability of marking any sample of a good fit as an outlier, divided among the samples
+(Bonferroni).
 """
 MOST_OUTLIERS = 0.2
-"""Share of samples beyond which they are no outliers, but σ or the model is wrong."""
+"""Share of samples beyond which they are not outliers: σ or the model is wrong."""
 MOST_TESTED = 50
-"""Samples that are tested for it at most: each takes a linear fit."""
+"""Most samples that are tested: each takes a linear fit."""
 FOLLOWED = 1e-6
-"""Standard deviation of a residual, relative to that of the noise, below which the fit follows the
-sample fully: it shows nothing.
+"""Standard deviation of a residual, relative to the noise, below which the fit interpolates the
+sample, so that it shows nothing.
 """
 FEWEST = 10
-"""Samples from which on the order of residuals shows something."""
+"""Fewest samples for a test of the order of residuals."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +34,13 @@ class Goodness:
     """Test of a fit against its data."""
 
     degrees_of_freedom: int
-    """Samples less parameters that were found."""
+    """Samples minus determined parameters."""
     chi2: float | None
-    """Σ (residual/σ)²; None where σ is not given."""
+    """Σ (residual/σ)²; None if σ is not given."""
     p_value: float | None
-    """Probability of a χ² as large for the right model and σ; None where σ is not given."""
+    """Probability of a larger χ² for the right model and σ; None if σ is not given."""
     deviation: float
-    """√(Σ (residual/σ)²/ν): 1 for the right model and σ; the estimate of σ where it is
-    not given.
-    """
+    """√(Σ (residual/σ)²/ν): 1 for the right model and σ; the estimate of σ if it is not given."""
 
     @property
     def reduced_chi2(self) -> float | None:
@@ -62,7 +59,7 @@ class Goodness:
 
 
 def goodness(residuals: np.ndarray, linear: Confidence, *, known: bool) -> Goodness:
-    """From weighted residuals; with `known`, σ was given."""
+    """Goodness of fit from weighted residuals; `known`: whether σ is given."""
     from scipy.stats import chi2 as distribution
 
     total, ν = float(residuals @ residuals), linear.freedom
@@ -75,11 +72,11 @@ def goodness(residuals: np.ndarray, linear: Confidence, *, known: bool) -> Goodn
 def standardised(
     residuals: np.ndarray, linear: Confidence, *, known: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals over their standard deviations, both of a (linearised) fit without the outliers;
-    and which samples are outliers.
+    """Standardised residuals of a (linearised) fit without the outliers, and which samples are
+    outliers.
 
-    Rosner's test: the worst sample is taken out, again and again; outliers are all up to the last
-    one that was significant, so that they do not hide each other.
+    Rosner's test: the worst sample is removed repeatedly; all up to the last significant one are
+    outliers, so that they do not mask each other.
     """
     from scipy.stats import t
 
@@ -92,9 +89,8 @@ def standardised(
         k = int(np.where(kept, np.abs(r), 0.0).argmax())
         kept[k] = False
         removed.append(k)
-        deleted, ν = _without(
-            residuals, linear.basis, kept, known=known
-        )  # its residual from a fit without it
+        # residual of the removed sample from a fit without it
+        deleted, ν = _without(residuals, linear.basis, kept, known=known)
         if np.abs(deleted[k]) > t.isf(OUTLIER / (2 * (kept.sum() + 1)), ν):
             significant = len(removed)
     out = np.zeros(count, dtype=bool)
@@ -106,8 +102,8 @@ def standardised(
 def _without(
     residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, known: bool
 ) -> tuple[np.ndarray, int]:
-    """Standardised residuals of the linear least-squares fit to the samples that are kept, and its
-    degrees of freedom.
+    """Standardised residuals of the linear least-squares fit to the kept samples, and its degrees
+    of freedom.
     """
     inverse = np.linalg.pinv(basis[kept].T @ basis[kept])
     r = residuals - basis @ (inverse @ (basis[kept].T @ residuals[kept]))
@@ -120,9 +116,7 @@ def _without(
 
 
 def serial_correlation(residuals: np.ndarray) -> float | None:
-    """Lag-one correlation of residuals in the order of time where it is too large to be chance;
-    None otherwise.
-    """
+    """Lag-one correlation of residuals over time if it is significant; otherwise None."""
     from scipy.stats import norm
 
     n, total = residuals.size, float(residuals @ residuals)

@@ -1,4 +1,4 @@
-"""IPOPT through CasADi: a scaled problem as functions of CasADi that call Python."""
+"""IPOPT through CasADi: a scaled problem as CasADi functions that call Python."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ import numpy as np
 
 from ..core.interrupts import DeferredInterrupt, deferred_interrupts
 from .scaled import Scaled
-from .settings import MEMORY, Ended, Settings, Tell
+from .settings import MEMORY, Ended, OnIteration, Settings
 
 WARM = {
     "mu_strategy": "monotone",
     "mu_init": 1e-7,
-    **{f"{kind}_{how}": 1e-9 for kind in ("bound", "slack_bound") for how in ("push", "frac")},
+    **{
+        f"{kind}_{option}": 1e-9 for kind in ("bound", "slack_bound") for option in ("push", "frac")
+    },
 }
-"""Options of IPOPT for starts close to the optimum, and so close to bounds, from which it would go
-away at first.
+"""IPOPT options for initial points close to the optimum, and so close to bounds, which it would
+leave otherwise.
 """
 QUIET = {"no_nlp_grad": True, "print_time": False, "show_eval_warnings": False}
 Shapes = dict[str, tuple[int, int]]
 
 
 class _Raised:
-    """What functions that IPOPT calls have raised: CasADi would print it and go on. It is raised
-    when IPOPT has ended, which it soon does, because from then on nothing is computed any more.
-    Ctrl-C comes where one of them is at work.
+    """The first exception of a function that IPOPT calls; CasADi would print it and continue.
+
+    It is raised when IPOPT has ended, which is soon, because nothing is computed after it. Ctrl-C
+    is allowed within these functions.
     """
 
     def __init__(self, held: DeferredInterrupt):
@@ -35,7 +38,7 @@ class _Raised:
         self._held = held
 
     def call(self, function: Callable[[], list[Any]]) -> list[Any] | None:
-        """What a function gives; None where it raises, or another did before."""
+        """Result of a function; None if it raises, or if another one has raised before."""
         if self.first is None:
             try:
                 with self._held.allowed():
@@ -46,7 +49,7 @@ class _Raised:
 
 
 class _Plain(ca.Callback):
-    """A Python function of vectors as a CasADi function; where it raises, it gives `otherwise`."""
+    """A Python function of vectors as a CasADi function; it returns `otherwise` if it raises."""
 
     def __init__(
         self,
@@ -86,12 +89,13 @@ class _Plain(ca.Callback):
         )
 
     def eval(self, arguments: Sequence[ca.DM]) -> list[ca.DM]:
-        found = self._raised.call(lambda: self._function(*[np.array(a) for a in arguments]))
-        if found is None:
-            found = [np.full(shape, self._otherwise) for _, shape in self._out]
+        results = self._raised.call(lambda: self._function(*[np.array(a) for a in arguments]))
+        if results is None:
+            results = [np.full(shape, self._otherwise) for _, shape in self._out]
         shapes = [shape for _, shape in self._out]
         dense = [
-            ca.DM(np.asarray(v, dtype=float).reshape(s)) for v, s in zip(found, shapes, strict=True)
+            ca.DM(np.asarray(v, dtype=float).reshape(s))
+            for v, s in zip(results, shapes, strict=True)
         ]
         return [
             ca.triu(d) if name.startswith("triu") else d
@@ -99,11 +103,11 @@ class _Plain(ca.Callback):
         ]
 
 
-def by_ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
-    """Solve from the start of the scaled problem."""
+def by_ipopt(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> Ended:
+    """Solve from the initial point of the scaled problem."""
     with deferred_interrupts() as held:
         raised = _Raised(held)
-        problem, callbacks = _functions(scaled, settings, tell, raised)
+        problem, callbacks = _functions(scaled, settings, on_iteration, raised)
         solver = ca.nlpsol(
             "design", "ipopt", problem, {**callbacks, **QUIET, "ipopt": _options(settings)}
         )
@@ -113,24 +117,24 @@ def by_ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
             "lbg": scaled.row_lower,
             "ubg": scaled.row_upper,
         }
-        found, stats = solver(x0=scaled.z0, **bounds), solver.stats()
+        solution, stats = solver(x0=scaled.z0, **bounds), solver.stats()
         if raised.first is not None:
             raise raised.first
-    z, status = np.array(found["x"]).ravel(), str(stats["return_status"])
+    z, status = np.array(solution["x"]).ravel(), str(stats["return_status"])
     return Ended(
         z, status.replace("_", " "), int(stats["iter_count"]), "Maximum_Iterations" in status
     )
 
 
 def _functions(
-    scaled: Scaled, settings: Settings, tell: Tell, raised: _Raised
+    scaled: Scaled, settings: Settings, on_iteration: OnIteration, raised: _Raised
 ) -> tuple[_Plain, dict[str, _Plain]]:
-    """The problem, and by option what else IPOPT calls; CasADi does not keep them alive."""
+    """The problem, and the other functions by IPOPT option; CasADi does not keep them alive."""
     n, m = scaled.z0.size, scaled.row_lower.size
     inputs, one, rows = {"x": (n, 1), "p": (0, 1)}, (1, 1), (m, 1)
 
     def flat(function: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
-        """IPOPT takes a step back where it meets NaN; infinite numbers it would believe."""
+        """NaN makes IPOPT step back; it would accept infinite numbers."""
         return lambda z: (
             np.asarray(function(z.ravel())) + (0.0 if scaled.works(z.ravel()) else np.nan)
         )
@@ -139,7 +143,7 @@ def _functions(
         return [scaled.hessian(z.ravel(), float(σ.item()), λ.ravel())]
 
     def iterated(z: np.ndarray, *rest: np.ndarray) -> list[Any]:
-        tell(z.ravel())
+        on_iteration(z.ravel())
         return [0.0]
 
     f, g = flat(scaled.objective), flat(scaled.constraints)

@@ -1,4 +1,4 @@
-"""Measured data: what was measured, when, with which values and which standard deviation."""
+"""Measured data: function, times, values and standard deviations."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..sensitivity.objective import StateFunction, checked_callable
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Samples of a function of the state; made by `measurement`."""
+    """Samples of a function of the state; created by `measurement`."""
 
     function: StateFunction
     times: np.ndarray
     values: np.ndarray
     """(time, component)"""
     sigma: np.ndarray | None
-    """(time, component): standard deviations, where they are known."""
+    """(time, component): standard deviations, if known."""
     name: str
     unit: str
 
     @property
     def components(self) -> int:
-        """Numbers in a sample."""
+        """Numbers in each sample."""
         return int(self.values.shape[1])
 
 
@@ -44,23 +44,26 @@ def measurement(
     name: str = "",
     unit: str = "",
 ) -> Measurement:
-    """Measured samples of a quantity, to be met by `Mechanism.fit`.
+    """Measured samples of a quantity, for `Mechanism.fit`.
 
     Args:
-        function: what was measured, as a function of the state (a number or a vector), or a measure
-            of the model.
-        times: of the samples, s.
+        function: the measured function of the state (a number or a vector), or an output of the
+            model.
+        times: times of the samples (s).
         values: a number, or a row of numbers, for each time.
-        sigma: standard deviation of the noise: one for all, or like `values`; None if it is not
-            known.
-        name: how it is called in tables and figures.
-        unit: of the values.
+        sigma: standard deviation of the noise: one for all, or like `values`; None if unknown.
+        name: name in tables and figures.
+        unit: unit of the values.
+
+    Raises:
+        ModelError: if shapes do not match or numbers are not finite.
 
     >>> import varimech as vm
-    >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], [0.98, 0.93, 0.85], sigma=0.01, unit="rad")
+    >>> angles = [0.98, 0.93, 0.85]
+    >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], angles, unit="rad")
     """
     label = f"measurement {name!r}" if name else "measurement"
-    called = (
+    state_function = (
         _reading(function)
         if isinstance(function, (Turn, Slide, Distance))
         else checked_callable(function)
@@ -79,14 +82,14 @@ def measurement(
         if sigma is None
         else _deviations(label, _numbers(label, "sigma", sigma), numbers, table.shape)
     )
-    return Measurement(called, when, table, deviations, name, unit)
+    return Measurement(state_function, when, table, deviations, name, unit)
 
 
 def _deviations(
     label: str, given: np.ndarray, values: np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Standard deviations, (time, component): one for all, for each time, for each component, or
-    for each value.
+    """Standard deviations, (time, component), from one for all, for each time, for each component,
+    or for each value.
     """
     count = shape[0]
     if (
@@ -105,7 +108,7 @@ def _deviations(
         ).copy()
     except ValueError:
         raise ModelError(
-            f"{label}: sigma of shape {given.shape} does not go with values of shape {values.shape}"
+            f"{label}: sigma of shape {given.shape} does not match values of shape {values.shape}"
         ) from None
     if (deviations <= 0).any():
         raise ModelError(f"{label}: sigma = {deviations.min():g} must be positive")
@@ -117,14 +120,14 @@ def _reading(measure: Turn | Slide | Distance) -> StateFunction:
 
 
 def component_word(m: Measurement, component: int) -> str:
-    """What is put behind a name to speak of one of several components."""
+    """Suffix that identifies one of several components."""
     if m.components == 1:
         return ""
     return f" {'xyz'[component]}" if m.components <= 3 else f" {component}"
 
 
 def named_measurements(measured: Measurements) -> dict[str, Measurement]:
-    """Measurements by name; those without are called y1, y2, …"""
+    """Measurements by name; unnamed ones are called y1, y2, …"""
     if isinstance(measured, Mapping):
         pairs = list(measured.items())
     else:
@@ -136,8 +139,7 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
         pairs = [(getattr(m, "name", "") or f"y{k + 1}", m) for k, m in enumerate(several)]
     if not pairs:
         raise ModelError(
-            "fit: nothing was measured; give at least one varimech.measurement(function, times,"
-            " values)"
+            "fit: no measurements; give at least one varimech.measurement(function, times, values)"
         )
     named: dict[str, Measurement] = {}
     for name, one in pairs:
@@ -152,12 +154,12 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
     known = {m.sigma is not None for m in named.values()}
     if len(known) > 1:
         raise ModelError(
-            "fit: give sigma for all measurements or for none: otherwise their weights are not"
-            " known"
+            "fit: give sigma for all measurements or for none: otherwise their weights are"
+            " undefined"
         )
     if known == {False} and len({m.unit for m in named.values()}) > 1:
         raise ModelError(
-            "fit: measurements of different units need sigma= to be weighed against each other"
+            "fit: measurements of different units need sigma= for their relative weights"
         )
     return named
 
@@ -168,5 +170,5 @@ def _numbers(label: str, what: str, given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         raise ModelError(f"{label}: {what} = {given!r} are not numbers") from None
     if not np.isfinite(array).all():
-        raise ModelError(f"{label}: {what} are not all finite; leave samples without a value out")
+        raise ModelError(f"{label}: {what} are not all finite; remove samples without a value")
     return array

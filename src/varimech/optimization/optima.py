@@ -1,4 +1,4 @@
-"""The distinct local optima that searches from several starts found."""
+"""Distinct local optima of searches from several initial designs."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from .settings import Settings
 
 @dataclass(frozen=True, eq=False)
 class LocalOptimum:
-    """A local optimum, and how many starts led to it."""
+    """A local optimum, and the number of searches that reached it."""
 
     problem: DesignProblem
-    """With the instants at which its paths are bounded."""
+    """The problem, with the instants at which its paths are bounded."""
     attempt: Attempt
     reached: int
 
 
 def distinct(problem: DesignProblem, searches: Searches) -> list[LocalOptimum]:
-    """Searches that converged, by the designs at which they ended; the best first."""
+    """Converged searches grouped by their final designs; the best first."""
     groups: list[list[Attempt]] = []
-    for found in sorted((a for a in searches.attempts if a.converged), key=lambda a: a.objective):
-        group = next((g for g in groups if same_optimum(problem, g[0], found)), None)
+    for candidate in sorted(
+        (a for a in searches.attempts if a.converged), key=lambda a: a.objective
+    ):
+        group = next((g for g in groups if same_optimum(problem, g[0], candidate)), None)
         if group is None:
-            groups.append([found])
+            groups.append([candidate])
         else:
-            group.append(found)
+            group.append(candidate)
     return [LocalOptimum(problem, group[0], len(group)) for group in groups]
 
 
@@ -45,26 +47,26 @@ def refined_optima(
     """The best design with its problem, and all local optima, each checked between stored times.
 
     Raises:
-        Stopped: on Ctrl-C, with the best of those that are done.
-        InfeasibleError: if bounds cannot be met between stored times at any of them.
+        Stopped: on Ctrl-C, with the best completed one.
+        InfeasibleError: if no optimum meets the bounds between stored times.
     """
     optima = distinct(problem, searches)
     others = [] if best.converged else [LocalOptimum(problem, best, 1)]
     done: list[LocalOptimum] = []
-    refused: InfeasibleError | None = None
+    infeasible: InfeasibleError | None = None
     for each in [*others, *optima]:
         try:
-            finer, found = refined_search(problem, settings, each.attempt, label, progress)
+            finer, refined = refined_search(problem, settings, each.attempt, label, progress)
         except InfeasibleError as error:
-            refused = error
+            infeasible = error
             continue
         except Stopped as stopped:
             last = _best(done) if done else LocalOptimum(stopped.problem, stopped.best, 1)
             raise Stopped(last.problem, last.attempt, searches) from None
-        done.append(replace(each, problem=finer, attempt=found))
+        done.append(replace(each, problem=finer, attempt=refined))
     if not done:
-        assert refused is not None
-        raise refused
+        assert infeasible is not None
+        raise infeasible
     chosen = _best(done)
     kept = sorted((o for o in done if o.attempt.converged), key=lambda o: o.attempt.objective)
     return chosen.problem, chosen.attempt, kept

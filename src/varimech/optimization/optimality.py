@@ -1,4 +1,4 @@
-"""Conditions of an optimum, measured apart from the solver:  ∇ψ + Σ λ ∇c + μ = 0,  λ and μ of
+"""Optimality conditions, evaluated independently of the solver:  ∇ψ + Σ λ ∇c + μ = 0,  λ and μ of
 active bounds only, with the right sign.
 
 λ ≥ 0 at an upper bound, λ ≤ 0 at a lower one. A bound that moves by δ changes the optimal ψ by −λ
@@ -14,12 +14,12 @@ import numpy as np
 from .scaled import Scaled
 
 ACTIVE = 1e-5
-"""Distance from a bound, in scaled units, up to which it may carry a multiplier."""
+"""Distance from a bound, in scaled units, within which it may have a multiplier; a round value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimality:
-    """Multipliers in the user's units, and what they leave of the gradient, scaled."""
+    """Multipliers in the user's units, and the scaled residual of the gradient."""
 
     residual: float
     rows: np.ndarray
@@ -27,17 +27,17 @@ class Optimality:
     bounds: np.ndarray
     """μ of each parameter."""
     scaled: np.ndarray
-    """All of them, and those of a peak's instants, for scaled rows and variables."""
+    """Multipliers of all scaled rows and variables, including those of a peak's instants."""
 
 
 def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
-    """The multipliers that fit best: what they can leave of the gradient at least, and those of the
-    nearest bounds.
+    """Best-fitting multipliers: the smallest possible residual of the gradient, and multipliers of
+    the nearest bounds.
     """
     from scipy.optimize import lsq_linear
 
-    c, gradient, slopes = scaled.constraints(z), scaled.gradient(z), scaled.jacobian(z)
-    n, normals = z.size, np.vstack([slopes, np.eye(z.size)])
+    c, gradient, derivatives = scaled.constraints(z), scaled.gradient(z), scaled.jacobian(z)
+    n, normals = z.size, np.vstack([derivatives, np.eye(z.size)])
     values = np.concatenate([c, z])
     lower, upper = (
         np.concatenate(pair)
@@ -48,13 +48,13 @@ def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
     λ, best = np.zeros(values.size), np.zeros(values.size)
     if active.size and np.isfinite(gradient).all():
         signs = np.where(at_lower[active], -np.inf, 0.0), np.where(at_upper[active], np.inf, 0.0)
-        # the farther a bound is, the less it may carry: λ times its distance has to vanish, too
+        # complementarity: λ times the distance of its bound has to vanish, too
         gaps = np.minimum(np.abs(values - lower), np.abs(upper - values))[active]
         system, right = (
             np.vstack([normals[active].T, np.diag(gaps / ACTIVE)]),
             np.concatenate([-gradient, np.zeros(active.size)]),
         )
-        with np.errstate(all="ignore"):  # steps to bounds that are infinitely far away
+        with np.errstate(all="ignore"):  # infinite bounds
             best[active] = lsq_linear(normals[active].T, -gradient, signs, tol=1e-14).x
             λ[active] = lsq_linear(system, right, signs, tol=1e-14).x
     residual = float(np.abs(gradient + normals.T @ best).max())

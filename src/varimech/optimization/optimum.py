@@ -187,10 +187,10 @@ class Optimum(Result):
         """
         import pandas as pd
 
-        p, found = self.problem, [(o.attempt, o.reached) for o in self.optima]
+        p, optima = self.problem, [(o.attempt, o.reached) for o in self.optima]
         rows = [
             [a.objective, reached, a.curvature.kind if a.curvature else "unchecked", *a.x]
-            for a, reached in found
+            for a, reached in optima
         ]
         columns = [p.name, "starts", "second order", *p.names]
         return pd.DataFrame(
@@ -316,9 +316,9 @@ class Optimum(Result):
 
     def _peak_gradient(self) -> Gradient:
         """Of the function whose peak is minimised, at the instant of its largest value."""
-        p, found = self.problem, self.problem.outcome(self.best.x)
-        assert found is not None and isinstance(p.goal, Peak)
-        instant = float(p.time[p.peak_path(found)[0].argmax()])
+        p, outcome = self.problem, self.problem.outcome(self.best.x)
+        assert outcome is not None and isinstance(p.goal, Peak)
+        instant = float(p.time[p.peak_path(outcome)[0].argmax()])
         if instant == 0:
             raise ModelError(
                 f"{p.name!r} is largest at the start, where nothing has moved yet: there is no"

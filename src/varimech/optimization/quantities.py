@@ -14,8 +14,8 @@ from ..sensitivity.objective import Objective, StateFunction, checked_callable
 
 @dataclass(frozen=True)
 class Path(Comparable):
-    """A scalar function of the state at every stored time; compared with a number it makes a
-    constraint that holds at all of them.
+    """A scalar function of the state at every stored time; a comparison with a number makes a
+    constraint at all of them.
     """
 
     function: StateFunction
@@ -36,13 +36,17 @@ class Peak:
 
     def __ge__(self, lower: Any) -> Constraint:
         raise ModelError(
-            "a peak can be bounded from above only: at which instant it should exceed a value is"
-            " not said; use vm.path or vm.final"
+            "a peak can be bounded from above only: a lower bound leaves the instant open;"
+            " use vm.path or vm.final"
         )
 
 
 def path(function: StateFunction | str, *, unit: str = "") -> Path:
     """A function of the state at all times, to be bounded.
+
+    Args:
+        function: function of the state, or an expression as text.
+        unit: its unit.
 
     >>> import varimech as vm
     >>> clearance = vm.path(lambda s: s.position("P")[1], unit="m") >= 0.02
@@ -52,6 +56,10 @@ def path(function: StateFunction | str, *, unit: str = "") -> Path:
 
 def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     """The largest value of a function of the state over time, as an objective.
+
+    Args:
+        function: function of the state, or an expression as text.
+        unit: its unit.
 
     >>> import varimech as vm
     >>> smoothest = vm.peak(lambda s: vm.norm(s.acceleration("P")), unit="m/s²")
@@ -65,7 +73,7 @@ Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
 
 def named_goals(objectives: Goals) -> dict[str, Goal]:
-    """Checked objectives by name; those without are called psi1, psi2, …"""
+    """Checked objectives by name; unnamed ones are called psi1, psi2, …"""
     if isinstance(objectives, Mapping):
         named = dict(objectives)
     elif isinstance(objectives, Sequence) and not isinstance(objectives, str):
@@ -100,7 +108,7 @@ def scalars_of(analysis: str, goals: Mapping[str, Goal]) -> dict[str, Objective]
 
 
 def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
-    """Constraints by name; those without are called c1, c2, …"""
+    """Constraints by name; unnamed ones are called c1, c2, …"""
     if isinstance(constraints, Constraint) or not isinstance(constraints, (Mapping, Sequence)):
         constraints = [constraints] if constraints is not None else []
     named = (

@@ -1,5 +1,5 @@
-"""Between stored times: where a path breaks its bound there, the instant is stored too, and the
-search goes on from where it ended.
+"""Refinement between stored times: where a path violates its bound there, the instant is stored
+too, and the search continues.
 """
 
 from __future__ import annotations
@@ -15,21 +15,25 @@ from .search import Searches, Stopped, search
 from .settings import Settings
 
 FINER = 10
-"""How many times as often as in the optimisation a path is looked at."""
+"""Refinement of the stored times at which paths are checked; a round value."""
 PASSES = 10
+"""Most refinements; a round value."""
 NEW = 1e-7
-"""Share of the run by which an instant has to be away from those that are stored already."""
+"""Smallest distance of an additional instant from stored ones, as a share of the run."""
 MISSED = 1e-8
-"""Violation between stored times, relative to the size of the path, that counts."""
+"""Violation between stored times, relative to the size of the path, that counts; well above
+rounding.
+"""
 
 
 def refined_search(
     problem: DesignProblem, settings: Settings, best: Attempt, label: str, progress: bool | None
 ) -> tuple[DesignProblem, Attempt]:
-    """The problem with more instants, and its optimum; both as they are where nothing is missed.
+    """The problem with additional instants, and its optimum; both unchanged if there are no
+    violations.
 
     Raises:
-        Stopped: on Ctrl-C, with the last of them that is done.
+        Stopped: on Ctrl-C, with the last completed one.
     """
     try:
         for _ in range(PASSES):
@@ -66,14 +70,14 @@ def refined_search(
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """Instants at which paths go furthest beyond their bounds (or beyond their peak), and those
-    just before and after: summits move.
+    """Instants of the largest violations of path bounds (or of the peak), and neighbouring
+    instants, because maxima move.
     """
     assert isinstance(problem.evaluator, MechanismEvaluator)
     run = problem.evaluator.simulate(x, finer=FINER)
     bounds = {r.name: (r.constraint.lower, r.constraint.upper) for r in problem.rows}
     bounds[problem.name] = (-np.inf, problem.fun(x))
-    found: list[float] = []
+    instants: list[float] = []
     for name, path in problem.paths.items():
         h = run.measure(path.function, name=name).to_numpy()
         lower, upper = bounds[name]
@@ -81,24 +85,24 @@ def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
             times, heights = summits(run.time, beyond)
             for s in times[heights > MISSED * np.abs(h).max()]:
                 k = min(int(np.searchsorted(run.time, s)), run.time.size - 1)
-                apart = run.time[k] - run.time[k - 1] if k else 0.0
-                found += [s - apart, s, s + apart]
-    known, inside = problem.time, np.clip(found, 0.0, problem.time[-1])
+                spacing = run.time[k] - run.time[k - 1] if k else 0.0
+                instants += [s - spacing, s, s + spacing]
+    known, inside = problem.time, np.clip(instants, 0.0, problem.time[-1])
     return np.array([s for s in inside if np.abs(known - s).min() > NEW * known[-1]])
 
 
 def summits(t: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Times and heights of the largest values of a curve nearby: vertices of parabolas through
-    three points, and both ends.
+    """Times and heights of the local maxima of a curve: vertices of parabolas through three points,
+    and both ends.
     """
     k = 1 + np.flatnonzero((h[1:-1] >= h[:-2]) & (h[1:-1] > h[2:]))
     left, right = t[k] - t[k - 1], t[k + 1] - t[k]
     before, after = (h[k] - h[k - 1]) / left, (h[k + 1] - h[k]) / right
-    bend, slope = (
+    curvature, slope = (
         (after - before) / (left + right),
         (before * right + after * left) / (left + right),
     )
-    shift = np.clip(-slope / (2 * bend), -left, right)
+    shift = np.clip(-slope / (2 * curvature), -left, right)
     return np.array([t[0], *(t[k] + shift), t[-1]]), np.array(
-        [h[0], *(h[k] + shift * (slope + bend * shift)), h[-1]]
+        [h[0], *(h[k] + shift * (slope + curvature * shift)), h[-1]]
     )

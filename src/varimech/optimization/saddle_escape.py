@@ -1,8 +1,8 @@
-"""Leaving stationary designs that are no local minima: a step in a direction in which the objective
-falls, then the search goes on.
+"""Leaving stationary designs that are not local minima: a step in a direction of decrease, then a
+new search.
 
 Second derivatives propose the direction, values of the Lagrangian confirm it: both have to agree
-before a design is called a saddle point.
+before a design counts as a saddle point.
 """
 
 from __future__ import annotations
@@ -18,61 +18,61 @@ from .settings import Settings
 
 REACH = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Steps from a stationary design, in scaled variables, the shortest first: from 0.01 on a
-fourth-order term of the objective, 1e-8, exceeds the roughness of runs; longer ones than a range
-help where the size of a start measures an unbounded variable badly.
+fourth-order term of the objective, 1e-8, exceeds the roughness of runs; steps longer than a range
+help if the initial size scales an unbounded variable badly.
 """
 NEAR = 0.3
-"""The step that is tried first, if the objective falls so far: solvers are slow close to a
-stationary design.
+"""Preferred step, if the objective decreases that far: solvers are slow close to a stationary
+design.
 """
 AGREE = 0.1
-"""Share of the fall that second derivatives predict from which values confirm it."""
+"""Share of the decrease predicted by second derivatives that values must confirm."""
 MOST = 5
-"""Stationary designs that are left one after the other."""
+"""Most stationary designs that are left one after another."""
 TRIED = 8
-"""Points from which the search goes on, at most, at one of them."""
+"""Most points from which the search continues at each of them."""
 
 
 def settled(problem: DesignProblem, settings: Settings, first: Attempt) -> Attempt:
-    """The same attempt, checked to second order; or the one that leads on, where it ended at a
-    saddle point or a maximum.
+    """The attempt checked to second order; or the one that continues it, if it ended at a saddle
+    point or a maximum.
     """
     current = first
     for _ in range(MOST):
         if not current.converged:
             return current
-        found = curvature(current.scaled, current.z, current.optimality, exact=settings.exact)
-        current = replace(current, curvature=found)
-        if not found.directions:
+        check = curvature(current.scaled, current.z, current.optimality, exact=settings.exact)
+        current = replace(current, curvature=check)
+        if not check.directions:
             return current
-        falls, again = _onward(problem, settings, current, found)
+        falls, again = _onward(problem, settings, current, check)
         if again is None:
             doubt = unchecked(
-                "second derivatives are negative in some direction, in which values do not fall"
+                "second derivatives are negative in some direction, in which values do not decrease"
             )
-            contradicted = found.kind in ("saddle", "maximum") and not falls
-            return replace(current, converged=not falls, curvature=doubt if contradicted else found)
-        current = _joined(settings, current, again, found)
+            contradicted = check.kind in ("saddle", "maximum") and not falls
+            return replace(current, converged=not falls, curvature=doubt if contradicted else check)
+        current = _joined(settings, current, again, check)
     return replace(
         current,
-        curvature=unchecked(f"{MOST} stationary designs were left, which is the most that are"),
+        curvature=unchecked(f"{MOST} stationary designs were left, which is the limit"),
     )
 
 
 def _onward(
-    problem: DesignProblem, settings: Settings, there: Attempt, found: Curvature
+    problem: DesignProblem, settings: Settings, there: Attempt, check: Curvature
 ) -> tuple[bool, Attempt | None]:
-    """Whether the objective falls in some direction, and the search from there; None where none
-    ended lower.
+    """Whether the objective decreases in some direction, and the search from there; None if no
+    search ended lower.
     """
-    falls = [(d, α) for d, κ in found.directions for α in _falls(problem, there, d, κ)]
+    falls = [(d, α) for d, κ in check.directions for α in _falls(problem, there, d, κ)]
     rough, lower = problem.evaluator.roughness * abs(there.objective), []
     for d, α in falls[:TRIED]:
         try:
             again = attempt(
                 problem, replace(settings, warm=False), there.scaled.x_of(there.z + α * d), silently
             )
-        except Broken:  # the design before is known better
+        except Broken:  # the previous design is more accurate
             raise KeyboardInterrupt from None
         if again.feasible and again.objective < there.objective - rough:
             lower.append(again)
@@ -81,11 +81,11 @@ def _onward(
     return bool(falls), min(lower, key=lambda a: a.objective, default=None)
 
 
-def _joined(settings: Settings, before: Attempt, again: Attempt, found: Curvature) -> Attempt:
-    """One search: what was left is kept, and convergence is measured by the larger gradient of both
-    starts.
+def _joined(settings: Settings, before: Attempt, again: Attempt, check: Curvature) -> Attempt:
+    """Combine both attempts: the stationary design is kept, and convergence is relative to the
+    larger initial gradient.
     """
-    kind = found.kind if found.kind != "flat" else "stationary"
+    kind = check.kind if check.kind != "flat" else "stationary"
     point = Stationary(kind, before.x, before.objective)
     ratio = min(1.0, again.scaled.objective_size / before.scaled.objective_size)
     residual = again.optimality.residual * ratio
@@ -101,8 +101,8 @@ def _joined(settings: Settings, before: Attempt, again: Attempt, found: Curvatur
 
 
 def _falls(problem: DesignProblem, there: Attempt, d: np.ndarray, κ: float) -> list[float]:
-    """Steps of `REACH` along d at which the Lagrangian falls further and further: those near `NEAR`
-    first; none where it rises at first.
+    """Steps of `REACH` along d over which the Lagrangian decreases monotonically, those near `NEAR`
+    first; none if it increases at first.
     """
     scaled, z = there.scaled, there.z
     rows = there.optimality.scaled[: scaled.row_lower.size]
@@ -111,9 +111,8 @@ def _falls(problem: DesignProblem, there: Attempt, d: np.ndarray, κ: float) -> 
         return scaled.objective(at) + float(rows @ scaled.constraints(at))
 
     base, rough = value(z), problem.evaluator.roughness * abs(scaled.objective(z))
-    flat = (
-        problem.evaluator.roughness if κ >= 0 else 0.0
-    )  # only values count then: their rounding, at a scaled size of one
+    # without negative curvature only values count: their roughness, at a scaled size of one
+    flat = problem.evaluator.roughness if κ >= 0 else 0.0
     ahead = np.where(d > 0, scaled.upper, scaled.lower) - z
     moving = np.abs(d) > 1e-9  # components below are rounding
     limit = float((ahead[moving] / d[moving]).min(initial=np.inf))

@@ -1,4 +1,5 @@
-"""The design problem as solvers see it: variables, objective and constraints of size one.
+"""The design problem in scaled form for solvers: variables, objective and constraints of magnitude
+one.
 
     x = x₀ + s z,    ψ̂ = ψ / |s ∇ψ|₀,    ĉ = c / |s ∇c|₀
 
@@ -12,24 +13,30 @@ import numpy as np
 from .design_problem import DesignProblem
 
 FLAT = 1e-3
-"""Share of a value by which it is measured at least: where it starts, its gradient may vanish."""
+"""Smallest scale of a quantity, as a share of its value: its initial gradient may vanish. A round
+value.
+"""
 
 
 class Scaled:
-    """A design problem in variables z, from one start."""
+    """A design problem in variables z, from one initial design."""
 
     def __init__(self, problem: DesignProblem, start: np.ndarray):
         self.problem = problem
         self.start = start
         self.sizes = problem.space.sizes
         self.slack = int(problem.is_peak)
-        found = problem.outcome(start)
-        assert found is not None
-        self.objective_size = _size(problem.fun(start), _found_slopes(problem, start) * self.sizes)
-        values, slopes = problem.constraints(start), problem.constraints_jac(start) * self.sizes
+        assert problem.outcome(start) is not None
+        self.objective_size = _size(
+            problem.fun(start), _objective_derivatives(problem, start) * self.sizes
+        )
+        values, derivatives = (
+            problem.constraints(start),
+            problem.constraints_jac(start) * self.sizes,
+        )
         self.row_sizes = np.ones(problem.row_count)
         for r in problem.rows:
-            self.row_sizes[r.rows] = _size(np.abs(values[r.rows]).max(), slopes[r.rows])
+            self.row_sizes[r.rows] = _size(np.abs(values[r.rows]).max(), derivatives[r.rows])
         n, s = start.size, problem.space
         y0 = [problem.fun(start) / self.objective_size] * self.slack
         self.z0 = np.array([*np.zeros(n), *y0])
@@ -45,11 +52,11 @@ class Scaled:
         return self.problem.space.inside(self.start + self.sizes * np.asarray(z)[: self.start.size])
 
     def works(self, z: np.ndarray) -> bool:
-        """Whether the mechanism runs there."""
+        """Whether the run at this design succeeds."""
         return self.problem.outcome(self.x_of(z)) is not None
 
     def objective(self, z: np.ndarray) -> float:
-        """ψ̂, not finite where runs fail."""
+        """ψ̂; not finite if the run fails."""
         return float(z[-1]) if self.slack else self.problem.fun(self.x_of(z)) / self.objective_size
 
     def gradient(self, z: np.ndarray) -> np.ndarray:
@@ -64,11 +71,11 @@ class Scaled:
         rows = self.problem.constraints(x) / self.row_sizes
         if not self.slack:
             return rows
-        found = self.problem.outcome(x)
+        outcome = self.problem.outcome(x)
         h = (
             np.full(self.problem.time.size, np.inf)
-            if found is None
-            else self.problem.peak_path(found)[0]
+            if outcome is None
+            else self.problem.peak_path(outcome)[0]
         )
         return np.concatenate([h / self.objective_size - z[-1], rows])
 
@@ -78,11 +85,11 @@ class Scaled:
         rows = self.problem.constraints_jac(x) * self.sizes / self.row_sizes[:, None]
         if not self.slack:
             return rows
-        found, count = self.problem.outcome(x), self.problem.time.size
+        outcome, count = self.problem.outcome(x), self.problem.time.size
         h = (
             np.full((count, x.size), np.nan)
-            if found is None
-            else self.problem.peak_path(found)[1] * self.sizes
+            if outcome is None
+            else self.problem.peak_path(outcome)[1] * self.sizes
         )
         above = np.hstack([h / self.objective_size, -np.ones((count, 1))])
         return np.vstack([above, np.hstack([rows, np.zeros((len(rows), 1))])])
@@ -102,8 +109,8 @@ class Scaled:
         return total
 
     def shortfall(self, x: np.ndarray) -> float:
-        """The largest violation of the scaled constraints of the problem itself, by parameter
-        values.
+        """Largest violation of the scaled constraints of the original problem, by
+        parameter values.
         """
         return float((self.problem.violations(x) / self.row_sizes).max(initial=0.0))
 
@@ -113,12 +120,12 @@ class Scaled:
         return float(np.maximum(self.row_lower - c, c - self.row_upper).max(initial=0.0))
 
 
-def _found_slopes(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """Slopes by which the objective is measured: of a peak, those at all times."""
-    found = problem.outcome(x)
-    assert found is not None
-    return problem.peak_path(found)[1] if problem.is_peak else problem.jac(x)
+def _objective_derivatives(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
+    """Derivatives that scale the objective: of a peak, those at all times."""
+    outcome = problem.outcome(x)
+    assert outcome is not None
+    return problem.peak_path(outcome)[1] if problem.is_peak else problem.jac(x)
 
 
-def _size(value: float, slopes: np.ndarray) -> float:
-    return float(max(np.abs(slopes).max(initial=0.0), FLAT * abs(value))) or 1.0
+def _size(value: float, derivatives: np.ndarray) -> float:
+    return float(max(np.abs(derivatives).max(initial=0.0), FLAT * abs(value))) or 1.0

@@ -1,5 +1,5 @@
-"""The search for a local optimum: from one start or many, with a look for feasible designs where
-constraints are not met.
+"""Search for local optima: from one or several initial designs, with a search for feasible designs
+if constraints are not met.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .scaled import Scaled
 from .settings import Settings
 
 SAME = 1e-3
-"""Distance of two designs, in ranges of parameters (or sizes of their starts), up to which they are
-the same optimum.
+"""Distance of two designs, in ranges of parameters (or their initial sizes), below which they are
+the same optimum; a round value.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class FailedStart:
-    """A start from which there was no search."""
+    """An initial design at which the mechanism does not run."""
 
     x: np.ndarray
     error: VarimechError
@@ -43,14 +43,14 @@ class FailedStart:
 
 @dataclass(eq=False)
 class Searches:
-    """The searches from all starts."""
+    """The searches from all initial designs."""
 
     attempts: list[Attempt] = field(default_factory=list)
     failed: list[FailedStart] = field(default_factory=list)
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C came, with some design to show already."""
+    """Ctrl-C with a best design so far."""
 
     def __init__(self, problem: DesignProblem, best: Attempt, searches: Searches):
         super().__init__()
@@ -71,7 +71,7 @@ def search(
     """The best attempt, and all of them.
 
     Raises:
-        Stopped: on Ctrl-C, with those up to then; a plain KeyboardInterrupt before the first
+        Stopped: on Ctrl-C, with the attempts so far; a plain KeyboardInterrupt before the first
             iteration.
     """
     searches = Searches()
@@ -101,13 +101,13 @@ def _search(
     attempts = searches.attempts
     with progress_bar(
         f"{label}: optimisation", len(starts) * settings.max_iterations, progress
-    ) as tell:
+    ) as report:
         for k, start in enumerate(starts):
             done = k * settings.max_iterations
 
             def show(iteration: int, objective: float, done: int = done, k: int = k) -> None:
                 which = f"start {k + 1} of {len(starts)}, " if len(starts) > 1 else ""
-                tell(
+                report(
                     done + iteration,
                     f"{which}iteration {iteration}, {problem.name} = {objective:.6g}",
                 )
@@ -136,27 +136,27 @@ def _begin(
     *,
     alone: bool,
 ) -> None:
-    """One search, checked to second order where it ends at another optimum than those before."""
+    """One search, checked to second order if it ends at a new optimum."""
     if problem.outcome(start) is None:
         searches.failed.append(
             FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start)))
         )
         return
     try:
-        found = attempt(problem, settings, start, show)
+        result = attempt(problem, settings, start, show)
     except VarimechError as error:
         if alone:
             raise
         searches.failed.append(FailedStart(start, error))
         return
     known = next(
-        (a for a in searches.attempts if a.converged and same_optimum(problem, a, found)), None
+        (a for a in searches.attempts if a.converged and same_optimum(problem, a, result)), None
     )
-    searches.attempts.append(found)
-    if known is not None and found.converged:
-        _replaced(searches.attempts, found, replace(found, curvature=known.curvature))
+    searches.attempts.append(result)
+    if known is not None and result.converged:
+        _replaced(searches.attempts, result, replace(result, curvature=known.curvature))
     else:
-        _replaced(searches.attempts, found, settled(problem, settings, found))
+        _replaced(searches.attempts, result, settled(problem, settings, result))
 
 
 def _replaced(attempts: list[Attempt], old: Attempt, new: Attempt) -> Attempt:
@@ -165,17 +165,19 @@ def _replaced(attempts: list[Attempt], old: Attempt, new: Attempt) -> Attempt:
 
 
 def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
-    """A design that meets all constraints, by least squares of their violations; raises
-    `InfeasibleError` where there is none nearby.
+    """A feasible design, by least squares of the constraint violations.
+
+    Raises:
+        InfeasibleError: if there is none nearby.
     """
     from scipy.optimize import least_squares
 
     scaled = Scaled(problem, near.x)
 
-    def short(z: np.ndarray) -> np.ndarray:
+    def violations(z: np.ndarray) -> np.ndarray:
         return problem.violations(scaled.x_of(z)) / scaled.row_sizes
 
-    def slopes(z: np.ndarray) -> np.ndarray:
+    def derivatives(z: np.ndarray) -> np.ndarray:
         x = scaled.x_of(z)
         lower, upper = problem.constraint_bounds
         c = problem.constraints(x)
@@ -185,37 +187,37 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
     size = near.x.size
     low, high = scaled.lower[:size], scaled.upper[:size]
     z0 = np.clip(np.zeros(size), low + 1e-12, high - 1e-12)
-    found = least_squares(
-        short, z0, slopes, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100
+    solution = least_squares(
+        violations, z0, derivatives, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100
     )
-    x = scaled.x_of(found.x)
-    left = problem.violations(x)
-    if (left / scaled.row_sizes).max(initial=0.0) <= FEASIBLE:
+    x = scaled.x_of(solution.x)
+    remaining = problem.violations(x)
+    if (remaining / scaled.row_sizes).max(initial=0.0) <= FEASIBLE:
         return x
     values = problem.constraints(x)
-    missed = {
-        r.name: float(left[r.rows].max())
+    amounts = {
+        r.name: float(remaining[r.rows].max())
         for r in problem.rows
-        if (left / scaled.row_sizes)[r.rows].max() > FEASIBLE
+        if (remaining / scaled.row_sizes)[r.rows].max() > FEASIBLE
     }
-    words = []
+    descriptions = []
     for r in problem.rows:
-        if r.name in missed:
-            k = int(left[r.rows].argmax())
+        if r.name in amounts:
+            k = int(remaining[r.rows].argmax())
             when = f" at t = {problem.time[k]:.4g} s" if r.name in problem.paths else ""
-            words.append(
-                f"{r.name!r} ({r.constraint.rule}) is {values[r.rows][k]:.6g}{when}, short by"
-                f" {missed[r.name]:.3g}"
+            descriptions.append(
+                f"{r.name!r} ({r.constraint.rule}) is {values[r.rows][k]:.6g}{when}, violated by"
+                f" {amounts[r.name]:.3g}"
             )
     nearest = dict(zip(problem.names, x.tolist(), strict=True))
     at = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
     raise InfeasibleError(
         f"optimize: no design was found that meets all constraints; the nearest one, {at}:"
-        f" {'; '.join(words)}",
-        missed,
+        f" {'; '.join(descriptions)}",
+        amounts,
         nearest,
         remedy=Message(
-            "loosen that bound, give more parameters in {over}, wider {bounds}, or other starts"
+            "relax that bound, add parameters to {over}, widen {bounds}, or try other starts"
             " ({start}, {starts})",
             start=...,
             starts=8,
@@ -224,7 +226,11 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
 
 
 def check_settings(max_iterations: int, tolerance: float) -> None:
-    """They have to be a number of iterations and a positive number."""
+    """Check the number of iterations and the tolerance.
+
+    Raises:
+        ModelError: if one is invalid.
+    """
     check_whole("optimize", 1, max_iterations=max_iterations)
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
         raise ModelError(f"tolerance_optimality = {tolerance!r} must be a number between 0 and 1")

@@ -1,4 +1,4 @@
-"""How a scaled problem is to be solved, and what comes of it."""
+"""Settings of a solver, and its outcome."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from dataclasses import dataclass
 import numpy as np
 
 MEMORY = 30
-"""Pairs of steps and changes of the gradient that approximate second derivatives are made of."""
+"""Number of gradient differences kept for approximate second derivatives; a round value, more than
+typical designs have variables.
+"""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Which solver, and when it is to stop."""
+    """Solver and stopping criteria."""
 
     solver: str
     exact: bool
-    """Whether second derivatives are asked of the evaluator."""
+    """Whether to use exact second derivatives."""
     max_iterations: int
     tolerance: float
     warm: bool = False
-    """Whether the start is nearly the optimum."""
+    """Whether the initial design is nearly optimal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Where a solver ended, and what it says about that."""
+    """Final point of a solver, with its message."""
 
     z: np.ndarray
     message: str
     iterations: int
     exhausted: bool
-    """Whether it ran out of iterations."""
+    """Whether it reached the iteration limit."""
 
 
-Tell = Callable[[np.ndarray], None]
+OnIteration = Callable[[np.ndarray], None]
 """Called with z after each iteration."""

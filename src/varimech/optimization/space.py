@@ -1,4 +1,4 @@
-"""Where an optimisation may go: which parameters, from where, within which bounds."""
+"""Design space: parameters with their initial values and bounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Bounds = Mapping[str, tuple[float | None, float | None]]
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Parameters with start and bounds (infinite where open), in the user's units."""
+    """Parameters with initial values and bounds (infinite if unbounded), in the user's units."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -31,11 +31,11 @@ class Space:
     lower: np.ndarray
     upper: np.ndarray
     held: Mapping[str, float] = field(default_factory=dict)
-    """Values of parameters that stay, where they are not nominal."""
+    """Values of fixed parameters that differ from their nominal values."""
 
     @property
     def sizes(self) -> np.ndarray:
-        """By what each parameter is measured: its range, else the size of its start, else 1."""
+        """Scale of each parameter: its range, or the magnitude of its initial value, or 1."""
         range_ = self.upper - self.lower
         magnitude = np.where(self.start == 0, 1.0, np.abs(self.start))
         return np.where(np.isfinite(range_), range_, magnitude)
@@ -48,11 +48,11 @@ class Space:
         return xr.DataArray(values, coords=coords, dims=["parameter"], name=name)
 
     def inside(self, x: np.ndarray) -> np.ndarray:
-        """The nearest point within bounds: solvers miss them by rounding."""
+        """The nearest point within the bounds, which solvers may miss by rounding."""
         return np.clip(x, self.lower, self.upper)
 
     def starts(self, count: int, seed: int) -> list[np.ndarray]:
-        """The given start, and others spread over the bounds by a scrambled Halton sequence."""
+        """The given initial design, and others within the bounds by a scrambled Halton sequence."""
         check_whole("optimize", 1, starts=count)
         check_whole("optimize", 0, seed=seed)
         if count == 1:
@@ -64,7 +64,7 @@ class Space:
         ]
         if open_:
             raise ModelError(
-                f"are distributed over the bounds, but {', '.join(map(repr, open_))} has none",
+                f"are distributed within the bounds, but {', '.join(map(repr, open_))} has none",
                 field="starts",
                 value=count,
                 remedy=Message("give {bounds}", bounds={open_[0]: "(lower, upper)"}),
@@ -76,24 +76,37 @@ class Space:
 
 
 def space_of(
-    verb: str,
+    analysis: str,
     numbers: ParameterSet,
     over: Over,
     bounds: Bounds | None,
     start: Mapping[str, float | str] | None,
     given: Mapping[str, float | str] | None,
 ) -> Space:
-    """Checked parameters with their start (nominal where none is given) and bounds (their own,
-    narrowed by those given); and those that are given other values, at which they are held.
+    """Checked design space.
+
+    Initial values default to nominal values; bounds are those of the parameters, narrowed by those
+    given.
+
+    Args:
+        analysis: name of the analysis in error messages.
+        numbers: the parameters of the mechanism.
+        over: parameters to vary; None for all that are not held.
+        bounds: bounds by parameter.
+        start: initial values by parameter.
+        given: values of fixed parameters.
+
+    Raises:
+        ModelError: if a parameter or value is invalid.
     """
     held = {name: numbers.parameters[name].check(value) for name, value in (given or {}).items()}
-    parameters = _chosen(verb, numbers, over, held)
+    parameters = _chosen(analysis, numbers, over, held)
     names = tuple(p.name for p in parameters)
     for name in held:
         if name in names:
             raise ModelError(
-                Message("{}: {!r} is in {over} and in {parameters}", verb, name),
-                remedy=Message("give the value it begins with in {start}"),
+                Message("{}: {!r} is in {over} and in {parameters}", analysis, name),
+                remedy=Message("give its initial value in {start}"),
             )
     for label, named in (("bounds", bounds), ("start", start)):
         for name in named or {}:
@@ -101,31 +114,31 @@ def space_of(
                 raise ModelError(
                     Message(
                         "{}: {} names {!r}, which {over} does not: {}",
-                        verb,
+                        analysis,
                         label,
                         name,
                         ", ".join(map(repr, names)),
                     )
                 )
-    begins, lowers, uppers = [], [], []
+    initial_values, lowers, uppers = [], [], []
     for p in parameters:
-        low, high = _narrowed(verb, p, (bounds or {}).get(p.name))
+        low, high = _narrowed(analysis, p, (bounds or {}).get(p.name))
         value = (start or {}).get(p.name, p.value)
-        begin = p.check(value)
-        if not low <= begin <= high:
+        initial_value = p.check(value)
+        if not low <= initial_value <= high:
             which = "start value" if start and p.name in start else "nominal value"
             raise ModelError(
-                f"{verb}: the {which} {begin:g} of {p.name!r} is outside its bounds ({low:g},"
+                f"{analysis}: the {which} {initial_value:g} of {p.name!r} is outside its bounds ({low:g},"
                 f" {high:g})",
                 remedy=Message("give {start} within them, or wider bounds", start={p.name: ...}),
             )
-        begins.append(begin)
+        initial_values.append(initial_value)
         lowers.append(low)
         uppers.append(high)
     return Space(
         names,
         tuple(p.unit for p in parameters),
-        np.array(begins),
+        np.array(initial_values),
         np.array(lowers),
         np.array(uppers),
         held,
@@ -133,7 +146,7 @@ def space_of(
 
 
 def _chosen(
-    verb: str, numbers: ParameterSet, over: Over, held: Mapping[str, float]
+    analysis: str, numbers: ParameterSet, over: Over, held: Mapping[str, float]
 ) -> list[Parameter]:
     if not numbers.parameters:
         raise ModelError(
@@ -141,31 +154,31 @@ def _chosen(
         )
     if over is None:
         return [p for p in numbers.parameters.values() if p.name not in held]
-    wanted: list[Any] = (
+    requested: list[Any] = (
         [over]
         if isinstance(over, (str, Parameter)) or not isinstance(over, Iterable)
         else list(over)
     )
-    if not wanted:
+    if not requested:
         raise ModelError(
-            f"{verb}: over is empty: name at least one parameter, or leave it out for all of them"
+            f"{analysis}: over is empty: name at least one parameter, or omit it for all of them"
         )
-    indices = numbers.indices(wanted)
+    indices = numbers.indices(requested)
     if len(set(indices)) < len(indices):
-        raise ModelError(f"{verb}: over = {wanted!r} names a parameter twice")
+        raise ModelError(f"{analysis}: over = {requested!r} names a parameter twice")
     return [list(numbers.parameters.values())[k] for k in indices]
 
 
 def _narrowed(
-    verb: str, parameter: Parameter, given: tuple[float | None, float | None] | None
+    analysis: str, parameter: Parameter, given: tuple[float | None, float | None] | None
 ) -> tuple[float, float]:
-    """The parameter's own bounds and those given, together."""
+    """Intersection of the parameter's own bounds and those given."""
     pairs = [parameter.bounds, checked_bounds(parameter.name, given)]
     low = max(-math.inf if a is None else float(a) for a, _ in pairs)
     high = min(math.inf if b is None else float(b) for _, b in pairs)
     if not low < high:
         raise ModelError(
-            f"{verb}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, leave"
-            " no room; they have to overlap"
+            f"{analysis}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, do not"
+            " overlap"
         )
     return low, high

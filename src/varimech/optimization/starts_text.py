@@ -1,5 +1,5 @@
-"""Text about a local optimum: its check to second order, what was left on the way, other local
-optima, and how to look for them.
+"""Text about a local optimum: second-order check, stationary designs that were left, other local
+optima, and how to search for them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_LISTED = 10
 
 
 def local_optima_table(optimum: Optimum) -> list[Table]:
-    """The distinct local optima, where there are several."""
+    """The distinct local optima, if there are several."""
     if len(optimum.optima) < 2:
         return []
     frame = optimum.local_optima.head(MOST_LISTED)
@@ -31,15 +31,16 @@ def local_optima_table(optimum: Optimum) -> list[Table]:
 
 
 def notes(optimum: Optimum) -> list[Text]:
-    """Sentences about the check to second order, stationary designs that were left, and the
-    searches from all starts.
+    """Sentences about the second-order check, stationary designs that were left, and
+    all searches.
     """
     p = optimum.problem
     lines: list[Text] = [] if optimum.second_order is None else [optimum.second_order.message]
     for s in optimum.left:
-        kind = {"saddle": "saddle point", "stationary": "stationary design that is no minimum"}.get(
-            s.kind, s.kind
-        )
+        kind = {
+            "saddle": "saddle point",
+            "stationary": "stationary design that is not a minimum",
+        }.get(s.kind, s.kind)
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(p.names, s.x, strict=True))
         lines.append(
             f"the search had converged to a {kind} ({p.name} = {s.objective:.6g} at {at}) and"
@@ -53,12 +54,17 @@ def notes(optimum: Optimum) -> list[Text]:
     return lines
 
 
-def _searches(optimum: Optimum, count: int) -> str:
-    found, open_ = len(optimum.optima), len(optimum.starts) - sum(o.reached for o in optimum.optima)
+def _searches(optimum: Optimum, searches: int) -> str:
+    distinct, unconverged = (
+        len(optimum.optima),
+        len(optimum.starts) - sum(o.reached for o in optimum.optima),
+    )
     infeasible = sum(not a.feasible for a in optimum.starts)
-    lines = [f"{count} starts led to {found} local {'optimum' if found == 1 else 'optima'}"]
-    if open_ - infeasible:
-        lines.append(f"{open_ - infeasible} did not converge")
+    lines = [
+        f"{searches} starts led to {distinct} local {'optimum' if distinct == 1 else 'optima'}"
+    ]
+    if unconverged - infeasible:
+        lines.append(f"{unconverged - infeasible} did not converge")
     if infeasible:
         lines.append(f"{infeasible} ended at designs that do not meet all constraints")
     if optimum.failed_starts:
@@ -67,7 +73,7 @@ def _searches(optimum: Optimum, count: int) -> str:
             f"{name} = {value:.6g}"
             for name, value in zip(optimum.problem.names, first.x, strict=True)
         )
-        lines.append(f"{len(optimum.failed_starts)} could not be run (at {at}: {first.error})")
+        lines.append(f"{len(optimum.failed_starts)} failed (at {at}: {first.error})")
     return "; ".join(lines)
 
 

@@ -1,3 +1,3 @@
-"""Reports: one HTML page that needs no network, with an animation, plots, tables and solver
-settings.
+"""Reports: one self-contained HTML page with the animated mechanism, plots, tables, and the method
+and accuracy of the computation.
 """

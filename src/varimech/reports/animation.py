@@ -1,5 +1,5 @@
-"""What the animation draws: places of points over time, what goes through them, and how they change
-with parameters.
+"""Data of the animation: positions of points over time, the shapes and joints through them, and
+their sensitivities.
 """
 
 from __future__ import annotations
@@ -16,20 +16,29 @@ from .encoding import floats, thinned
 from .frames import Frames, frames_of, stacked
 
 MOST_NUMBERS = 200_000
-"""Coordinates and velocities of all points at all frames; derivatives get as many."""
+"""Most coordinates and velocities of all points at all frames, and most derivatives: a round value
+that keeps a page small.
+"""
 MOST_LOOKED_AT = 2_000_000
-"""Places of points that are looked at to tell whether stored times are too far apart."""
+"""Most point positions that are examined to decide whether stored times are too far apart; a round
+value.
+"""
 STILL = 1e-9
-"""Share of the size of all of it by which a point may move that stays where it is."""
+"""A point that moves less than this share of the overall size counts as fixed; above rounding."""
 MOST_LABELS = 24
-"""Points with a name beside them, at most."""
+"""Most labelled points: more would overlap."""
 
 
 def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[str, Any]:
-    """All of it as plain data; `before` is another motion of the same mechanism, drawn behind.
+    """Animation data as plain data.
 
-    Places are relative to `origin`, the middle of all: single precision then suffices wherever the
-    mechanism is.
+    Positions are relative to `origin`, the centre of the motion, so that single precision suffices
+    wherever the mechanism is.
+
+    Args:
+        run: the run.
+        traces: points whose paths are drawn.
+        before: another motion of the same mechanism, drawn behind.
     """
     plan = run.drawing_plan
     aliases = {name: label for label, name in plan["labels"].items()}
@@ -80,9 +89,7 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
 
 
 def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], dict[str, int]]:
-    """Points that are needed, one for all at the same place, and for each that is drawn which one
-    it is.
-    """
+    """Names of the required points, one for each position, and the index of every drawn point."""
     places: Mapping[str, str] = plan.get("places", {})
     drawn = (
         [p for _, _, points in plan["shapes"] for p in points]
@@ -99,8 +106,8 @@ def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], 
 
 
 def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Shapes through points; bodies that have no length and are no block of a slider are discs at
-    their centres of mass.
+    """Shapes through points; bodies without length that are no slider block are discs at their
+    centres of mass.
     """
     extents: Mapping[str, list[str]] = plan.get("extents", {})
     blocks = {j["points"][1] for j in plan.get("joints", []) if j.get("symbol") == "slider"}
@@ -125,14 +132,14 @@ def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str,
 
 
 def _thinned(run: Run, places: int) -> Run:
-    """With so few times that the page stays small."""
+    """The run with few enough times for a small page."""
     return run.at_rows(
         thinned(run.time.size, MOST_NUMBERS // max(1, places * run.info["dimension"]))
     )
 
 
 def _warning(run: Run, motion: Frames, points: list[str]) -> str:
-    """What to say where stored times, or those that a page has room for, are too far apart."""
+    """Warning if stored times, or those that fit on a page, are too far apart."""
     if not motion.too_far_apart:
         return ""
     stored = run.at_rows(np.arange(min(run.time.size, MOST_LOOKED_AT // len(points))))
@@ -145,11 +152,11 @@ def _warning(run: Run, motion: Frames, points: list[str]) -> str:
             "one with a shorter output=… shows them, and curves,",
         )
     else:
-        room = (
-            f"This page has room for {motion.time.size:,} of {run.time.size:,} stored times,"
-            f" {np.diff(motion.time).max():.3g} s apart"
+        cause, remedy = (
+            f"This page shows {motion.time.size:,} of {run.time.size:,} stored times,"
+            f" {np.diff(motion.time).max():.3g} s apart",
+            "a shorter run shows them",
         )
-        cause, remedy = room, "a shorter run shows them"
     return (
         f"{cause}: in between, parts turn or swing so far that they may seem slower than they are,"
         f" or to turn backwards. Only stored positions are drawn; {remedy} as they are."
@@ -157,28 +164,28 @@ def _warning(run: Run, motion: Frames, points: list[str]) -> str:
 
 
 def _sensitivity(run: Run, points: list[str]) -> dict[str, Any]:
-    """Derivatives of all places with respect to each parameter: (parameter, time, point,
+    """Derivatives of all positions with respect to each parameter: (parameter, time, point,
     component).
     """
-    slopes = stacked(run.path_slopes(points), points)
+    derivatives = stacked(run.path_slopes(points), points)
     return {
         "time": floats(run.time),
         "frames": run.time.size,
-        "slopes": floats(slopes.transpose(3, 0, 1, 2)),
-        "largest": np.linalg.norm(slopes, axis=2).max(axis=(0, 1)).tolist(),
+        "derivatives": floats(derivatives.transpose(3, 0, 1, 2)),
+        "largest": np.linalg.norm(derivatives, axis=2).max(axis=(0, 1)).tolist(),
     }
 
 
 def _joints(
     plan: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Joints by how they are drawn; a slider on the ground has a rail along all of its way."""
-    if "joints" not in plan:  # a run that was saved earlier: what is fixed is all that is known
+    """Joints by symbol; a slider on the ground has a rail along its whole path."""
+    if "joints" not in plan:  # a run saved by an earlier version has only fixed points
         return [
             {"kind": "pin", "name": "", "points": [index[p]] * 2, "ground": True, "axis": -1}
             for p in plan["fixed"]
         ]
-    found: list[dict[str, Any]] = []
+    joints: list[dict[str, Any]] = []
     turning = 0
     for joint in plan["joints"]:
         first, second = (index[p] for p in joint["points"])
@@ -200,21 +207,21 @@ def _joints(
                 is not None
             ):
                 drawn["rail"] = rail
-        found.append(drawn)
+        joints.append(drawn)
     jointed = {
         k
-        for joint in found
+        for joint in joints
         for k in (joint["points"][1:] if joint["kind"] == "slider" else joint["points"])
     }
-    alone = [p for p in plan["fixed"] if index[p] not in jointed]
-    return found + [
+    free = [p for p in plan["fixed"] if index[p] not in jointed]
+    return joints + [
         {"kind": "anchor", "name": "", "points": [index[p]] * 2, "ground": True, "axis": -1}
-        for p in alone
+        for p in free
     ]
 
 
 def _rail(path: np.ndarray, size: float) -> list[list[float]] | None:
-    """Ends of a straight way, none for a point that stays where it is."""
+    """Ends of a straight path; None for a fixed point."""
     away = np.linalg.norm(path - path[0], axis=1)
     first = path[away.argmax()]
     last = path[np.linalg.norm(path - first, axis=1).argmax()]
@@ -222,7 +229,7 @@ def _rail(path: np.ndarray, size: float) -> list[list[float]] | None:
 
 
 def _labels(names: Mapping[str, str], index: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Names in the order of the bodies; of very many, some."""
+    """Labels in the order of the bodies; a selection if there are very many."""
     ordered = sorted(names, key=lambda p: (index[p], p))
     return [
         {"point": index[ordered[k]], "text": names[ordered[k]]}
@@ -231,8 +238,8 @@ def _labels(names: Mapping[str, str], index: Mapping[str, int]) -> list[dict[str
 
 
 def _upright(gravity: Sequence[float]) -> list[int]:
-    """Which component of space points up, and whether with its sign (1) or against it (−1): against
-    gravity; z where there is none.
+    """Index of the upward component and its sign (1 or −1), opposite to gravity; z
+    without gravity.
     """
     if len(gravity) != 3 or not np.any(gravity):
         return [2, 1]

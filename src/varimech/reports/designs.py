@@ -1,4 +1,4 @@
-"""The parts of a report about an optimal design, and about parameters fitted to data."""
+"""Report sections on an optimal design, and on parameters fitted to data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from .tables import grid, section, table
 
 
 def optimum_section(optimum: Optimum, plots: Plots) -> str:
-    """Values before and after, what holds them, motion before and after, and the search."""
+    """Values before and after, active bounds and constraints, motion before and after, and the
+    search.
+    """
     p, s, μ = optimum.problem, optimum.problem.space, optimum.best.optimality.bounds
     unit = f" {p.goal.unit}" if p.goal.unit else ""
     columns = (p.names, s.start, optimum.best.x, s.units, s.lower, s.upper, μ)
@@ -35,19 +37,19 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
         shown = ["value", "unit", "lower", "upper", "multiplier", "active"] + (
             ["time", "between", "violation"] if p.paths else []
         )
-        found = optimum.constraints
+        constraints = optimum.constraints
         parts.append(
             table(
                 ["constraint", *shown],
-                [[str(n), *[row[c] for c in shown]] for n, row in found.iterrows()],
+                [[str(n), *[row[c] for c in shown]] for n, row in constraints.iterrows()],
             )
         )
     if len(optimum.optima) > 1:
-        found = optimum.local_optima.reset_index()
+        optima = optimum.local_optima.reset_index()
         parts.append(
             table(
-                [str(c) for c in found.columns],
-                [list(row) for row in found.itertuples(index=False)],
+                [str(c) for c in optima.columns],
+                [list(row) for row in optima.itertuples(index=False)],
             )
         )
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
@@ -63,45 +65,47 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
 
 
 def _broken(optimum: Optimum) -> str:
-    """Which constraints do not hold before: an objective that looks better there is none."""
+    """Constraints that are violated before the optimisation: a better objective there is not a
+    better design.
+    """
     units = {r.name: r.constraint.of.unit for r in optimum.problem.rows}
-    told = [
-        f"{name} by {printed(left, 3)} {units[name]}".rstrip()
-        for name, left in optimum.broken_before.items()
+    violations = [
+        f"{name} by {printed(amount, 3)} {units[name]}".rstrip()
+        for name, amount in optimum.broken_before.items()
     ]
-    return f" (breaking {' and '.join(told)})" if told else ""
+    return f" (violating {' and '.join(violations)})" if violations else ""
 
 
 def _compared(optimum: Optimum, plots: Plots) -> list[str]:
-    """What is optimised or bounded over time, before and after."""
-    made = []
-    for what in compared(optimum):
+    """Objectives and constrained quantities over time, before and after."""
+    figures = []
+    for quantity in compared(optimum):
         curves = [
             Curve(
-                word,
+                label,
                 run.time,
-                run.measure(what.function).to_numpy().reshape(run.time.size, -1)[:, 0],
+                run.measure(quantity.function).to_numpy().reshape(run.time.size, -1)[:, 0],
                 colour=colour,
             )
-            for run, colour, word in (
+            for run, colour, label in (
                 (optimum.before, BEFORE, "before"),
                 (optimum.after, COLOURS[0], "after"),
             )
         ]
-        if any(
-            np.ptp(c.y) for c in curves
-        ):  # a function of parameters alone says nothing over time
-            made.append(
+        if any(np.ptp(c.y) for c in curves):  # functions of parameters alone are constant
+            figures.append(
                 plots.add(
-                    what.label,
-                    curve_plot(curves, axis_title(what.label, what.unit), limits=what.limits),
+                    quantity.label,
+                    curve_plot(
+                        curves, axis_title(quantity.label, quantity.unit), limits=quantity.limits
+                    ),
                 )
             )
-    return made
+    return figures
 
 
 def _search(optimum: Optimum, plots: Plots) -> list[str]:
-    """Objective and parameters, iteration by iteration."""
+    """Objective and parameters over the iterations."""
     p, trace = optimum.problem, optimum.best.trace
     steps = np.arange(len(trace), dtype=float)
     log = bool((trace[:, 0] > 0).all() and trace[:, 0].max() > 100 * trace[:, 0].min())
@@ -116,7 +120,7 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
         )
         for k, name in enumerate(p.names)
     ]
-    label = axis_title("parameters", p.space.units[0]) if alike else "parameter / start"
+    label = axis_title("parameters", p.space.units[0]) if alike else "parameter / initial value"
     specs = {
         "search: objective": curve_plot(
             [objective],
@@ -131,33 +135,33 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
 
 
 def fit_section(fit: Fit, plots: Plots) -> str:
-    """Values with their intervals, and curves beside the data."""
+    """Values with their intervals, and curves with the data."""
     columns, share = ["value", "standard_error", "lower", "upper"], f"{100 * fit.level:g} %"
     rows = [
         [str(n), *[float(row[c]) for c in columns], row["unit"], row["at"]]
         for n, row in fit.intervals.iterrows()
     ]
-    made = []
+    figures = []
     for name, m in fit.measured.items():
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         curves = []
         for c in range(m.components):
-            word, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
+            suffix, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
             band = (y - half[:, c], y + half[:, c])
             curves.append(
                 Curve(
-                    f"fit{word}",
+                    f"fit{suffix}",
                     fit.run.time,
                     y,
                     band=band,
-                    band_name=f"{share} band{word}",
+                    band_name=f"{share} band{suffix}",
                     colour=colour,
                 )
             )
             error = None if m.sigma is None else m.sigma[:, c]
             curves.append(
                 Curve(
-                    f"data{word}",
+                    f"data{suffix}",
                     m.times,
                     m.values[:, c],
                     mode="markers",
@@ -165,29 +169,36 @@ def fit_section(fit: Fit, plots: Plots) -> str:
                     error=error,
                 )
             )
-        made.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
-    untold = "".join(f" The data cannot tell {', '.join(group)}." for group in fit.untold)
-    said = fit.message.replace("`", "").rstrip(".")
+        figures.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
+    undetermined = "".join(
+        f" The data do not determine {', '.join(group)}." for group in fit.undetermined
+    )
+    message = fit.message.replace("`", "").rstrip(".")
     lead = (
         f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs,"
-        f" {fit.seconds:.2g} s: {said}.{untold}"
+        f" {fit.seconds:.2g} s: {message}.{undetermined}"
     )
     lead += "".join(
         f" {text}."
         for text in (*goodness_text(fit), *(f"Warning: {text}" for text in fit.warnings))
     )
     head = ["parameter", "value", "standard error", f"{share} from", "to", "unit", "at"]
-    left = [
+    deviation_rows = [
         [name, deviation, fit.measured[name].unit]
         for name, deviation in fit.residual_deviation.items()
     ]
-    far = fit.outliers
+    outlier_rows = fit.outliers
     outliers = (
-        [table([str(c) for c in far.columns], [list(row) for row in far.itertuples(index=False)])]
-        if len(far)
+        [
+            table(
+                [str(c) for c in outlier_rows.columns],
+                [list(row) for row in outlier_rows.itertuples(index=False)],
+            )
+        ]
+        if len(outlier_rows)
         else []
     )
-    deviations = table(["measured", "standard deviation of residuals", "unit"], left)
+    deviations = table(["measured", "standard deviation of residuals", "unit"], deviation_rows)
     return section(
-        "fit", "Fit to data", table(head, rows), deviations, *outliers, grid(*made), lead=lead
+        "fit", "Fit to data", table(head, rows), deviations, *outliers, grid(*figures), lead=lead
     )

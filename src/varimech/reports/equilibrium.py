@@ -1,4 +1,4 @@
-"""The part of a report about a mechanism at rest: what it comes to, and how that changes with
+"""Report section on an equilibrium: positions and loads, and their derivatives with respect to
 parameters.
 """
 
@@ -22,17 +22,15 @@ SHOWN = (
     "axial_force",
     "bending_moment",
 )
-"""Measures of an equilibrium, besides energies and positions."""
+"""Outputs of an equilibrium, besides energies and positions."""
 VALUE = 3
-"""Column of values in these tables."""
+"""Index of the value column in these tables."""
 ROUNDING = 1e-12
-"""Share of the largest number of a kind."""
+"""Numbers below this share of the largest of their kind are shown as zero: rounding."""
 
 
 def rest_section(run: Run) -> str:
-    """Positions, angles, reactions and energies as tables, with derivatives where
-    there are some.
-    """
+    """Tables of positions, angles, reactions and energies, with derivatives if available."""
     names = {
         kind: list(ENERGIES) if kind == "energy" else run.names_of(MEASURES[kind].of)
         for kind in (*SHOWN, "energy")
@@ -41,7 +39,7 @@ def rest_section(run: Run) -> str:
     points = _of_a_kind(run, "position", list(run.drawing_plan["labels"].values()))
     units = parameter_units(run)
     head = [
-        "measure",
+        "output",
         "of",
         "",
         "value",
@@ -53,9 +51,7 @@ def rest_section(run: Run) -> str:
 
 
 def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[Any]]:
-    """All measures of a kind, without what is rounding beside the largest; none where
-    all are zero.
-    """
+    """Rows of all outputs of a kind, with rounding errors set to zero; none if all are zero."""
     rows = [row for name in names for row in _rows(run, kind, name)]
     numbers = np.array([[row[VALUE], *row[VALUE + 2 :]] for row in rows]).reshape(
         len(rows), 1 + len(run.parameter_names)
@@ -69,12 +65,12 @@ def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[Any]]:
 
 
 def _rows(run: Run, kind: str, name: str) -> list[list[Any]]:
-    """One measure, a row a component."""
+    """Rows of one output, one for each component."""
     array = getattr(run, kind)(name).isel(time=0)
     values = np.atleast_1d(array.to_numpy())
-    slopes = np.zeros((values.size, 0))
+    derivatives = np.zeros((values.size, 0))
     if run.parameter_names:
-        slopes = (
+        derivatives = (
             getattr(run, kind)(name, wrt="all")
             .isel(time=0)
             .transpose(..., "parameter")
@@ -89,7 +85,7 @@ def _rows(run: Run, kind: str, name: str) -> list[list[Any]]:
             part,
             value.item(),
             run.unit_of(kind, [name]),
-            *slope.tolist(),
+            *derivative.tolist(),
         ]
-        for part, value, slope in zip(parts, values, slopes, strict=True)
+        for part, value, derivative in zip(parts, values, derivatives, strict=True)
     ]

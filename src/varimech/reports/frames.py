@@ -1,5 +1,5 @@
-"""Places and velocities of points at the times that a page has, between which it draws cubic
-curves, and whether these can be trusted.
+"""Positions and velocities of points at the frames of a page, between which it draws cubic curves;
+and whether these curves are reliable.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from ..results.run import Run
 from .encoding import floats
 
 STRETCHED = 0.05
-"""Share of its length by which a body may seem longer or shorter between two frames: they are too
-far apart where it is more. A turn by 2.1 rad with a constant speed is.
+"""Frames are too far apart if the drawn length of a body deviates by more than this share between
+them: a rotation by 2.1 rad at constant speed.
 """
 SWUNG = 0.6
-"""For bodies without a length: the same of a way against that by the mean of the velocities at both
-ends; a swing by 2.1 rad of its phase.
+"""For bodies without a length: largest deviation of a displacement from that of the mean velocity
+of both ends, as a share of the path; a swing by 2.1 rad of its phase.
 """
 SEEN = 0.02
-"""Share of the size of the picture below which lengths and ways are not looked at."""
+"""Lengths and paths below this share of the picture are ignored: they are hardly visible."""
 BETWEEN = (0.25, 0.5, 0.75)
-"""Where between two frames lengths are looked at."""
+"""Fractions of the time between two frames at which lengths are checked."""
 
 
 @dataclass(eq=False)
@@ -33,31 +33,29 @@ class Frames:
 
     run: Run
     places: np.ndarray
-    """(time, point, component), m"""
+    """Positions (m), (time, point, component)."""
     rates: np.ndarray
-    """Their velocities (m/s)."""
+    """Velocities (m/s)."""
     links: Sequence[tuple[int, int]]
-    """Points of bodies that have a length, which keep their distance."""
+    """Pairs of points of a body with a length, whose distance is constant."""
     masses: Sequence[int]
-    """Points of bodies that have none."""
+    """Points of bodies without a length."""
 
     @property
     def time(self) -> np.ndarray:
-        """s"""
+        """Times (s)."""
         return self.run.time
 
     @property
     def too_far_apart(self) -> bool:
-        """Whether something turns or swings so far between two frames that velocities do not tell
-        where it goes.
-        """
+        """Whether some part turns or swings so far between two frames that interpolation fails."""
         if self.time.size < 2:
             return False
         least = SEEN * float(np.linalg.norm(np.ptp(self.places, axis=(0, 1))))
         return any(self._stretched(a, b, least) for a, b in self.links) or self._swung(least)
 
     def _stretched(self, a: int, b: int, least: float) -> bool:
-        """Whether two points of a body do not keep their distance between frames."""
+        """Whether the interpolated distance between two points of a body changes between frames."""
         h, arm, rate = (
             np.diff(self.time)[:, None],
             self.places[:, b] - self.places[:, a],
@@ -75,18 +73,18 @@ class Frames:
         return False
 
     def _swung(self, least: float) -> bool:
-        """Whether a point of another body is elsewhere than its velocities tell."""
-        alone = sorted(set(self.masses) - {k for link in self.links for k in link})
-        places, rates, h = self.places[:, alone], self.rates[:, alone], np.diff(self.time)[:, None]
+        """Whether the displacement of a point of another body does not match its velocities."""
+        free = sorted(set(self.masses) - {k for link in self.links for k in link})
+        places, rates, h = self.places[:, free], self.rates[:, free], np.diff(self.time)[:, None]
         speeds = np.linalg.norm(rates, axis=2)
-        way = h * (speeds[1:] + speeds[:-1]) / 2
-        off = np.linalg.norm(
+        path = h * (speeds[1:] + speeds[:-1]) / 2
+        deviation = np.linalg.norm(
             np.diff(places, axis=0) - h[..., None] * (rates[1:] + rates[:-1]) / 2, axis=2
         )
-        return bool(((way > least) & (off > SWUNG * way)).any())
+        return bool(((path > least) & (deviation > SWUNG * path)).any())
 
     def encoded(self) -> dict[str, Any]:
-        """As a page carries it."""
+        """The motion as encoded page data."""
         return {
             "time": floats(self.time),
             "places": floats(self.places),
@@ -99,7 +97,7 @@ class Frames:
 def frames_of(
     run: Run, points: list[str], links: Sequence[tuple[int, int]], masses: Sequence[int]
 ) -> Frames:
-    """All stored times of a run."""
+    """Frames at all stored times of a run."""
     return Frames(
         run,
         stacked(run.paths(points), points),
@@ -110,5 +108,5 @@ def frames_of(
 
 
 def stacked(paths: Mapping[str, np.ndarray], points: Sequence[str]) -> np.ndarray:
-    """(time, point, …)"""
+    """Paths as one array, (time, point, …)."""
     return np.stack([paths[p] for p in points], axis=1)

@@ -1,5 +1,5 @@
-"""The part of a report about a gradient: objectives over time, scaled derivatives as bars, all
-values in a table; and a certificate.
+"""Report sections on a gradient (objectives over time, scaled derivatives as bars, a table of all
+values) and on a certificate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DASHES = ("dash", "dot", "dashdot", "longdash")
 
 
 def gradient_section(gradient: Gradient, plots: Plots) -> str:
-    """Scaled derivatives, which can be compared, and the plain ones."""
+    """Scaled derivatives, which are comparable, and the unscaled ones."""
     g = gradient
     given, scaling = g.run.info["parameters"], parameter_scales(g.run)
     values, scales = (
@@ -59,33 +59,33 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
         parts.append(BAND_NOTE + grid(*_histories(g, plots), small=True))
     lead = (
         f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ"
-        " ∂ψ/∂ρ: a hundredth of each is what 1 % more of that parameter adds, to first order."
+        " ∂ψ/∂ρ: a hundredth of each is the first-order effect of 1 % more of that parameter."
     )
     if not values.all():
         lead += (
-            " What is zero has no percent: its derivative is multiplied by the width of its bounds"
-            " or its tolerance, or by one unit."
+            " Derivatives with respect to parameters that are zero are scaled by the width of their"
+            " bounds or tolerances, or by one unit."
         )
     return section("gradient", "Gradient", *parts, lead=lead)
 
 
 def _histories(g: Gradient, plots: Plots) -> list[str]:
-    """Objectives as if the run ended then."""
-    whole = len(g.gradient_history) == g.time.size and list(g.run.parameter_names) == list(
+    """Objectives as functions of the end time."""
+    complete = len(g.gradient_history) == g.time.size and list(g.run.parameter_names) == list(
         g.parameter_names
     )
-    made = []
+    figures = []
     for k, name in enumerate(g.objective_names):
-        slopes = g.gradient_history[:, k] if whole else None
-        curve = Curve(name, g.time, g.value_history[:, k], slopes=slopes)
-        made.append(
-            plots.add(f"{name} up to each time", curve_plot([curve], axis_title(name, g.units[k])))
+        derivatives = g.gradient_history[:, k] if complete else None
+        curve = Curve(name, g.time, g.value_history[:, k], derivatives=derivatives)
+        figures.append(
+            plots.add(f"cumulative {name}", curve_plot([curve], axis_title(name, g.units[k])))
         )
-    return made
+    return figures
 
 
 def per(unit: str, parameter_unit: str) -> str:
-    """The unit of a derivative."""
+    """Unit of a derivative."""
     if not parameter_unit:
         return unit or "1"
     return (
@@ -96,7 +96,7 @@ def per(unit: str, parameter_unit: str) -> str:
 
 
 def certificate_section(certificate: Certificate, plots: Plots) -> str:
-    """Digits to trust, why no more, and the sweep of differences."""
+    """Reliable digits, the findings that limit them, and the sweep of differences."""
     c = certificate
     rows: list[list[Any]] = []
     for (o, p), value in np.ndenumerate(c.gradient):
@@ -123,8 +123,8 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
         "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
     )
     lead = (
-        f"{verdict} The gradient was computed by every road there is: digits that agree, of the"
-        " computed function and of "
+        f"{verdict} The gradient was recomputed with every available method; digits that agree, of"
+        " the computed function and of "
     )
     return section(
         "certificate",
@@ -132,12 +132,12 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
         table(head, rows, digits=9),
         f'<ul class="findings">{findings}</ul>' if findings else "",
         folded("differences over a sweep of perturbations", grid(*sweeps)) if sweeps else "",
-        lead=lead + "the motion it stands for.",
+        lead=lead + "the exact motion.",
     )
 
 
 def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, Any]:
-    """How far differences are off over the perturbation, beside other roads."""
+    """Difference quotients over the perturbation, with other derivative methods."""
     colour = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(c.objective_names)}
     x = np.array(c.relative_steps)
     drawn = [

@@ -1,4 +1,4 @@
-"""Which measures of a run are shown, and their curves with derivatives."""
+"""Selection of the plotted outputs of a run, and their curves with derivatives."""
 
 from __future__ import annotations
 
@@ -17,58 +17,68 @@ from .tables import grid, note
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 FEW = 3
-"""Points, angles and displacements shown if nothing else is asked for."""
+"""Number of points, angles and displacements that are shown by default."""
 BAND_NOTE = '<p class="band-note"></p>'
-"""Where the page tells what bands are."""
+"""Filled by the page with a description of the bands."""
 ALIKE = 1e-6
-"""Share of the largest change by which curves that are shown differ, and change at all."""
+"""Curves are shown by default only if they change, and differ from each other, by more than this
+share of the largest change.
+"""
 FEW_TIMES = 400
-"""At which these are looked at."""
+"""Number of times at which curves are compared; a round value."""
 MOST_TIMES = 200_000
-"""At which curves are evaluated, before those points are chosen that are worth plotting."""
+"""Most times at which curves are evaluated, before the points to plot are selected; a
+round value.
+"""
 
 
 def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str]], list[str]]:
-    """Measures by kind, and points whose paths are traced: those asked for, or those that move
-    most.
+    """Outputs by kind, and points whose paths are traced.
+
+    Args:
+        run: the run.
+        show: outputs by kind, and "trace"; None for those that change most.
+
+    Raises:
+        ModelError: if `show` is not a mapping.
     """
     if show is None:
         points = _most_moving(run)
         return {**({"position": points} if points else {}), **_turning(run)}, points[:1]
     if not isinstance(show, Mapping):
         raise ModelError(
-            f'report: show = {show!r} must map measures to names, such as {{"position": ["2"],'
+            f'report: show = {show!r} must map outputs to names, such as {{"position": ["2"],'
             ' "trace": ["2"]}'
         )
-    wanted = {
+    requested = {
         kind: [names] if isinstance(names, str) else list(names) for kind, names in show.items()
     }
-    traces = wanted.pop("trace", wanted.get("position", [])[:1])
-    wanted.pop("energy", None)  # always shown
-    return wanted, traces
+    traces = requested.pop("trace", requested.get("position", [])[:1])
+    requested.pop("energy", None)  # always shown
+    return requested, traces
 
 
 def _most_moving(run: Run) -> list[str]:
-    """Names of labelled points with the longest ways."""
+    """Names of the labelled points with the longest paths."""
     labels: dict[str, str] = run.drawing_plan["labels"]
     if run.time.size < 2 or not labels:
         return []
     paths = run.at_rows(thinned(run.time.size, FEW_TIMES)).paths(list(labels))
-    ways = {
+    lengths = {
         labels[p]: float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
         for p, path in paths.items()
     }
-    longest = max(ways.values())
+    longest = max(lengths.values())
     moving = sorted(
-        (name for name, way in ways.items() if way > 1e-3 * longest),
-        key=lambda name: (-ways[name], name),
+        (name for name, length in lengths.items() if length > 1e-3 * longest),
+        key=lambda name: (-lengths[name], name),
     )
     return moving[: FEW - 1]
 
 
 def _turning(run: Run) -> dict[str, list[str]]:
-    """Angles and displacements, those first that change most."""
-    found = {}
+    """Angles and displacements with the largest changes."""
+    selected = {}
     run = run.at_rows(thinned(run.time.size, FEW_TIMES))
     for kind in ("angle", "displacement"):
         curves = run.curves(kind)
@@ -78,7 +88,7 @@ def _turning(run: Run) -> dict[str, list[str]]:
         )
         most: dict[str, np.ndarray] = {}
         for name in sorted(curves, key=lambda name: -np.ptp(curves[name])):
-            # a crank and its pin turn alike
+            # a crank and its pin have the same angle
             if (
                 len(most) < FEW
                 and np.ptp(curves[name]) > least
@@ -86,41 +96,43 @@ def _turning(run: Run) -> dict[str, list[str]]:
             ):
                 most[name] = curves[name]
         if most:
-            found[kind] = [name for name in curves if name in most]
-    return found
+            selected[kind] = [name for name in curves if name in most]
+    return selected
 
 
 def _differ(curve: np.ndarray, other: np.ndarray, least: float) -> bool:
     return bool(np.abs(curve - other).max() > least)
 
 
-def measure_plots(
-    run: Run, measures: Mapping[str, list[str]], plots: Plots, covariance: np.ndarray | None = None
+def output_plots(
+    run: Run, outputs: Mapping[str, list[str]], plots: Plots, covariance: np.ndarray | None = None
 ) -> str:
-    """A plot a kind of measure."""
-    run, made = at_most_times(run), []
-    for kind, names in measures.items():
+    """One plot for each kind of output."""
+    run, figures = at_most_times(run), []
+    for kind, names in outputs.items():
         curves: list[Curve] = []
         for k, name in enumerate(names):
             curves += _curves(
                 run, kind, name, covariance, DASHES[k % len(DASHES)] if len(names) > 1 else ""
             )
         label = kind.replace("_", " ")
-        made.append(
+        figures.append(
             plots.add(label, curve_plot(curves, axis_title(label, run.unit_of(kind, names))))
         )
     return (
         BAND_NOTE
-        + note(run.redundant_reactions if LOADS.keys() & measures.keys() else "")
-        + grid(*made)
+        + note(run.redundant_reactions if LOADS.keys() & outputs.keys() else "")
+        + grid(*figures)
     )
 
 
 def _curves(
     run: Run, kind: str, name: str, covariance: np.ndarray | None, dash: str
 ) -> list[Curve]:
-    """Of one measure, a component each; with standard deviations where parameters have a
-    covariance. Where several are in one plot, each has a dash, and its components have colours.
+    """Curves of one output, one for each component, with standard deviations if parameters have a
+    covariance.
+
+    If several outputs share a plot, each has a dash pattern and its components have colours.
     """
     lines = run.panels(**{kind: [name]})[0].lines
     styles: list[dict[str, Any]] = [{}] * len(lines)
@@ -132,7 +144,7 @@ def _curves(
             for line, style in zip(lines, styles, strict=True)
         ]
     array = getattr(run, kind)(name, wrt="all")
-    slopes = (
+    derivatives = (
         array.transpose("time", ..., "parameter").to_numpy().reshape(run.time.size, len(lines), -1)
     )
     return [
@@ -140,30 +152,34 @@ def _curves(
             line.label,
             line.x,
             line.y,
-            slopes=slopes[:, k],
-            deviation=deviation(slopes[:, k], covariance),
+            derivatives=derivatives[:, k],
+            deviation=deviation(derivatives[:, k], covariance),
             **styles[k],
         )
         for k, line in enumerate(lines)
     ]
 
 
-def deviation(slopes: np.ndarray, covariance: np.ndarray | None) -> np.ndarray | None:
+def deviation(derivatives: np.ndarray, covariance: np.ndarray | None) -> np.ndarray | None:
     """√(g'Cg) of each row g."""
     return (
         None
         if covariance is None
-        else np.sqrt(np.maximum(np.einsum("ti,ij,tj->t", slopes, covariance, slopes), 0.0))
+        else np.sqrt(
+            np.maximum(np.einsum("ti,ij,tj->t", derivatives, covariance, derivatives), 0.0)
+        )
     )
 
 
 def at_most_times(run: Run) -> Run:
-    """A run with so few times that its curves do not take longer than the run itself."""
+    """The run with at most `MOST_TIMES` times, so that curves take less time than
+    the run itself.
+    """
     return run if run.time.size <= MOST_TIMES else run.at_rows(thinned(run.time.size, MOST_TIMES))
 
 
 def energy_plots(run: Run, plots: Plots) -> str:
-    """Energies, and how the total one changes."""
+    """Energies, and the change of the total energy."""
     run = at_most_times(run)
     energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
     energies["total"] = energies["kinetic"] + energies["potential"]
@@ -171,5 +187,5 @@ def energy_plots(run: Run, plots: Plots) -> str:
     change = Curve("change", run.time, energies["total"] - energies["total"][0])
     return grid(
         plots.add("energies", curve_plot(curves, "energy (J)")),
-        plots.add("total energy less that at the start", curve_plot([change], "change (J)")),
+        plots.add("change of the total energy", curve_plot([change], "change (J)")),
     )

@@ -1,4 +1,4 @@
-"""One page for any result: its parts put together, with all that it needs inside."""
+"""Composition of a self-contained page from the sections of any results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .designs import fit_section, optimum_section
 from .encoding import escaped, printed, script_json
 from .equilibrium import rest_section
 from .gradients import certificate_section, gradient_section
-from .outputs import chosen, measure_plots
+from .outputs import chosen, output_plots
 from .plots import Plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .tables import section, table
@@ -35,7 +35,9 @@ from .uncertainty import SIGMAS, moments_section, study_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
 CLOSED = 1e-6
-"""Largest residual of constraints of a mechanism that holds together, as a share of its size."""
+"""Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
+value.
+"""
 SCRIPTS = (
     "camera.js",
     "drawing.js",
@@ -56,22 +58,23 @@ def report(
     show: Mapping[str, Any] | None = None,
     tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
 ) -> Path:
-    """Write a page about results: the mechanism in motion, plots, tables, and how it was computed.
-    It needs nothing but a browser.
+    """Write a self-contained HTML page about results: animation, plots, tables, and the method.
 
     Args:
-        path: of the HTML file.
-        results: what to report, one or several of one mechanism: runs, gradients, moments, studies,
-            optima, fits.
-        title: above the page; the name of the mechanism if not given.
-        model: text of a model file, to be downloaded from the page; written from the mechanism if
-            not given and it can be.
-        certificate: of a gradient, by `Gradient.certify`.
-        show: what to plot, as `Run.plot` takes it, and "trace": points whose paths are drawn; such
-            as `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. What moves most if not
-            given; energies always.
-        tables: heading → (heads of columns, rows), shown before all else; such as results beside
-            reference values.
+        path: the HTML file.
+        results: results of one mechanism, at most one of each kind: runs, gradients, moments,
+            studies, optima, fits.
+        title: title of the page; by default the name of the mechanism.
+        model: text of a model file that the page offers for download; by default written from the
+            mechanism if possible.
+        certificate: certificate of a gradient, from `Gradient.certify`.
+        show: outputs to plot, as for `Run.plot`, and "trace": points whose paths are drawn; such
+            as `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. By default the outputs
+            that change most. Energies are always shown.
+        tables: heading → (column titles, rows), shown first; such as results with reference values.
+
+    Returns:
+        The path of the file.
 
     Raises:
         ModelError: if a result is of another kind, or the file cannot be written.
@@ -88,7 +91,7 @@ def report(
     """
     _check(results, model, certificate)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RedundantReactionWarning)  # the page itself has a note
+        warnings.simplefilter("ignore", RedundantReactionWarning)  # the page has its own note
         text = page(
             results, title=title, model=model, certificate=certificate, show=show, tables=tables
         )
@@ -100,23 +103,23 @@ def report(
 def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
     names = ", ".join(kind.__name__ for kind in KINDS)
     if not results:
-        raise ModelError(f"report: there is nothing to report; give one or more of {names}")
+        raise ModelError(f"report: no results; give one or more of {names}")
     for result in results:
         if not isinstance(result, KINDS):
             raise ModelError(
-                f"report: {type(result).__name__} {result!r:.60} is not a result that can be"
-                f" reported; give any of {names}"
+                f"report: {type(result).__name__} {result!r:.60} is not a reportable"
+                f" result; give any of {names}"
             )
     kinds = [type(result).__name__ for result in results]
     if doubled := next((kind for kind in kinds if kinds.count(kind) > 1), None):
         raise ModelError(
             f"report: there are {kinds.count(doubled)} results of kind {doubled}; give one of each"
-            " kind, and the others a page of their own"
+            " kind, and write separate pages for the others"
         )
     if len(mechanisms := {_mechanism(result) for result in results}) > 1:
         raise ModelError(
-            "report: results are of several mechanisms"
-            f" ({', '.join(map(repr, sorted(mechanisms)))}); give each a page of its own"
+            "report: results belong to several mechanisms"
+            f" ({', '.join(map(repr, sorted(mechanisms)))}); write a page for each"
         )
     if model is not None and not isinstance(model, str):
         raise ModelError(
@@ -125,12 +128,12 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
         )
     if certificate is not None and not isinstance(certificate, Certificate):
         raise ModelError(
-            f"report: certificate = {certificate!r:.60} must be what Gradient.certify() gives"
+            f"report: certificate = {certificate!r:.60} must be a result of Gradient.certify()"
         )
 
 
 def _model(run: Run | None) -> str | None:
-    """The model file of a run of this session; none where Python functions are in it."""
+    """Model file of a run of this session; None if the model contains Python functions."""
     if run is None or not run.is_live:
         return None
     try:
@@ -154,7 +157,7 @@ def page(
     show: Mapping[str, Any] | None = None,
     tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
 ) -> str:
-    """The page as text."""
+    """The page as text; `report` documents the arguments."""
     from plotly.offline import get_plotlyjs
 
     plots = Plots()
@@ -163,8 +166,8 @@ def page(
     moments = next((r for r in results if isinstance(r, Moments)), None)
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
     parts = [
-        section(f"table-{k}", heading, table(*told))
-        for k, (heading, told) in enumerate((tables or {}).items(), 1)
+        section(f"table-{k}", heading, table(*content))
+        for k, (heading, content) in enumerate((tables or {}).items(), 1)
     ]
     parts += [_section(result, plots) for result in results if not isinstance(result, Run)]
     data: dict[str, Any] = {
@@ -176,16 +179,16 @@ def page(
     }
     name = _mechanism(results[0])
     if run is not None:
-        measures, traces = chosen(run, show)
+        outputs, traces = chosen(run, show)
         covariance = _covariance(run, moments)
         data["animation"] = moving(run, traces, None if optimum is None else optimum.before)
         data["parameters"] = _parameters(run)
         data["tolerances"] = covariance is not None
         if run.time.size == 1:
             parts.append(rest_section(run))
-        elif measures:
+        elif outputs:
             parts.append(
-                section("measures", "Measures", measure_plots(run, measures, plots, covariance))
+                section("outputs", "Outputs", output_plots(run, outputs, plots, covariance))
             )
     if certificate is not None:
         parts.append(certificate_section(certificate, plots))
@@ -213,21 +216,18 @@ def _motion(name: str, warning: str) -> str:
 
 
 def _subject(results: tuple[Any, ...]) -> Run | None:
-    """The run that is animated: that of an optimum, or one that was differentiated, if there is
-    any.
-    """
+    """The run that is animated: that of an optimum, or preferably one with sensitivities."""
     if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
         return optimum.after
-    others = [
-        result for result in results if not isinstance(result, Study)
-    ] or results  # which have a run already
+    # all other results have a run already
+    others = [result for result in results if not isinstance(result, Study)] or results
     runs = [r for result in others if (r := _run_of(result)) is not None]
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
 def _run_of(result: Any) -> Run | None:
-    """That of a study is made here, if it can be: its mechanism may have changed, or break down at
-    the means of the parameters.
+    """Run of a result. That of a study is simulated here if possible: its mechanism may have
+    changed, or fail at the parameter means.
     """
     if isinstance(result, Study):
         try:
@@ -252,7 +252,7 @@ def _section(result: Any, plots: Plots) -> str:
 
 
 def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
-    """Of the parameters that the run was differentiated for."""
+    """Covariance of the parameters for which the run has sensitivities."""
     if moments is None or not set(moments.spreads.names) <= set(run.parameter_names):
         return None
     C = np.zeros((len(run.parameter_names),) * 2)
@@ -273,7 +273,7 @@ def _parameters(run: Run) -> list[dict[str, Any]]:
 def _chips(
     results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any
 ) -> str:
-    """Method, duration, and what can be said of each result in a few words."""
+    """Method, duration, and the status of each result in a few words."""
     chips = (
         []
         if run is None
@@ -287,11 +287,11 @@ def _chips(
         chips.append(
             (
                 "good" if residual <= CLOSED * size else "bad",
-                f"constraints hold to {printed(residual, 1)} m",
+                f"constraint error {printed(residual, 1)} m",
             )
         )
         if animation["warning"]:
-            chips.append(("warn", "too few stored times to be drawn as it moves"))
+            chips.append(("warn", "too few stored times for a smooth animation"))
     for result in results:
         if isinstance(result, Optimum) and result.best.stopped:
             chips.append(("warn", f"stopped after {result.iterations} iterations"))
@@ -300,9 +300,9 @@ def _chips(
         elif isinstance(result, Moments):
             holds = bool((result.horizons >= result.time[-1]).all())
             chips.append(
-                ("good", "moments hold to the end")
+                ("good", "moments valid to the end")
                 if holds
-                else ("bad", f"moments hold to {result.horizons.min():.3g} s")
+                else ("bad", f"moments valid to {result.horizons.min():.3g} s")
             )
         elif isinstance(result, Study):
             chips.append(

@@ -1,5 +1,5 @@
-"""Plots as plain data for plotly.js: curves over time with bands, bars, and what a page needs to
-follow the animation in them.
+"""Plots as plain data for plotly.js: curves over time with bands, bars, and the data that link them
+to the animation.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from .encoding import escaped, floats, plot_text, plotted, worth_plotting
 
 GREY = "#8a8a8a"
 SHADE = 0.2
-"""How opaque bands are."""
+"""Opacity of bands."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve with what may be drawn around it."""
+    """A curve with optional bands and error bars."""
 
     name: str
     x: np.ndarray
     y: np.ndarray
-    slopes: np.ndarray | None = None
-    """∂y/∂ρ, (point, parameter): a band that readers choose."""
+    derivatives: np.ndarray | None = None
+    """∂y/∂ρ, (point, parameter), for a band that readers select."""
     deviation: np.ndarray | None = None
-    """Standard deviation: another one of these."""
+    """Standard deviation, for another selectable band."""
     band: tuple[np.ndarray, np.ndarray] | None = None
-    """Lower and upper bound that are always drawn."""
+    """Lower and upper bound of a permanent band."""
     band_name: str = ""
     colour: str = ""
     dash: str = "solid"
     mode: str = "lines"
     error: np.ndarray | None = None
-    """Half the length of error bars."""
+    """Half-length of error bars."""
 
 
 @dataclass
 class Plots:
-    """All plots of a page, by the order in which they were asked for."""
+    """All plots of a page, in order."""
 
     specs: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, title: str, spec: dict[str, Any], *, height: int = 260) -> str:
-        """The place of a plot in the page, as HTML."""
+        """Add a plot; returns its HTML element."""
         spec["title"] = title
         self.specs.append(spec)
         heading = f"<figcaption>{escaped(title)}</figcaption>" if title else ""
@@ -58,7 +58,7 @@ class Plots:
 
 
 def _rgba(colour: str, opacity: float) -> str:
-    """A colour that lets others through."""
+    """A translucent colour."""
     r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return f"rgba({r},{g},{b},{opacity:g})"
 
@@ -78,8 +78,16 @@ def curve_plot(
     log: bool = False,
     until: float | None = None,
 ) -> dict[str, Any]:
-    """Curves over a common axis; `limits` are dashed lines, and what lies after `until` is shaded
-    as out of reach.
+    """Curves over a common axis.
+
+    Args:
+        curves: the curves.
+        ylabel: label of the vertical axis.
+        xlabel: label of the horizontal axis.
+        over_time: whether the horizontal axis is time, which the animation follows.
+        limits: values of dashed horizontal lines.
+        log: whether the vertical axis is logarithmic.
+        until: end of the range of validity; beyond it the plot is shaded.
     """
     data: list[dict[str, Any]] = []
     bands, named = [], []
@@ -90,7 +98,7 @@ def curve_plot(
         if curve.band is not None:
             lower, upper = (np.asarray(side)[rows] for side in curve.band)
             data += _band(x, lower, upper, colour, curve.band_name)
-        elif curve.slopes is not None or curve.deviation is not None:
+        elif curve.derivatives is not None or curve.deviation is not None:
             bands.append(_chosen_band(curve, rows, len(data)))
             data += _band(x, y, y, colour, "")
         trace: dict[str, Any] = {
@@ -114,7 +122,7 @@ def curve_plot(
         data.append(trace)
     ends = [curve.x[k] for curve in curves for k in (0, -1)] or [0.0, 1.0]
     shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
-    several = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
+    has_legend = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
     layout = {
         "xaxis": {
             "title": {"text": plot_text(xlabel)},
@@ -122,7 +130,7 @@ def curve_plot(
         },
         "yaxis": {"title": {"text": ylabel}, "type": "log" if log else "linear"},
         "shapes": shapes,
-        "showlegend": several,
+        "showlegend": has_legend,
         "hovermode": "x unified",
     }
     return {
@@ -153,12 +161,12 @@ def _band(
 
 
 def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, Any]:
-    """What a reader's choice needs; the bands lie at `place` and the next, their curve
-    after them.
+    """Data of a selectable band; its bounds are traces `place` and `place + 1`, its
+    curve the next.
     """
     band: dict[str, Any] = {"lower": place, "upper": place + 1, "line": place + 2}
-    if curve.slopes is not None:
-        band["slopes"] = [floats(column) for column in curve.slopes[rows].T]
+    if curve.derivatives is not None:
+        band["derivatives"] = [floats(column) for column in curve.derivatives[rows].T]
     if curve.deviation is not None:
         band["deviation"] = floats(curve.deviation[rows])
     return band
@@ -192,9 +200,7 @@ def _beyond(time: float) -> dict[str, Any]:
 def bar_plot(
     names: Sequence[str], values: Sequence[float], xlabel: str, notes: Sequence[str]
 ) -> dict[str, Any]:
-    """Horizontal bars, the first on top, one colour for each sign; `notes` are shown beside the
-    pointer.
-    """
+    """Horizontal bars, the first on top, one colour for each sign; `notes` are tooltips."""
     colours = [COLOURS[0] if v >= 0 else COLOURS[1] for v in values]
     bars = {
         "type": "bar",
@@ -209,12 +215,12 @@ def bar_plot(
         "hoverinfo": "text",
     }
     low, high = min(0.0, *values), max(0.0, *values)
-    room = 0.34 * (high - low) or 1.0  # for numbers beside short bars, on their side of zero
+    margin = 0.34 * (high - low) or 1.0  # for the numbers beside short bars
     layout = {
         "xaxis": {
             "title": {"text": xlabel},
             "zeroline": True,
-            "range": [low - room if low < 0 else low, high + room if high > 0 else high],
+            "range": [low - margin if low < 0 else low, high + margin if high > 0 else high],
         },
         "yaxis": {
             "autorange": "reversed",
@@ -229,5 +235,5 @@ def bar_plot(
 
 
 def bar_height(count: int) -> int:
-    """Pixels for so many bars."""
+    """Height of a plot with so many bars (pixels)."""
     return 90 + 34 * count

@@ -1,5 +1,5 @@
-"""The parts of a report that tell how it was computed: the head of the page, method, residuals,
-times, versions and parameters.
+"""Report sections on the computation: page head, method, residuals, times, versions
+and parameters.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ ONE = {
 
 
 def summary(run: Run) -> str:
-    """One line about the mechanism: what it is made of, and how many freedoms it has where that is
-    known.
-    """
+    """One line about the mechanism: its elements, and its degrees of freedom if known."""
     kind = "planar" if run.info["dimension"] == 2 else "spatial"
     counts = run.drawing_plan.get("counts", {})
     parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
@@ -40,7 +38,7 @@ def summary(run: Run) -> str:
 
 
 def _dofs(run: Run) -> int:
-    """Values that the start gives, one for each freedom; 0 where they are not known."""
+    """Number of initial conditions, one for each degree of freedom; 0 if unknown."""
     model = run.live.equations.model if run.is_live else None
     if model is None or model.start_conditions is None or model.beams:
         return 0
@@ -50,7 +48,7 @@ def _dofs(run: Run) -> int:
 
 
 def duration(run: Run) -> str:
-    """How long the motion takes."""
+    """Duration of the motion, as text."""
     stopped = run.info.get("stopped")
     if stopped is not None:
         return f"stopped at {run.time[-1]:g} s of {stopped['duration']:g} s"
@@ -58,17 +56,17 @@ def duration(run: Run) -> str:
 
 
 def computed_section(run: Run, plots: Plots) -> str:
-    """Method, steps, residuals, energies, times, versions, parameters."""
+    """Method, steps, residuals, energies, times, versions and parameters."""
     i, drawn = run.info, at_most_times(run).time.size
     residuals = ", ".join(
         f"{name} {printed(r, 2)} {unit}"
         for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
-    told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
+    entries: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
     if "configuration" in i:
-        told["configuration"] = i["configuration"]
+        entries["configuration"] = i["configuration"]
     if "steps" in i:
-        told |= {
+        entries |= {
             "time steps": f"{counted(i['steps'], 'step', 'steps')} of {step_text(i)}",
             "stored times": (
                 f"{run.time.size:,}"
@@ -76,50 +74,53 @@ def computed_section(run: Run, plots: Plots) -> str:
             ),
         }
     if "tolerance" in i:
-        told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
+        entries |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
     if i["iterations"]:  # explicit schemes have none
-        told["iterations"] = f"{i['iterations']:,}"
-    told["largest constraint residuals"] = residuals
-    told |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
-    told |= {f"version of {name}": v for name, v in i["versions"].items()}
-    parts = [facts(told)]
+        entries["iterations"] = f"{i['iterations']:,}"
+    entries["largest constraint residuals"] = residuals
+    entries |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
+    entries |= {f"version of {name}": v for name, v in i["versions"].items()}
+    parts = [facts(entries)]
     if run.time.size > 1:
         parts.append(energy_plots(run, plots))
     if rows := parameter_rows(run):
         parts.append(
             folded(
                 "parameters",
-                table(["parameter", "value", "unit", "lower bound", "upper bound", "spread"], rows),
+                table(
+                    ["parameter", "value", "unit", "lower bound", "upper bound", "distribution"],
+                    rows,
+                ),
             )
         )
     lead = (
         "Residuals are the largest violations of the constraints and of their first and second"
-        " derivatives over the run. The total energy stays the same only where nothing drives or"
-        " damps the mechanism."
+        " derivatives over the run. The total energy is constant only without drivers and"
+        " damping."
     )
     return section("computed", "How it was computed", *parts, lead=lead)
 
 
 def parameter_rows(run: Run) -> list[list[Any]]:
-    """Values of this run, with unit, bounds and spread where the mechanism is at hand."""
+    """Values of this run, with unit, bounds and distribution if the mechanism is available."""
     known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
     units = parameter_units(run)
     rows = []
     for name, value in run.info["parameters"].items():
-        lower, upper, spread = None, None, ""
+        lower, upper, distribution = None, None, ""
         if name in known:
             (lower, upper), given = known[name].bounds, known[name].spread
-            spread = (
+            distribution = (
                 f"± {printed(given.width)} ({given.sigmas:g} σ)"
                 if isinstance(given, Tolerance)
                 else _distribution(given)
             )
-        rows.append([name, value, units.get(name, ""), lower, upper, spread])
+        rows.append([name, value, units.get(name, ""), lower, upper, distribution])
     return rows
 
 
 def parameter_units(run: Run) -> dict[str, str]:
-    """Units of parameters, as far as the run knows them."""
+    """Units of the parameters, as far as the run has them."""
     if run.is_live:
         return {
             name: p.unit for name, p in run.live.equations.model.parameter_set.parameters.items()
@@ -136,8 +137,8 @@ def parameter_units(run: Run) -> dict[str, str]:
 
 
 def parameter_scales(run: Run) -> dict[str, float]:
-    """What derivatives are multiplied by to be compared: values; where these are zero the width of
-    bounds or tolerances, or else one unit.
+    """Factors that make derivatives comparable: parameter values; for zeros the width of bounds or
+    tolerances, or one unit.
     """
     known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
     return {
@@ -156,7 +157,7 @@ def _width(parameter: Parameter | None) -> float:
 
 
 def _distribution(given: Any) -> str:
-    """A distribution in a word or two."""
+    """Short text of a distribution."""
     if given is None:
         return ""
     name = getattr(getattr(given, "dist", None), "name", "") or type(given).__name__

@@ -10,7 +10,7 @@ from .encoding import escaped, printed
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6) -> str:
-    """Words to the left and numbers to the right."""
+    """A table as HTML, words left-aligned and numbers right-aligned."""
     right = [
         bool(rows)
         and any(is_written_number(row[k]) for row in rows)
@@ -31,13 +31,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6
         for row in rows
     )
     return (
-        '<div class="table"><table'
-        f' style="--columns:{len(head)}"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<div class="table"><table style="--columns:{len(head)}">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
 def facts(pairs: Mapping[str, Any]) -> str:
-    """Names and what they are."""
+    """Names with their values, as a list."""
     return (
         '<dl class="facts">'
         + "".join(
@@ -48,21 +48,21 @@ def facts(pairs: Mapping[str, Any]) -> str:
 
 
 def section(key: str, heading: str, *parts: str, lead: str = "") -> str:
-    """A part of the page with its heading."""
-    said = f'<p class="lead">{escaped(lead)}</p>' if lead else ""
-    return f'<section id="{key}"><h2>{escaped(heading)}</h2>{said}{"".join(parts)}</section>'
+    """A section of the page with its heading."""
+    lead_html = f'<p class="lead">{escaped(lead)}</p>' if lead else ""
+    return f'<section id="{key}"><h2>{escaped(heading)}</h2>{lead_html}{"".join(parts)}</section>'
 
 
 def note(text: str) -> str:
-    """A remark on what is shown; nothing for none."""
+    """A remark; empty for an empty text."""
     return f'<p class="note">{escaped(text)}</p>' if text else ""
 
 
 def grid(*parts: str, small: bool = False) -> str:
-    """Side by side where there is room; small ones need less."""
+    """Parts side by side where the page is wide enough; small ones need less width."""
     return f'<div class="grid{" small" if small else ""}">{"".join(parts)}</div>'
 
 
 def folded(summary: str, *parts: str) -> str:
-    """Shown when asked for."""
+    """Parts that are shown on demand."""
     return f"<details><summary>{escaped(summary)}</summary>{''.join(parts)}</details>"

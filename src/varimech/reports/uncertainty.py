@@ -1,5 +1,5 @@
-"""The parts of a report about what tolerances do: moments with what each parameter has in them, and
-samples with their histograms.
+"""Report sections on uncertainty: moments with the contribution of each parameter, and Monte Carlo
+samples with histograms.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_p
 from .tables import folded, grid, section, table
 
 SIGMAS = 3.0
+"""Half-width of bands, in standard deviations, as usual for tolerances."""
 MOST_BARS = 64
-"""Of a histogram."""
+"""Most bars of a histogram: as many as stay legible."""
 
 
 def moments_section(moments: Moments, plots: Plots) -> str:
@@ -54,11 +55,13 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         title = (
             name
             if until is None
-            else f"{name}: holds to {moments.accuracy:g} standard deviations up to {end:.3g} s"
+            else f"{name}: valid within {moments.accuracy:g} standard deviations up to {end:.3g} s"
         )
         over_time.append(plots.add(title, curve_plot(curves, axis_title(name, unit), until=until)))
         over_time.append(
-            plots.add(f"spread of {name} by each parameter alone", _deviations(moments, k))
+            plots.add(
+                f"standard deviation of {name} by each parameter alone", _deviations(moments, k)
+            )
         )
         share = last["contributions"].isel(objective=k).to_numpy()
         order = np.argsort(-share, kind="stable")
@@ -74,7 +77,9 @@ def moments_section(moments: Moments, plots: Plots) -> str:
             notes,
         )
         shares.append(
-            plots.add(f"what is behind the spread of {name}", spec, height=bar_height(len(names)))
+            plots.add(
+                f"contributions to the variance of {name}", spec, height=bar_height(len(names))
+            )
         )
     rows: list[list[Any]] = [
         [
@@ -87,13 +92,14 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         for k, (n, u) in enumerate(zip(moments.objective_names, moments.units, strict=True))
     ]
     lead = (
-        f"Means and standard deviations of order {moments.order} by exact derivatives, as if the"
-        " run ended then; shares at its end."
+        f"Means and standard deviations of order {moments.order} by exact derivatives, as"
+        " functions of"
+        " the end time; shares at the end of the run."
     )
     return section(
         "moments",
         "Tolerances",
-        table(["objective", "mean", "standard deviation", "unit", "holds up to (s)"], rows),
+        table(["objective", "mean", "standard deviation", "unit", "valid up to (s)"], rows),
         grid(*over_time),
         grid(*shares),
         folded("all contributions", _contributions(moments)),
@@ -102,13 +108,13 @@ def moments_section(moments: Moments, plots: Plots) -> str:
 
 
 def _deviations(moments: Moments, k: int) -> dict[str, Any]:
-    """Over time, with |∂ψ/∂ρ| σ, what each of those parameters that matter most would make alone:
-    squares add up, not these.
+    """Over time, |∂ψ/∂ρ| σ of the parameters that contribute most; their squares add
+    up, not these.
     """
     std = moments.std.isel(objective=k).to_numpy()
     parts = np.abs(moments.slopes[:, k]) * moments.spreads.sigma
     order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
-    curves = [Curve("all together", moments.time, std, colour=GREY)]
+    curves = [Curve("all parameters", moments.time, std, colour=GREY)]
     curves += [
         Curve(
             moments.spreads.names[i],
@@ -138,7 +144,7 @@ def _contributions(moments: Moments) -> str:
 
 def study_section(study: Study, plots: Plots) -> str:
     """Means and quantiles over time, histograms at the end."""
-    made = []
+    figures = []
     quantiles = study.quantile([0.05, 0.95]).to_numpy()
     data = study.dataset
     for k, (name, unit) in enumerate(zip(study.objective_names, study.units, strict=True)):
@@ -147,7 +153,7 @@ def study_section(study: Study, plots: Plots) -> str:
         median = study.quantile(0.5).to_numpy()[:, k]
         if study.time.size > 1:
             mean = study.mean.to_numpy()[:, k]
-            for title, base in ((name, np.zeros_like(mean)), (f"{name} less its mean", mean)):
+            for title, base in ((name, np.zeros_like(mean)), (f"{name} minus its mean", mean)):
                 low, high, five, most = (side - base for side in (*extremes, *band))
                 curves = [
                     Curve(
@@ -168,43 +174,42 @@ def study_section(study: Study, plots: Plots) -> str:
                         colour=COLOURS[0],
                     ),
                 ]
-                made.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
-        made.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
+                figures.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
+        figures.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
     failed = f"; {study.failed} failed" if study.failed else ""
-    asked = "" if study.stopped is None else f" of {study.stopped:,}, where it was stopped"
+    requested = "" if study.stopped is None else f" of {study.stopped:,}, stopped early"
     sampling = (
-        f"{study.count:,} samples{asked} ({study.sampling.kind}, seed"
+        f"{study.count:,} samples{requested} ({study.sampling.kind}, seed"
         f" {study.sampling.seed}){failed}"
     )
     lead = (
         f"{sampling}, in {study.seconds['run']:.2g} s. ± is the half-width of a 95 % confidence"
         " interval of the mean; other "
     )
-    lead += "numbers have the digits that their own 95 % intervals leave."
+    lead += "numbers are rounded to the digits that their own 95 % intervals support."
     return section(
         "study",
         "Monte Carlo",
         table(*known_table(study)),
-        grid(*made),
-        folded("spreads of the parameters", _spreads(study)),
+        grid(*figures),
+        folded("distributions of the parameters", _distributions(study)),
         lead=lead,
     )
 
 
-def _spreads(study: Study) -> str:
-    """How each parameter varies."""
-    told = study.spreads.described()["parameters"]
-    rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in told]
+def _distributions(study: Study) -> str:
+    """Distribution of each parameter."""
+    parameters = study.spreads.described()["parameters"]
+    rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in parameters]
     return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 
 
 def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
-    """Neighbouring bins together, so that some are left to be seen."""
+    """Histogram with neighbouring bins merged to a legible number."""
     counts = study.histogram(name)
     middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])
-    together = max(
-        1, -(-len(middles) // min(MOST_BARS, math.ceil(2 * study.count ** (1 / 3))))
-    )  # Rice's rule
+    # Rice's rule
+    together = max(1, -(-len(middles) // min(MOST_BARS, math.ceil(2 * study.count ** (1 / 3)))))
     groups = np.add.reduceat(counts.to_numpy(), np.arange(0, len(middles), together))
     starts = middles[::together] - width / 2
     bars = {

@@ -1,6 +1,4 @@
-"""What is known of a study so far: chunk by chunk, in their order, the statistics of its samples
-and those that failed.
-"""
+"""State of a study: statistics and failures of its samples, accumulated chunk by chunk in order."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from .sketch import Sketch
 from .statistics import CoMoments, Summary, both
 
 REMEMBERED = 100
-"""Failures that are told in full."""
+"""Failures that are kept in full; a round value that limits memory."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +21,9 @@ class Failure:
     """A sample that failed."""
 
     sample: int
-    """Its number in the study, from 0."""
+    """Number of the sample in the study, from 0."""
     parameters: dict[str, float]
-    """Of those that vary."""
+    """Values of the varying parameters."""
     kind: str
     """Name of the error: "ModelError", "AssemblyError" or "SimulationError"."""
     message: str
@@ -36,16 +34,16 @@ class Accumulator:
     """Sums over samples."""
 
     groups: list[CoMoments | None]
-    """Of each replicate."""
+    """Co-moments of each replicate."""
     summary: Summary | None = None
-    """Of all samples that are done."""
+    """Statistics of all completed samples."""
     taken: int = 0
-    """Samples so far, those that failed among them."""
+    """Samples so far, including those that failed."""
     failed: int = 0
     failures: list[Failure] = field(default_factory=list)
-    """The first of those that failed."""
+    """The first failures."""
     seconds: float = 0.0
-    """That it took so far."""
+    """Elapsed time (s)."""
 
     def add(
         self,
@@ -55,11 +53,11 @@ class Accumulator:
         comoments: CoMoments | None,
         failures: list[Failure],
     ) -> None:
-        """Count the samples of a chunk in."""
-        place = chunk % len(self.groups)
-        self.summary, self.groups[place] = (
+        """Add the samples of a chunk."""
+        replicate = chunk % len(self.groups)
+        self.summary, self.groups[replicate] = (
             both(self.summary, summary),
-            both(self.groups[place], comoments),
+            both(self.groups[replicate], comoments),
         )
         self.taken += samples
         self.failed += len(failures)
@@ -67,7 +65,7 @@ class Accumulator:
 
     @property
     def count(self) -> int:
-        """Samples that are done."""
+        """Completed samples."""
         return self.taken - self.failed
 
     @property
@@ -76,7 +74,7 @@ class Accumulator:
         return [g for g in self.groups if g is not None]
 
     def stored(self) -> dict[str, Any]:
-        """As plain arrays and numbers."""
+        """The state as plain arrays and numbers."""
         arrays: dict[str, Any] = {
             "taken": self.taken,
             "failed": self.failed,
@@ -96,7 +94,7 @@ class Accumulator:
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Any], failures: list[Failure]) -> Accumulator:
-        """From what was stored."""
+        """The state from stored arrays."""
 
         def read(prefix: str, names: tuple[str, ...]) -> dict[str, Any]:
             return {name: _plain(arrays[f"{prefix}.{name}"]) for name in names}

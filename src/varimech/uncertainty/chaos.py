@@ -89,15 +89,15 @@ class Chaos(Result):
     def sobol(self) -> SobolIndices:
         """Sobol indices of the sums."""
         check_independent(self.study)
-        found, d = openturns().FunctionalChaosSobolIndices(self.result), len(self.study.names)
+        indices, d = openturns().FunctionalChaosSobolIndices(self.result), len(self.study.names)
         objectives = range(len(self.study.objective_names))
-        first = [[found.getSobolIndex(i, k) for i in range(d)] for k in objectives]
-        total = [[found.getSobolTotalIndex(i, k) for i in range(d)] for k in objectives]
+        first = [[indices.getSobolIndex(i, k) for i in range(d)] for k in objectives]
+        total = [[indices.getSobolTotalIndex(i, k) for i in range(d)] for k in objectives]
         second = np.full((len(objectives), d, d), np.nan)
         for k in objectives:
             for i in range(d):
                 for j in range(i):
-                    second[k, i, j] = second[k, j, i] = found.getSobolIndex([j, i], k)
+                    second[k, i, j] = second[k, j, i] = indices.getSobolIndex([j, i], k)
         arrays = {"first": np.array(first), "total": np.array(total), "second": second}
         return SobolIndices(
             self.study.label,

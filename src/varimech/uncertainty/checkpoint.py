@@ -1,9 +1,9 @@
-"""The state of a study in a folder, so that it can go on after a break.
+"""Checkpoints: the state of a study in a folder, from which it can be resumed.
 
-`state.npz` is what is known after the last chunk that was added up, and is replaced as a whole:
-whenever a process ends, it is that of some chunk. It carries a description of everything that
-decides the numbers, and a study that differs in any of it does not go on from there. Samples that
-are kept are in a file for each chunk, `samples-….npz`.
+`state.npz` is the state after the last added chunk, and is replaced atomically: whenever a process
+ends, it is that of some chunk. It contains a description of everything that determines the numbers;
+a study that differs in any of it is not resumed. Kept samples are in a file for each chunk,
+`samples-….npz`.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ from .accumulator import Accumulator, Failure
 
 STATE, SEAL = "state.npz", "sha256"
 FORMAT = 2
-"""Of what is stored; 1, which was not stored itself, had neither sketches nor 32 replicates."""
+"""Version of the stored data; version 1, which did not store its number, had neither sketches nor
+32 replicates.
+"""
 SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
 UNFINISHED = re.compile(rf"{TEMPORARY.pattern}(state|samples-\d{{12,}})\.npz")
-"""Files that were being written."""
+"""Temporary files of interrupted writes."""
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
-"""What becomes of reading files that are cut, empty, or something else."""
+"""Exceptions from reading truncated, empty or foreign files."""
 
 
 class Checkpoint:
@@ -52,24 +54,23 @@ class Checkpoint:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Make the folder, and keep others out of it as long as a study is under way; the system
-        does so, whenever the process ends.
+        """Create the folder and lock it while a study is running; the system releases the lock when
+        the process ends.
 
         Raises:
-            ModelError: if it cannot be made, or another study is under way there.
+            ModelError: if it cannot be created, or another study is running there.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ModelError(
-                f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be"
-                " written to"
+                f"checkpoint: {self.folder} cannot be created ({error}); give a writable folder"
             ) from None
         with _locked(self.folder):
             yield
 
     def load(self) -> tuple[dict[str, Any], Accumulator] | None:
-        """What the study there is about, and how far it came; None if there is none.
+        """Description and state of the stored study; None if there is none.
 
         Raises:
             ModelError: if it cannot be read.
@@ -87,30 +88,29 @@ class Checkpoint:
             raise
         except UNREADABLE as error:
             raise _unreadable(
-                path, error, "delete it to begin anew, or give another folder"
+                path, error, "delete it to start again, or give another folder"
             ) from None
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Make the folder ready for a study about this. Samples that no state knows of are those of
-        another study, and go.
+        """Prepare the folder for a study with this description. Samples without a state belong to
+        another study and are deleted.
         """
         try:
             for path in self.folder.iterdir():
-                if UNFINISHED.fullmatch(
-                    path.name
-                ):  # of a process that was killed while it wrote: this one is alone here
+                # left by a process that was killed while writing; no other study runs here
+                if UNFINISHED.fullmatch(path.name):
                     path.unlink()
             if not (self.folder / STATE).exists():
                 for path in self._files().values():
                     path.unlink()
         except OSError as error:
             raise ModelError(
-                f"checkpoint: {self.folder} cannot be made ready ({error}); give another folder"
+                f"checkpoint: {self.folder} cannot be prepared ({error}); give another folder"
             ) from None
         self._about = dict(about)
 
     def save(self, tally: Accumulator) -> None:
-        """Put this state in place of the last one."""
+        """Replace the stored state."""
         texts = {
             "format": FORMAT,
             "about": json.dumps(self._about),
@@ -119,11 +119,11 @@ class Checkpoint:
         self._write(STATE, _sealed({**tally.stored(), **texts}))
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
-        """Keep the samples of a chunk that begins with this number."""
+        """Store the samples of a chunk; `first` is the number of its first sample."""
         self._write(_name(first), _sealed({"parameters": parameters, "values": values}))
 
     def kept(self, taken: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Parameters and values of the first samples, chunk by chunk.
+        """Parameters and values of the first `taken` samples, chunk by chunk.
 
         Raises:
             ModelError: if some are missing, or cannot be read.
@@ -133,7 +133,8 @@ class Checkpoint:
             path = self.folder / _name(at)
             if at not in files:
                 raise ModelError(
-                    f"checkpoint: {path} is missing, with the samples from number {at} on; {ANEW}"
+                    f"checkpoint: {path} is missing, with the samples from number {at} on;"
+                    f" {RESTART}"
                 )
             try:
                 with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -141,32 +142,30 @@ class Checkpoint:
                     parameters, values = stored["parameters"], stored["values"]
                     whole = 0 < len(parameters) == len(values) <= taken - at
             except UNREADABLE as error:
-                raise _unreadable(path, error, ANEW) from None
+                raise _unreadable(path, error, RESTART) from None
             if not whole:
                 raise ModelError(
                     f"checkpoint: {path} has {len(values)} samples, which do not add up to {taken};"
-                    f" {ANEW}"
+                    f" {RESTART}"
                 )
             yield parameters, values
             at += len(parameters)
 
     def _files(self) -> dict[int, Path]:
-        """Files with samples, by the number of the first; files of others may lie beside them."""
-        found = ((SAMPLES.fullmatch(path.name), path) for path in self.folder.iterdir())
-        return {int(match[1]): path for match, path in found if match}
+        """Sample files by the number of their first sample; other files may be present."""
+        matches = ((SAMPLES.fullmatch(path.name), path) for path in self.folder.iterdir())
+        return {int(match[1]): path for match, path in matches if match}
 
     def _write(self, name: str, arrays: Mapping[str, Any]) -> None:
-        with atomic_write(self.folder / name) as beside, beside.open("wb") as file:
+        with atomic_write(self.folder / name) as temporary, temporary.open("wb") as file:
             np.savez(file, **arrays)
             file.flush()
-            os.fsync(file.fileno())  # or a power failure could leave a name without its content
+            os.fsync(file.fileno())  # a power failure could leave an empty file otherwise
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """A folder that no other study has; where the system has no such locks, that is
-    not looked at.
-    """
+    """Lock a folder against other studies, where the system supports locks."""
     if fcntl is None:
         yield
         return
@@ -177,7 +176,7 @@ def _locked(folder: Path) -> Iterator[None]:
                 fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ModelError(
-                    f"checkpoint: another study is under way in {folder}; wait until it has ended,"
+                    f"checkpoint: another study is running in {folder}; wait until it has ended,"
                     " or give another folder"
                 ) from None
         yield
@@ -186,15 +185,15 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _sealed(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with a digest of all."""
+    """The arrays with a digest."""
     return {**arrays, SEAL: _digest(arrays)}
 
 
 def _unsealed(stored: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """All arrays of a file.
+    """The arrays of a file without the digest.
 
     Raises:
-        ValueError: if they are not those that were written.
+        ValueError: if they do not match the digest.
     """
     arrays = {name: stored[name] for name in stored}
     if str(arrays.pop(SEAL, "")) != _digest(arrays):
@@ -212,16 +211,16 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 
 
 def _check_format(path: Path, arrays: Mapping[str, Any]) -> None:
-    there = int(arrays["format"]) if "format" in arrays else 1
-    if "about" in arrays and there != FORMAT:
+    stored = int(arrays["format"]) if "format" in arrays else 1
+    if "about" in arrays and stored != FORMAT:
         raise ModelError(
-            f"checkpoint: {path} has format {there}, of another version of Varimech; this one"
+            f"checkpoint: {path} has format {stored}, of another version of Varimech; this one"
             f" continues format {FORMAT}. Finish the study with that version, delete the file to"
-            " begin anew, or give another folder"
+            " start again, or give another folder"
         )
 
 
-ANEW = "delete the folder to begin anew, or put the file back"
+RESTART = "delete the folder to start again, or restore the file"
 
 
 def _name(first: int) -> str:
@@ -234,21 +233,26 @@ def _unreadable(path: Path, error: Exception, remedy: str) -> ModelError:
     )
 
 
-def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    """A study goes on only as what it was."""
-    there, here = (json.loads(json.dumps(about)) for about in (there, here))
-    if different := [
-        _told(name, there.get(name), here.get(name))
-        for name in {**there, **here}
-        if there.get(name) != here.get(name)
+def check_same(folder: Path, stored: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
+    """Check that a stored study has the same description.
+
+    Raises:
+        ModelError: with the differences.
+    """
+    stored, requested = (json.loads(json.dumps(about)) for about in (stored, requested))
+    if differences := [
+        _difference(name, stored.get(name), requested.get(name))
+        for name in {**stored, **requested}
+        if stored.get(name) != requested.get(name)
     ]:
         raise ModelError(
             f"checkpoint: {folder} belongs to another study, which differs in"
-            f" {'; '.join(different)}. Ask for the same, give another folder, or delete this one"
+            f" {'; '.join(differences)}. Use the same settings, give another folder, or delete"
+            " this one"
         )
 
 
-def _told(name: str, there: Any, here: Any) -> str:
+def _difference(name: str, there: Any, here: Any) -> str:
     short = (
         all(isinstance(x, (str, int, float, bool)) or x is None for x in (there, here))
         and "digest" not in name

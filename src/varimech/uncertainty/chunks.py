@@ -1,4 +1,4 @@
-"""What is done with the samples of a chunk, here or on another machine, and what comes of it."""
+"""Evaluation of the samples of a chunk, in this process or on another machine, and its outcome."""
 
 from __future__ import annotations
 
@@ -13,65 +13,74 @@ from ..core.errors import VarimechError
 from ..core.interrupts import Stopped
 from .statistics import CoMoments, Summary, both
 
-LookAfter = Callable[[np.ndarray, bool], np.ndarray | VarimechError]
-"""One sample by itself: parameter values → objectives (time, objective), or why there are none,
-explained or in short.
+RerunIndividually = Callable[[np.ndarray, bool], np.ndarray | VarimechError]
+"""Rerun one sample individually: (parameter values, whether to explain a failure) → objectives
+(time, objective), or the error.
 """
 EXPLAINED = 2
-"""Failures of a chunk that are explained; each may take as long as thousands of samples."""
+"""Failures of a chunk that are explained; each explanation may take as long as thousands of
+samples.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """The first-order model  ψ(μ) + g (x − μ)  beside each sample, less its mean, which is ψ(μ)."""
+    """Control variate: the first-order model  ψ(μ) + g (x − μ)  at each sample, minus its mean
+    ψ(μ).
+    """
 
     indices: list[int]
     mean: np.ndarray
-    """μ, of the parameters that vary."""
-    slopes: np.ndarray
-    """g: (parameter, time × objective)"""
+    """μ of the varying parameters."""
+    derivatives: np.ndarray
+    """g: (parameter, time × objective)."""
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """g (x − μ) for each sample. Summed up parameter by parameter, which gives the same bits
-        however many samples and cores there are.
+        """g (x − μ) for each sample. Summed parameter by parameter, which gives the same bits for
+        any number of samples and cores.
         """
-        total = np.zeros((len(rows), self.slopes.shape[1]))
+        total = np.zeros((len(rows), self.derivatives.shape[1]))
         for k, (index, μ) in enumerate(zip(self.indices, self.mean, strict=True)):
-            total += (rows[:, index, None] - μ) * self.slopes[k]
+            total += (rows[:, index, None] - μ) * self.derivatives[k]
         return total
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of the samples of a chunk."""
+    """Outcome of the samples of a chunk."""
 
     summary: Summary | None
-    """Of those that are done; None if there are none."""
+    """Statistics of the completed samples; None if there are none."""
     comoments: CoMoments | None
     left: tuple[int, ...]
-    """Places, among the rows, of samples that have to be looked after one by one."""
+    """Row indices of samples that have to be rerun individually."""
     values: np.ndarray | None
-    """(sample, time × objective), NaN where there are none; only where samples are kept."""
+    """(sample, time × objective), NaN for missing ones; only if samples are kept."""
     failures: tuple[tuple[int, VarimechError], ...] = ()
-    """Places of samples that failed for good, and why."""
+    """Row indices of samples that failed finally, with their errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Runs the samples of a chunk and sums them up. Can be sent anywhere: it holds no model, only
-    functions and numbers.
+    """Evaluates the samples of a chunk and accumulates their statistics. It can be sent to any
+    machine: it contains no model, only functions and numbers.
     """
 
     sampler: Sampler | None
     columns: int
     """Times × objectives."""
     centre: np.ndarray
-    """About which quantiles are counted, of each column."""
+    """Centre of the quantile sketch of each column."""
     control: Control | None
     keep: bool
 
     def __call__(self, rows: np.ndarray, stop: Event | None = None) -> Outcome:
-        """For values of all parameters, a row a sample."""
+        """Evaluate samples.
+
+        Args:
+            rows: values of all parameters, one row for each sample.
+            stop: event that cancels the evaluation.
+        """
         if self.sampler is None or not len(rows):
             return Outcome(
                 None,
@@ -79,11 +88,11 @@ class Work:
                 tuple(range(len(rows))),
                 np.full((len(rows), self.columns), np.nan) if self.keep else None,
             )
-        found = in_slices(self.sampler, rows, stop)
-        return self.summed_up(rows, found.values.reshape(len(rows), -1), found.done)
+        samples = in_slices(self.sampler, rows, stop)
+        return self.summed_up(rows, samples.values.reshape(len(rows), -1), samples.done)
 
     def summed_up(self, rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
-        """What values of samples, (sample, time × objective), come to."""
+        """Statistics of sample values, (sample, time × objective)."""
         left = tuple(np.flatnonzero(~done).tolist())
         summary = comoments = None
         if done.any():
@@ -97,11 +106,9 @@ class Work:
         return Outcome(summary, comoments, left, values if self.keep else None)
 
     def finished(
-        self, rows: np.ndarray, outcome: Outcome, rerun_individually: LookAfter, stop: Event
+        self, rows: np.ndarray, outcome: Outcome, rerun_individually: RerunIndividually, stop: Event
     ) -> Outcome:
-        """The same with the rest looked after; what becomes of it is added to that of
-        the others.
-        """
+        """The outcome with the remaining samples rerun individually and added."""
         if not outcome.left:
             return outcome
         values, failures = (
@@ -111,11 +118,11 @@ class Work:
         for k in outcome.left:
             if stop.is_set():
                 raise Stopped
-            found = rerun_individually(rows[k], len(failures) < EXPLAINED)
-            if isinstance(found, VarimechError):
-                failures.append((k, found))
+            result = rerun_individually(rows[k], len(failures) < EXPLAINED)
+            if isinstance(result, VarimechError):
+                failures.append((k, result))
             else:
-                values[k] = found.ravel()
+                values[k] = result.ravel()
         rest = self.summed_up(rows, values, np.isfinite(values).all(axis=1))
         kept = (
             None

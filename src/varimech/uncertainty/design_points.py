@@ -1,11 +1,11 @@
-"""Design points: the points of a limit that are nearest to the origin, in the space of independent
-standard normal variables u.
+"""Design points: the points of the limit surface that are nearest to the origin, in the space of
+independent standard normal variables u.
 
-A search by sequential quadratic programming ends at one of them, the one on whose side it began.
-Others are looked for along rays from the origin: where a ray meets the limit sooner than the
-tangent planes of all points known so far say, another search begins. A point at which the limit
-bends around the origin is no nearest one, and counts only where there is no other; so do points
-that are less likely by far.
+Sequential quadratic programming converges to one of them, depending on its initial point. Others
+are searched along rays from the origin: where a ray meets the limit before the tangent planes of
+all known points, another search begins. A point at which the limit bends around the origin is not a
+local minimum of the distance, and counts only if there is no other; much less likely points are
+neglected.
 
 The probability of first order is that of the union of the half-spaces beyond all tangent planes,
 P_i = Φ(−β_i), P_ij that of two of them at once: Ditlevsen's upper bound
@@ -33,57 +33,57 @@ if TYPE_CHECKING:
 
 FORMULAS = ("Breitung", "Hohenbichler", "Tvedt")
 ERROR = 1e-6
-"""Of a design point, and of the limit there, in standard deviations."""
+"""Tolerance of a design point, and of the limit there, in standard deviations; a round value."""
 MOST = 200
-"""Runs of a search; it takes some ten where there is a design point."""
+"""Most runs of a search; it takes some ten if there is a design point."""
 ENOUGH = 1e-3
-"""What the limit may be missed by: some runs have errors that keep a search from more."""
+"""Accepted distance from the limit: errors of runs may keep a search from a smaller one."""
 RADII = np.array([1.5, 3.0, 4.5, 6.0])
-"""Where rays are evaluated: beyond 6 a probability is below 1e-9."""
+"""Radii at which rays are evaluated: beyond 6 a probability is below 1e-9."""
 RAYS = 32
-"""Random rays, besides those along the axes and the gradient."""
+"""Random rays, besides those along the axes and the gradient; a round value."""
 SEARCHES = 8
-"""That begin from rays, at most."""
+"""Most searches that begin from rays."""
 SOONER = 0.9
-"""A ray that meets the limit before this part of the distance to the tangent planes has another
-design point behind it.
+"""A ray that meets the limit before this share of the distance to the tangent planes leads to
+another design point.
 """
 NEGLIGIBLE = 1e-3
-"""Design points less likely than this part of the likeliest one are left out."""
+"""Design points less likely than this share of the likeliest one are neglected."""
 OPPOSITE = 1 - 1e-12
-"""Largest correlation, for a covariance that is no matrix of rank one."""
+"""Largest correlation, so that the covariance matrix stays regular."""
 APART = 0.1
-"""Distance from which two design points are two."""
+"""Smallest distance of two distinct design points."""
 
 
 @dataclass(frozen=True, eq=False)
 class DesignPoint:
-    """A point of the limit that is nearest to the origin, as far as its neighbours go."""
+    """A point of the limit that is locally nearest to the origin."""
 
     beta: float
-    """Its distance from the origin."""
+    """Distance from the origin (reliability index)."""
     standard: np.ndarray
     """u*, in the standard space."""
     values: np.ndarray
-    """Of the parameters that vary."""
+    """Values of the varying parameters."""
     sorms: dict[str, float]
-    """Probabilities of second order, by formula; not a number where the limit is curved too much
-    for one.
+    """Second-order probabilities by formula; NaN if the curvature of the limit is too large for
+    one.
     """
     curvatures: np.ndarray
-    """Of the limit, in the standard space."""
+    """Curvatures of the limit in the standard space."""
     result: Any = field(repr=False)
     """`openturns.SORMResult`."""
 
     @property
     def form(self) -> float:
-        """Probability of first order."""
+        """First-order probability."""
         return float(openturns().Normal().computeCDF([-self.beta]))
 
     @property
     def nearest(self) -> bool:
-        """Whether all points around it are farther: the limit is curved less than a sphere about
-        the origin would be.
+        """Whether all neighbouring points of the limit are farther from the origin: it is curved
+        less than a sphere.
         """
         return math.isfinite(self.sorms["Breitung"])
 
@@ -95,20 +95,20 @@ class DesignPoint:
 
 @dataclass(eq=False)
 class Limit:
-    """The limit of an event that does not hold at the origin; its function is positive where the
-    event happens.
+    """The limit of an event that does not occur at the origin; its function is positive where the
+    event occurs.
     """
 
     study: GlobalStudy
     what: str
-    """In words, for errors."""
+    """Description for error messages."""
     objective: int
     limit: float
     above: bool
     """Whether the event is above the limit."""
 
     def __call__(self, u: np.ndarray) -> np.ndarray:
-        """How far beyond the limit points are, (n, d), in units of the objective; NaN where a run
+        """Distance of points, (n, d), beyond the limit, in units of the objective; NaN if a run
         fails.
         """
         values = self.study.runs.reachable(self.study.spreads.from_normal(u))[:, self.objective]
@@ -116,20 +116,23 @@ class Limit:
 
     @cached_property
     def middle(self) -> np.ndarray:
-        """The medians of the parameters, the origin of the standard space."""
+        """Medians of the parameters, the origin of the standard space."""
         return self.study.spreads.from_normal(np.zeros((1, len(self.study.names))))[0]
 
     @cached_property
-    def slope(self) -> np.ndarray:
-        """The gradient of the objective there."""
+    def gradient(self) -> np.ndarray:
+        """Gradient of the objective at the medians."""
         return np.array(self.study.function.gradient(self.middle))[:, self.objective]
 
     def search(self, start: np.ndarray, scale: float) -> DesignPoint:
-        """From a point in the standard space; `scale` is a standard deviation of the objective, by
-        which errors are measured.
+        """Search for a design point.
+
+        Args:
+            start: initial point in the standard space.
+            scale: standard deviation of the objective, which scales errors.
 
         Raises:
-            VarimechError: where the search ends beside the limit.
+            VarimechError: if the search does not end on the limit.
         """
         ot, study = openturns(), self.study
         # not by getMarginal, which leaves the diagonals of Hessians out (OpenTURNS 1.27)
@@ -158,7 +161,7 @@ class Limit:
         )
 
     def _sorm(self, ot: Any, event: Any, start: np.ndarray) -> Any:
-        """The design point with exact gradients, and curvatures there by the exact Hessian."""
+        """The design point by exact gradients, and its curvatures by the exact Hessian."""
         solver = ot.NLopt("LD_SLSQP")
         solver.setStartingPoint(start)
         solver.setMaximumCallsNumber(MOST)
@@ -173,18 +176,18 @@ class Limit:
         except (RuntimeError, TypeError) as error:
             if self.study.runs.error is not None:
                 raise
-            missed, outcome = math.inf, f"gave up ({str(error).strip()})"
+            missed, outcome = math.inf, f"failed ({str(error).strip()})"
         if not missed < ENOUGH:
             raise VarimechError(
-                f"{self.what}: no point with this limit was found near the middle of the spreads;"
-                f" the search {outcome}. Is it within reach of the parameters at all?"
-                " monte_carlo(…) shows which values are reached"
+                f"{self.what}: no design point was found near the medians of the parameters;"
+                f" the search {outcome}. The limit may be out of reach;"
+                " monte_carlo(…) shows the range of values"
             )
         return result
 
 
 def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
-    """All that are found, the nearest first.
+    """All design points, the nearest first.
 
     Raises:
         VarimechError: if there is none.
@@ -192,7 +195,7 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
     points = list[DesignPoint]()
     failure: Exception | None = None
     rays, met, scale = _rays(limit, rng)
-    if limit.slope.any():
+    if limit.gradient.any():
         try:
             points.append(limit.search(np.zeros(rays.shape[1]), scale))
         except VarimechError as error:
@@ -208,21 +211,21 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
             point = limit.search(met[first] * rays[first], scale)
             if all(np.linalg.norm(point.standard - other.standard) > APART for other in points):
                 points.append(point)
-        except (
-            VarimechError,
-            RuntimeError,
-        ) as error:  # beyond the ray runs may fail, and then there is nothing to be found
+        # runs may fail beyond the ray; then there is no point
+        except (VarimechError, RuntimeError) as error:
             if isinstance(limit.study.runs.error, KeyboardInterrupt):
                 raise
             limit.study.runs.error, failure = None, error
         met[rays @ rays[first] > np.cos(np.pi / 6)] = np.inf
     if not points:
         raise failure or _no_point(limit)
-    return _that_count(points)
+    return _significant(points)
 
 
 def union(points: list[DesignPoint], probabilities: list[float]) -> float:
-    """Of the events beyond each point, whose probabilities by some formula these are."""
+    """Probability of the union of the events beyond each point, from their probabilities by some
+    formula.
+    """
     ot, total = openturns(), 0.0
     for i, (a, p) in enumerate(zip(points, probabilities, strict=True)):
         both = max((_both(ot, a, b) for b in points[:i]), default=0.0)
@@ -241,13 +244,13 @@ def _both(ot: Any, a: DesignPoint, b: DesignPoint) -> float:
 
 
 def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
-    """Directions, (ray, d), how far along each the limit is met first, and a standard deviation of
-    the objective.
+    """Directions, (ray, d), the distance at which each first meets the limit, and a standard
+    deviation of the objective.
     """
     d, study = len(limit.study.names), limit.study
-    σ = math.sqrt(max(limit.slope @ study.spreads.covariance @ limit.slope, 0.0))
+    σ = math.sqrt(max(limit.gradient @ study.spreads.covariance @ limit.gradient, 0.0))
     step = 0.1 * np.eye(d)
-    steepest = (study.spreads.from_normal(step) - study.spreads.from_normal(-step)) @ limit.slope
+    steepest = (study.spreads.from_normal(step) - study.spreads.from_normal(-step)) @ limit.gradient
     drawn = np.concatenate([np.eye(d), steepest[None], rng.standard_normal((RAYS // 2, d))])
     size = np.linalg.norm(drawn, axis=1)
     half = drawn[size > 0] / size[size > 0, None]
@@ -260,14 +263,14 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
         names = ", ".join(study.names)
         raise ModelError(
             f"probability: the gradient of {study.objective_names[limit.objective]!r} vanishes at"
-            f" the medians of {names}, and nothing changes it within six standard deviations"
+            f" the medians of {names}, and it does not change within six standard deviations"
         )
     return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
 
 
 def _first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
-    """Where values along each ray first get positive, by straight lines between the radii; infinite
-    where they do not.
+    """Radius at which values along each ray first become positive, by linear interpolation;
+    infinite if they do not.
     """
     met, before, r_before = np.full(at_origin.size, np.inf), at_origin, 0.0
     for r, values in zip(RADII, beyond, strict=True):
@@ -279,7 +282,7 @@ def _first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
 
 
 def _to_planes(points: list[DesignPoint], rays: np.ndarray) -> np.ndarray:
-    """How far along each ray the first of the tangent planes is met."""
+    """Distance along each ray to the first tangent plane."""
     nearest = np.full(len(rays), np.inf)
     for p in points:
         along = rays @ p.standard
@@ -287,26 +290,23 @@ def _to_planes(points: list[DesignPoint], rays: np.ndarray) -> np.ndarray:
     return nearest
 
 
-def _that_count(points: list[DesignPoint]) -> list[DesignPoint]:
-    """The nearest ones, as far as there are such, that are not negligible."""
-    some = [p for p in points if p.nearest] or points
-    some.sort(key=lambda p: p.beta)
-    return [p for p in some if p.form >= NEGLIGIBLE * some[0].form]
+def _significant(points: list[DesignPoint]) -> list[DesignPoint]:
+    """Local minima of the distance, if there are any, that are not negligible."""
+    candidates = [p for p in points if p.nearest] or points
+    candidates.sort(key=lambda p: p.beta)
+    return [p for p in candidates if p.form >= NEGLIGIBLE * candidates[0].form]
 
 
 def _no_point(limit: Limit) -> VarimechError:
     return VarimechError(
-        f"{limit.what}: no point with this limit was found within six standard deviations of the"
-        " middle of the spreads. Is it within reach of the parameters at all? monte_carlo(…) shows"
-        " which values are reached"
+        f"{limit.what}: no design point was found within six standard deviations of the medians of"
+        " the parameters. The limit may be out of reach; monte_carlo(…) shows the range of values"
     )
 
 
 def _second(result: Any, formula: str) -> float:
     try:
         return float(getattr(result, f"getEventProbability{formula}")())
-    except (
-        RuntimeError,
-        TypeError,
-    ):  # a limit that is curved towards the origin as much as a sphere about it
+    # the limit is curved around the origin as much as a sphere
+    except (RuntimeError, TypeError):
         return math.nan

@@ -7,7 +7,8 @@ take their place, with weights n_r. (Of a single replicate, s/√n is an upper b
 With a control x, whose mean is known to be 0, the mean of y is the value of the regression line
 over all samples at x = 0,
 
-    ȳ − β x̄,      β = S_xy / S_xx,      error² = s² (1/n + x̄²/S_xx),      s² = (S_yy − β S_xy) / (n − 2),
+    ȳ − β x̄,      β = S_xy / S_xx,
+    error² = s² (1/n + x̄²/S_xx),      s² = (S_yy − β S_xy) / (n − 2),
 
 with S the sums of products of distances from the means; of replicates  error² = Σ n_r (r_r − r̄)² /
 (n (R − 1)),  r_r = ȳ_r − β x̄_r. A β from the R means alone would make these residuals smaller than
@@ -27,31 +28,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.errors import ModelError, check_numbers
 from .statistics import CoMoments, Summary
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 FEWEST = 8
-"""Replicates from which their skewness is estimated; of fewer it is bounded by chance."""
+"""Fewest replicates whose skewness is estimated; of fewer it is dominated by chance."""
 LEVEL = 0.95
-"""Probability with which a confidence interval holds the true value, where nothing else is said."""
+"""Default probability with which a confidence interval contains the true value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A number for each column, and how well it is known."""
+    """A number for each column, and its accuracy."""
 
     value: np.ndarray
     error: np.ndarray
-    """Standard error; NaN where samples do not suffice to tell."""
+    """Standard error; NaN if there are too few samples."""
     dof: int
-    """Degrees of freedom of Student's distribution that its error has."""
+    """Degrees of freedom of Student's distribution of its error."""
     shape: tuple[np.ndarray, np.ndarray] | None = None
-    """Skewness and excess kurtosis of the means of replicates, where there are such."""
+    """Skewness and excess kurtosis of the means of replicates, if there are any."""
 
     def half_width(self, level: float) -> np.ndarray:
-        """Half of the interval that holds the true number with this probability."""
+        """Half-width of the interval that contains the true number with this probability."""
         from scipy.special import ndtri, stdtrit
 
         if self.dof <= 0:
@@ -59,15 +65,13 @@ class Estimate:
         quantile = stdtrit(self.dof, (1 + level) / 2)
         if self.shape is not None:
             z, (skewness, kurtosis) = float(ndtri((1 + level) / 2)), self.shape
-            bent = skewness**2 * (z**4 + 2 * z**2 - 3) / 18 - kurtosis * (z**2 - 3) / 12
-            quantile = quantile + np.maximum(bent, 0.0) * z / (self.dof + 1)
+            correction = skewness**2 * (z**4 + 2 * z**2 - 3) / 18 - kurtosis * (z**2 - 3) / 12
+            quantile = quantile + np.maximum(correction, 0.0) * z / (self.dof + 1)
         return np.asarray(self.error * quantile)
 
 
 def mean_of(groups: Sequence[CoMoments], *, controlled: bool) -> Estimate:
-    """The mean of all samples; one group of independent ones, or some groups that are independent
-    of each other.
-    """
+    """Mean of all samples: one group of independent ones, or several independent groups."""
     total, several = reduce(CoMoments.merged, groups), len(groups) > 1
     means, dof = (_of_means(groups), len(groups) - 1) if several else (total, total.count - 1)
     n, varies = total.count, total.xx > 0
@@ -77,27 +81,39 @@ def mean_of(groups: Sequence[CoMoments], *, controlled: bool) -> Estimate:
         )
     S_xx = np.where(varies, total.xx, 1.0)
     β = np.where(varies, total.xy / S_xx, 0.0)
-    left = np.maximum(means.yy - 2 * β * means.xy + β**2 * means.xx, 0.0)
+    residual = np.maximum(means.yy - 2 * β * means.xy + β**2 * means.xx, 0.0)
     if not several:
-        left, dof = left * (1 + n * total.control**2 / S_xx), dof - 1
+        residual, dof = residual * (1 + n * total.control**2 / S_xx), dof - 1
     residuals = [g.mean - β * g.control for g in groups]
-    return Estimate(total.mean - β * total.control, _error(left / n, dof), dof, _shape(residuals))
+    return Estimate(
+        total.mean - β * total.control, _error(residual / n, dof), dof, _shape(residuals)
+    )
 
 
 def variance_of(summary: Summary, groups: Sequence[CoMoments]) -> Estimate:
-    """The variance of samples: its error by their fourth moment, or by how far
-    replicates differ.
+    """Variance of the samples, with its error from their fourth moment or from the differences of
+    replicates.
     """
     n, v = summary.count, summary.variance
     if len(groups) == 1:
-        spread = np.maximum(summary.m4 / n - (summary.m2 / n) ** 2, 0.0)
-        return Estimate(v, np.sqrt(spread / n) if n > 1 else np.full_like(v, np.nan), n - 1)
+        kurtosis_term = np.maximum(summary.m4 / n - (summary.m2 / n) ** 2, 0.0)
+        return Estimate(v, np.sqrt(kurtosis_term / n) if n > 1 else np.full_like(v, np.nan), n - 1)
     each, weights = (
         np.array([g.yy / g.count for g in groups]),
         np.array([g.count for g in groups])[:, None],
     )
-    apart = (weights * (each - (weights * each).sum(axis=0) / n) ** 2).sum(axis=0)
-    return Estimate(v, _error(apart / n, len(groups) - 1), len(groups) - 1)
+    differences = (weights * (each - (weights * each).sum(axis=0) / n) ** 2).sum(axis=0)
+    return Estimate(v, _error(differences / n, len(groups) - 1), len(groups) - 1)
+
+
+def bands_about(mean: xr.DataArray, std: xr.DataArray, sigmas: float) -> xr.Dataset:
+    """The mean minus and plus a number of standard deviations: `lower` and `upper`."""
+    import xarray as xr
+
+    check_numbers("bands", sigmas=sigmas)
+    if not sigmas > 0:
+        raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
+    return xr.Dataset({"lower": mean - sigmas * std, "upper": mean + sigmas * std})
 
 
 def _of_means(groups: Sequence[CoMoments]) -> CoMoments:
@@ -111,8 +127,8 @@ def _of_means(groups: Sequence[CoMoments]) -> CoMoments:
 
 
 def _shape(means: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Skewness and excess kurtosis of means of replicates, each counted alike; None where they are
-    too few to know.
+    """Skewness and excess kurtosis of the means of replicates, equally weighted; None if there are
+    too few.
     """
     if len(means) < FEWEST:
         return None

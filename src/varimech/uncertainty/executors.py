@@ -1,10 +1,10 @@
-"""Where chunks of samples are carried out: in threads of this process, by the workers of a Dask
-cluster, or on a card.
+"""Execution of chunks of samples: in threads of this process, by the workers of a Dask cluster, or
+on a GPU.
 
-An executor takes the rows of parameter values of one chunk after the other and gives what came of
-them in the same order; it keeps no more chunks under way than it needs to be busy. Chunks do not
-depend on it and are added up in their order, so neither do the results, to the last bit; only a
-card, which rounds differently, gives others in the last digits.
+An executor takes the parameter rows of one chunk after another and returns the outcomes in the same
+order; it keeps no more chunks in progress than it needs to be busy. Chunks do not depend on it and
+are added in order, so the results are identical to the last bit; only a GPU, which rounds
+differently, differs in the last digits.
 """
 
 from __future__ import annotations
@@ -25,39 +25,46 @@ from ..backends.cuda import check_gpu, gpu_for
 from ..backends.sampler import Sampler, Samples
 from ..core.errors import ModelError, VarimechError, check_whole
 from ..core.interrupts import stopping, workers
-from .chunks import LookAfter, Outcome, Work
+from .chunks import Outcome, RerunIndividually, Work
 
 AHEAD = 2
-"""Chunks under way for each thread or worker."""
+"""Chunks in progress for each thread or worker: one runs while the next waits."""
 LAUNCHED = 1 << 18
-"""Samples at a launch on a card: several times as many as it carries out at a time."""
+"""Samples of a GPU launch: several times as many as it runs at once."""
 SUMMING = 2
-"""Threads that sum up what a card yields: more of them wait for the interpreter."""
+"""Threads that accumulate GPU results: more would wait for the interpreter."""
 RETRIES = 3
-"""How often a chunk is tried again where a worker breaks down."""
+"""Number of times a chunk is repeated if a worker fails."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 class Executor(Protocol):
-    """Carries out chunks."""
+    """Executes chunks."""
 
     elsewhere: bool
-    """Whether it needs a compiled program, however few samples there are: Python's own loop stays
-    in this process.
+    """Whether it needs a compiled program, however few samples there are: the interpreted loop
+    stays in this process.
     """
 
     def run(
-        self, work: Work, rerun_individually: LookAfter, chunks: Iterable[np.ndarray]
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
     ) -> Generator[Outcome, None, None]:
-        """What comes of the rows of each chunk, in order. `work` can be done anywhere; what it
-        leaves is looked after in this process.
+        """Outcomes of the rows of each chunk, in order. `work` can run anywhere; samples that it
+        leaves are rerun individually in this process.
         """
 
 
 def executor_of(given: Any) -> Executor:
-    """The executor for what a user says."""
+    """The executor for a user's argument.
+
+    Args:
+        given: None, a number of threads, "cuda", or a dask.distributed.Client.
+
+    Raises:
+        ModelError: for anything else.
+    """
     if given is None:
         return Threads(os.cpu_count() or 1)
     if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
@@ -70,15 +77,15 @@ def executor_of(given: Any) -> Executor:
         (kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client")
         for kind in type(given).__mro__
     ):
-        return Cluster(given)  # told by its name, so that nobody else needs Dask
+        return Cluster(given)  # recognised by name, so that Dask is not required
     raise ModelError(
         f"executor = {given!r} must be a number of threads, a dask.distributed.Client, 'cuda', or"
-        " left out for a thread on each core"
+        " omitted for one thread on each core"
     )
 
 
 class Threads:
-    """Threads of this process; compiled runs leave the interpreter to others."""
+    """Threads of this process; compiled runs release the interpreter."""
 
     elsewhere = False
 
@@ -86,7 +93,7 @@ class Threads:
         self.count = count
 
     def run(
-        self, work: Work, rerun_individually: LookAfter, chunks: Iterable[np.ndarray]
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
     ) -> Generator[Outcome, None, None]:
         """See `Executor`."""
         with workers(self.count) as (pool, stop):
@@ -99,24 +106,22 @@ class Threads:
 
 
 class Lost(Exception):
-    """Whatever was to run samples is gone, or cannot run them; the message is its own reason."""
+    """The cluster is lost, or cannot run samples; the message is its reason."""
 
 
 @contextmanager
 def _reporting_loss() -> Iterator[None]:
-    """Errors of Dask, of which there are many kinds, as one."""
+    """Convert the many kinds of Dask errors to `Lost`."""
     try:
         yield
     except (VarimechError, Lost):
         raise
-    except (Exception, CancelledError) as error:  # a future that is cancelled is no Exception
+    except (Exception, CancelledError) as error:  # CancelledError is not an Exception
         raise Lost(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}") from None
 
 
 class Cluster:
-    """Workers of a Dask cluster. One that is lost does no harm: what it had to do is done by
-    another.
-    """
+    """Workers of a Dask cluster. If one is lost, another one takes over its work."""
 
     elsewhere = True
 
@@ -133,62 +138,61 @@ class Cluster:
         self.client = client
 
     def run(
-        self, work: Work, rerun_individually: LookAfter, chunks: Iterable[np.ndarray]
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
     ) -> Generator[Outcome, None, None]:
         """See `Executor`."""
         _compiled(work)
         client = self.client
-        # a task and not scattered data: where all workers that hold it are lost, it can be made
-        # again
+        # a task and not scattered data: it can be recreated if all workers that hold it are lost
         with _reporting_loss():
-            everywhere = client.submit(_itself, work, pure=False, retries=RETRIES)
+            shared_work = client.submit(_itself, work, pure=False, retries=RETRIES)
 
-        under_way: set[Any] = set()
+        in_progress: set[Any] = set()
 
         def sent() -> Iterator[tuple[np.ndarray, Any]]:
             for rows in chunks:
                 with _reporting_loss():
-                    future = client.submit(_done, everywhere, rows, pure=False, retries=RETRIES)
-                under_way.add(future)
+                    future = client.submit(_done, shared_work, rows, pure=False, retries=RETRIES)
+                in_progress.add(future)
                 yield rows, future
 
         def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
             rows, future = pair
             try:
                 with _reporting_loss():
-                    found = _result_of(future)
+                    outcome = _result_of(future)
             finally:
-                under_way.discard(future)
-            return work.finished(rows, found, rerun_individually, stop)
+                in_progress.discard(future)
+            return work.finished(rows, outcome, rerun_individually, stop)
 
         def threads() -> int:
             with _reporting_loss():
                 return max(1, sum(client.nthreads().values()))
 
-        def give_up() -> None:
-            with suppress(Exception, CancelledError):  # where nothing is left to be told so
-                client.cancel(list(under_way))
+        def cancel() -> None:
+            with suppress(Exception, CancelledError):  # the cluster may be gone
+                client.cancel(list(in_progress))
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(give_up) as stop:
+        with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(cancel) as stop:
             yield from _in_order(pool, finish, sent(), lambda: AHEAD * threads())
 
 
 class OnGpu:
-    """One thread of a card a sample, many chunks at a launch; they are summed up in threads of this
-    process.
+    """One GPU thread for each sample, many chunks in one launch; threads of this process accumulate
+    the results.
     """
 
     elsewhere = True
 
     def run(
-        self, work: Work, rerun_individually: LookAfter, chunks: Iterable[np.ndarray]
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
     ) -> Generator[Outcome, None, None]:
         """See `Executor`."""
         sampler = _compiled(work)
-        card = gpu_for(sampler)
+        gpu = gpu_for(sampler)
 
         def launched(group: list[np.ndarray]) -> tuple[list[np.ndarray], Samples]:
-            return group, sampler.by(card, np.concatenate(group))
+            return group, sampler.by(gpu, np.concatenate(group))
 
         def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
             return work.finished(
@@ -203,26 +207,27 @@ class OnGpu:
             ThreadPoolExecutor(SUMMING) as pool,
             stopping() as stop,
         ):
-            for group, found in _in_order(
-                launching, launched, _gathered(chunks, min(card.most, LAUNCHED)), lambda: AHEAD
+            for group, samples in _in_order(
+                launching, launched, _gathered(chunks, min(gpu.most, LAUNCHED)), lambda: AHEAD
             ):
                 ends = np.cumsum([len(rows) for rows in group])[:-1]
                 yield from pool.map(
-                    summed_up, group, np.split(found.values, ends), np.split(found.done, ends)
+                    summed_up, group, np.split(samples.values, ends), np.split(samples.done, ends)
                 )
 
 
 def _compiled(work: Work) -> Sampler:
-    """What carries out samples elsewhere than in this process."""
+    """The compiled program that other machines need."""
     if work.sampler is None and find_compiler() is None:
         raise ModelError(
-            f"executor: a card or a cluster needs a compiled program: {NO_COMPILER}; leave executor"
-            " out to use threads"
+            f"executor: a GPU or a cluster needs a compiled program: {NO_COMPILER}; omit executor"
+            " to use threads"
         )
     if work.sampler is None:
         raise ModelError(
-            "executor: this mechanism has no compiled program that finds its own start, as a card"
-            " or a cluster needs it; leave executor out to use threads"
+            "executor: this mechanism has no compiled program that assembles its own initial"
+            " state, as a"
+            " GPU or a cluster needs it; omit executor to use threads"
         )
     return work.sampler
 
@@ -238,7 +243,7 @@ def _result_of(future: Any) -> Outcome:
 
 
 def _gathered(chunks: Iterable[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:
-    """Several chunks at a time, of so many samples altogether; a single chunk may have more."""
+    """Groups of chunks with at most so many samples; a single chunk may have more."""
     group: list[np.ndarray] = []
     for rows in chunks:
         if group and sum(map(len, group)) + len(rows) > most:
@@ -263,7 +268,7 @@ def _in_order(
     items: Iterable[T],
     ahead: Callable[[], int],
 ) -> Generator[R, None, None]:
-    """What a function makes of items, in their order, a bounded number at a time."""
+    """Results of a function for items, in order, with a bounded number in progress."""
     waiting: deque[Future[R]] = deque()
     try:
         for item in items:

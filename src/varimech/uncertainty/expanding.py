@@ -29,27 +29,27 @@ from ..solving.task import Task
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
-from .neighbour_runs import Beside, directions_of, unexplained
+from .neighbour_runs import NeighbourRuns, directions_of, unexplained
 from .parameter_distributions import Correlation, Given, ParameterDistributions, distributions_of
 
 if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 OUTPUTS = 100
-"""Intervals between stored results where steps are chosen and nothing is said."""
+"""Default output intervals of adaptive runs: enough for smooth curves."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Expanded:
-    """What runs at the means of the parameters tell."""
+    """Runs at the means of the parameters."""
 
     path: Trajectory
     curvatures: np.ndarray | None
-    """All second derivatives, where they are known."""
+    """All second derivatives, if known."""
     solver: Solver
     task: Task
     ran: float
-    """Seconds."""
+    """Run time (s)."""
 
 
 def moments(
@@ -60,7 +60,9 @@ def moments(
     order: int,
     accuracy: float,
 ) -> Moments:
-    """Expand objectives about the means of the parameters."""
+    """Expand objectives about the means of the parameters; `Mechanism.moments` documents the
+    arguments.
+    """
     began = time.perf_counter()
     if order not in (1, 2):
         raise ModelError(f"moments: order = {order!r} must be 1 or 2")
@@ -69,14 +71,14 @@ def moments(
         raise ModelError(
             f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations"
         )
-    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
+    distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
     if order == 2:
-        check_second(spreads)
-    means = sparse_output(at_means(s, spreads))
-    expanded = (_first_order if order == 1 else _second_order)(means, objectives, spreads)
+        check_second(distributions)
+    means = sparse_output(at_means(s, distributions))
+    expanded = (_first_order if order == 1 else _second_order)(means, objectives, distributions)
     path = expanded.path
     assert path.gradients is not None
-    beside, failed, ran = _beside(means, expanded, spreads)
+    neighbours, failed, ran = _neighbour_runs(means, expanded, distributions)
     seconds = seconds_of(began, expanded.ran + ran)
     schedule = expanded.task.schedule
     result = Moments(
@@ -84,115 +86,123 @@ def moments(
         float(accuracy),
         tuple(objectives),
         tuple(o.unit for o in objectives.values()),
-        spreads,
+        distributions,
         path.time,
         path.objectives,
         path.gradients,
         expanded.curvatures,
-        _error(order, path, expanded.curvatures, spreads, beside, float(accuracy)),
-        s.solvers.run(expanded.solver, schedule, path, means.ρ, spreads.indices, seconds),
+        _error(order, path, expanded.curvatures, distributions, neighbours, float(accuracy)),
+        s.solvers.run(expanded.solver, schedule, path, means.ρ, distributions.indices, seconds),
         seconds,
     )
     _warn(result, failed)
     return result
 
 
-def at_means(s: Simulation, spreads: ParameterDistributions) -> Simulation:
-    """The simulation at the means of the parameters that vary, with others as given."""
+def at_means(s: Simulation, distributions: ParameterDistributions) -> Simulation:
+    """The simulation at the means of the varying parameters, with others as given.
+
+    Raises:
+        ModelError: if a varying parameter is given a value.
+    """
     parameters = s.given or {}
     for name in parameters:
-        if name in spreads.names:
+        if name in distributions.names:
             raise ModelError(
-                f"parameters names {name!r}, which has a spread about a mean of its own",
+                f"parameters names {name!r}, which has its own distribution",
                 remedy=Message(
-                    "give {spreads} to move it, or {} to hold it",
+                    "give {spreads} to change it, or {} to fix it",
                     f"spreads={{{name!r}: None}}",
                     spreads={name: ...},
                 ),
             )
-    return s.at({**parameters, **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))})
+    return s.at(
+        {**parameters, **dict(zip(distributions.names, distributions.mean.tolist(), strict=True))}
+    )
 
 
 def sparse_output(s: Simulation) -> Simulation:
-    """The simulation with a hundred intervals between stored results where steps are chosen and no
-    output is given.
-    """
+    """The simulation, with `OUTPUTS` output intervals for adaptive runs by default."""
     if s.schedule.tolerance and s.options.get("output") is None:
         return s.with_options(output=s.duration / OUTPUTS)
     return s
 
 
 def _second_order(
-    s: Simulation, objectives: Mapping[str, Objective], spreads: ParameterDistributions
+    s: Simulation, objectives: Mapping[str, Objective], distributions: ParameterDistributions
 ) -> _Expanded:
-    """A run with second derivatives for each parameter that varies."""
-    directions = list(np.ascontiguousarray(unit_directions(s.ρ.size, spreads.indices).T))
-    runs = second_derivatives(s, objectives, spreads.indices, directions, False, MEMORY)
+    """A run with second derivatives for each varying parameter."""
+    directions = list(np.ascontiguousarray(unit_directions(s.ρ.size, distributions.indices).T))
+    runs = second_derivatives(s, objectives, distributions.indices, directions, False, MEMORY)
     H = np.stack([d.gradients_along for d in runs.along], axis=2)
     symmetric = (H + np.swapaxes(H, -1, -2)) / 2
     return _Expanded(runs.along[0].trajectory, symmetric, runs.solver, runs.task, runs.seconds)
 
 
 def _first_order(
-    s: Simulation, objectives: Mapping[str, Objective], spreads: ParameterDistributions
+    s: Simulation, objectives: Mapping[str, Objective], distributions: ParameterDistributions
 ) -> _Expanded:
     """A run with first derivatives."""
     solver = s.solver(objectives)
     check_gradients(solver.equations, objectives)
-    task = Task(s.schedule, objectives, spreads.indices, s.backend, s.progress)
+    task = Task(s.schedule, objectives, distributions.indices, s.backend, s.progress)
     run, ran = solver.run(task, s.ρ)
     if s.schedule.tolerance and s.scheme.integrator.traits.given_steps:
-        # choices of steps are no smooth function of parameters
+        # the choice of steps is not a smooth function of the parameters
         task = replace(task, schedule=s.schedule.replayed(run.step_ends))
     return _Expanded(run, None, solver, task, ran)
 
 
-def _beside(
-    s: Simulation, found: _Expanded, spreads: ParameterDistributions
-) -> tuple[Beside, list[str], float]:
-    """Runs one standard deviation to either side of the means, all at once; those that failed, in
-    words, and the seconds they took.
+def _neighbour_runs(
+    s: Simulation, expanded: _Expanded, distributions: ParameterDistributions
+) -> tuple[NeighbourRuns, list[str], float]:
+    """Runs at one standard deviation on both sides of the means, all at once; with messages of
+    failed runs and the run time (s).
     """
-    assert found.path.gradients is not None
-    u = directions_of(found.path.gradients, spreads)
-    rows = spreads.rows(np.concatenate([spreads.mean + u, spreads.mean - u]), s.ρ)
-    task = replace(found.task, indices=None, progress=False)
-    if found.curvatures is None:
+    assert expanded.path.gradients is not None
+    u = directions_of(expanded.path.gradients, distributions)
+    rows = distributions.rows(np.concatenate([distributions.mean + u, distributions.mean - u]), s.ρ)
+    task = replace(expanded.task, indices=None, progress=False)
+    if expanded.curvatures is None:
         _check_sides(s.solvers.data.parameter_set, rows)
-    samples, failures, ran = run_many(found.solver, task, rows, os.cpu_count() or 1)
-    if failures and found.curvatures is None:
+    samples, failures, ran = run_many(expanded.solver, task, rows, os.cpu_count() or 1)
+    if failures and expanded.curvatures is None:
         raise failures[min(failures)]
     values = samples.values
     values[list(failures)] = np.nan
-    words = [f"{type(error).__name__}: {error}" for _, error in sorted(failures.items())]
-    return Beside(u, values[: len(u)], values[len(u) :]), words, ran
+    messages = [f"{type(error).__name__}: {error}" for _, error in sorted(failures.items())]
+    return NeighbourRuns(u, values[: len(u)], values[len(u) :]), messages, ran
 
 
 def _error(
     order: int,
     path: Trajectory,
     H: np.ndarray | None,
-    spreads: ParameterDistributions,
-    beside: Beside,
+    distributions: ParameterDistributions,
+    neighbours: NeighbourRuns,
     accuracy: float,
 ) -> np.ndarray:
-    """Of mean or standard deviation, in standard deviations: by the derivatives at the means, or
-    runs beside them where H is not known.
+    """Error of the mean or standard deviation, in standard deviations: from derivatives at the
+    means, or from neighbouring runs if H is not known.
     """
     assert path.gradients is not None
-    C, seen = (
-        spreads.covariance,
-        unexplained(path.objectives, path.gradients, H, spreads.covariance, beside),
+    C, observed = (
+        distributions.covariance,
+        unexplained(path.objectives, path.gradients, H, distributions.covariance, neighbours),
     )
     if H is not None:
-        slope, curvature = (
+        first_order, curvature = (
             np.sqrt(first_variance(path.gradients, C)),
             np.sqrt(squared_curvature(H, C)),
         )
     else:
-        slope = np.abs(beside.along(np.einsum("toi,ki->kto", path.gradients, beside.directions)))
-        curvature = np.abs(beside.along(beside.there - 2 * path.objectives + beside.back))
-    return estimated_error(order, path.time, slope, curvature, seen, accuracy)
+        first_order = np.abs(
+            neighbours.along(np.einsum("toi,ki->kto", path.gradients, neighbours.directions))
+        )
+        curvature = np.abs(
+            neighbours.along(neighbours.plus - 2 * path.objectives + neighbours.minus)
+        )
+    return estimated_error(order, path.time, first_order, curvature, observed, accuracy)
 
 
 def _check_sides(numbers: ParameterSet, rows: np.ndarray) -> None:
@@ -201,9 +211,11 @@ def _check_sides(numbers: ParameterSet, rows: np.ndarray) -> None:
             numbers.check(row)
         except ModelError as error:
             raise ModelError(
-                "moments: order 1 runs the mechanism at means ± σ, too, to see how long it holds,"
+                "moments: order 1 also runs the mechanism at means ± σ, to estimate its horizon,"
                 f" and there {error}",
-                remedy=Message("{order} does without, or take a smaller spread", order=2),
+                remedy=Message(
+                    "use {order}, which does not need it, or a smaller tolerance", order=2
+                ),
             ) from None
 
 
@@ -211,9 +223,9 @@ def _warn(result: Moments, failed: list[str]) -> None:
     end = result.time[-1]
     if failed:
         message = Message(
-            "{}: runs at means ± σ, which show how long moments hold, failed ({} of them; {}); the"
-            " horizon knows of derivatives at the means only: compare with {}, or take smaller"
-            " spreads",
+            "{}: runs at means ± σ, which estimate the horizon, failed ({} of them; {}); the"
+            " horizon relies on derivatives at the means only: compare with {}, or use smaller"
+            " tolerances",
             result.label,
             len(failed),
             failed[0],
@@ -229,8 +241,8 @@ def _warn(result: Moments, failed: list[str]) -> None:
         return
     listed = ", ".join(f"{name!r} up to t = {t:.3g} s" for name, t in short)
     message = Message(
-        "{}: moments of order {} hold to {:g} standard deviations for {} only, not up to {:g} s:"
-        " look at nothing later, or take a shorter run, smaller spreads, {}or {}",
+        "{}: moments of order {} are valid within {:g} standard deviations for {} only, not up to"
+        " {:g} s: ignore later results, or use a shorter run, smaller tolerances, {}or {}",
         result.label,
         result.order,
         result.accuracy,

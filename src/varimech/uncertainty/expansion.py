@@ -4,7 +4,8 @@
 
     first order:    mean ψ₀,                variance g'Cg = Σᵢ Σⱼ gᵢ gⱼ Cᵢⱼ
     second order:   mean ψ₀ + ½ tr(HC),     variance g'Cg + ½ tr[(HC)²]            (normal x)
-                    variance Σ gᵢ²μ₂ᵢ + Σ gᵢHᵢᵢμ₃ᵢ + ¼ Σ Hᵢᵢ²(μ₄ᵢ − μ₂ᵢ²) + ½ Σ_{i≠j} Hᵢⱼ²μ₂ᵢμ₂ⱼ   (independent x)
+                    variance Σ gᵢ²μ₂ᵢ + Σ gᵢHᵢᵢμ₃ᵢ + ¼ Σ Hᵢᵢ²(μ₄ᵢ − μ₂ᵢ²)
+                             + ½ Σ_{i≠j} Hᵢⱼ²μ₂ᵢμ₂ⱼ                                (independent x)
 
 with μₖ the central moments of each parameter. The second-order variances are those of the quadratic
 exactly. Covariances count with factor 1: the ½ in eq. (4) of Choi, Lee and Yoo (2005) is a slip
@@ -22,9 +23,7 @@ from ..core.messages import Call, Message
 from .parameter_distributions import ParameterDistributions
 
 ROUNDING = 1e-12
-"""Standard deviations that are no larger than this part of an objective's largest
-value are none.
-"""
+"""Standard deviations below this share of an objective's largest value count as zero."""
 
 
 def first_variance(g: np.ndarray, C: np.ndarray) -> np.ndarray:
@@ -38,42 +37,53 @@ def second_mean(values: np.ndarray, H: np.ndarray, C: np.ndarray) -> np.ndarray:
 
 
 def squared_curvature(H: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """tr[(HC)²]: twice the variance that the curvature brings where parameters are normal."""
+    """tr[(HC)²]: twice the variance due to curvature for normal parameters."""
     HC = H @ C
     return np.maximum(np.einsum("toij,toji->to", HC, HC), 0.0)
 
 
-def second_variance(g: np.ndarray, H: np.ndarray, spreads: ParameterDistributions) -> np.ndarray:
-    """The variance of the quadratic."""
-    if spreads.normal:
-        return first_variance(g, spreads.covariance) + 0.5 * squared_curvature(
-            H, spreads.covariance
+def second_variance(
+    g: np.ndarray, H: np.ndarray, distributions: ParameterDistributions
+) -> np.ndarray:
+    """Variance of the quadratic."""
+    if distributions.normal:
+        return first_variance(g, distributions.covariance) + 0.5 * squared_curvature(
+            H, distributions.covariance
         )
-    return _of_independent(g, H, spreads)
+    return _of_independent(g, H, distributions)
 
 
-FIRST_OR_SAMPLES = Message("take {order}, or {}", Call("monte_carlo"), order=1)
+FIRST_OR_SAMPLES = Message("use {order} or {}", Call("monte_carlo"), order=1)
 
 
-def check_second(spreads: ParameterDistributions) -> None:
-    """The variance of a quadratic has to be known."""
-    if not (spreads.normal or spreads.independent):
+def check_second(distributions: ParameterDistributions) -> None:
+    """Check that the variance of the quadratic is available.
+
+    Raises:
+        ModelError: for correlated parameters that are not normal, or without fourth moments.
+    """
+    if not (distributions.normal or distributions.independent):
         raise ModelError(
-            "moments: a variance of order 2 is known for normal parameters, or independent ones;"
-            " these are correlated, and not all normal",
+            "moments: a variance of order 2 is available for normal or for independent parameters;"
+            " these are correlated and not all normal",
             remedy=FIRST_OR_SAMPLES,
         )
-    for name, m in zip(spreads.names, spreads.marginals, strict=True):
+    for name, m in zip(distributions.names, distributions.marginals, strict=True):
         if not np.isfinite(m.higher_moments).all():
             raise ModelError(
                 "moments: a variance of order 2 needs four moments of each parameter, and"
-                f" {m.words} of {name!r} does not have them",
+                f" {m.description} of {name!r} does not have them",
                 remedy=FIRST_OR_SAMPLES,
             )
 
 
-def _of_independent(g: np.ndarray, H: np.ndarray, spreads: ParameterDistributions) -> np.ndarray:
-    μ2, (μ3, μ4) = spreads.sigma**2, np.array([m.higher_moments for m in spreads.marginals]).T
+def _of_independent(
+    g: np.ndarray, H: np.ndarray, distributions: ParameterDistributions
+) -> np.ndarray:
+    μ2, (μ3, μ4) = (
+        distributions.sigma**2,
+        np.array([m.higher_moments for m in distributions.marginals]).T,
+    )
     diagonal = np.einsum("toii->toi", H)
     linear = g**2 @ μ2 + (g * diagonal) @ μ3
     alone = 0.25 * diagonal**2 @ (μ4 - μ2**2)
@@ -82,8 +92,8 @@ def _of_independent(g: np.ndarray, H: np.ndarray, spreads: ParameterDistribution
 
 
 def contributions(values: np.ndarray, g: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """What each parameter adds to the variance of first order, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0
-    where there is none but rounding.
+    """Share of each parameter in the first-order variance, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0 if
+    there is only rounding.
     """
     parts = g * (g @ C)
     whole = parts.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Runs of a mechanism for machines without Varimech."""
+"""Export of runs of a mechanism to machines without Varimech."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..solving.ensemble_runs import sampler_for
 from ..solving.task import Task
 
 MANY = 10**9
-"""Runs ahead: compiling pays."""
+"""Assumed number of runs, so that compiling pays."""
 
 
 def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, target: str) -> Path:
@@ -33,13 +33,12 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
     sampler = sampler_for(solver, Task(schedule, objectives, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(
-            "export: what is written is compiled here first, which needs a C compiler:"
-            f" {NO_COMPILER}"
+            f"export: the program is compiled here first, which needs a C compiler: {NO_COMPILER}"
         )
     if sampler is None:
         raise ModelError(
-            f"mechanism {s.name!r} with {s.scheme.title} has no compiled program that finds"
-            " its own start; another formulation or integrator may have one"
+            f"mechanism {s.name!r} with {s.scheme.title} has no compiled program that"
+            " assembles its own initial state; try another formulation or integrator"
         )
     about: Mapping[str, Any] = {
         "mechanism": s.name,

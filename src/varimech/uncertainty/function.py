@@ -1,10 +1,9 @@
-"""A mechanism as a function of the parameters that vary: objectives at the end of the run, with
-exact gradients and Hessians.
+"""A mechanism as a function of the varying parameters: objectives at the end of the run, with exact
+gradients and Hessians.
 
     x ↦ ψ(x),    ∂ψ/∂x,    ∂²ψ/∂x²
 
-Many points at once are compiled runs over all cores; derivatives are those of the discrete
-solution.
+Many points at once are compiled runs on all cores; derivatives are those of the discrete solution.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Runs:
-    """Values and derivatives of objectives at points of the space of the parameters that vary, each
-    by a run.
+    """Values and derivatives of objectives at points of the space of varying parameters, each by a
+    run.
     """
 
     simulation: Simulation
@@ -47,20 +46,20 @@ class Runs:
     solver: Solver
     task: Task
     error: VarimechError | KeyboardInterrupt | None = None
-    """Why a run failed: OpenTURNS hands on texts of errors only."""
+    """Error of a failed run: OpenTURNS only passes on texts of errors."""
     held: DeferredInterrupt = field(default_factory=no_deferral)
-    """Ctrl-C, which OpenTURNS would make a text of, too."""
+    """Deferred Ctrl-C, which OpenTURNS would convert to a text, too."""
     calls: Counter[str] = field(default_factory=Counter)
-    """How many values, gradients and Hessians were computed."""
+    """Numbers of computed values, gradients and Hessians."""
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective)."""
         points = np.atleast_2d(points)
         self.calls["values"] += len(points)
-        return self._told(lambda: self._values(points))
+        return self._recorded(lambda: self._values(points))
 
     def reachable(self, points: np.ndarray) -> np.ndarray:
-        """ψ, (point, objective), NaN where a run fails."""
+        """ψ, (point, objective), NaN if a run fails."""
         self.calls["values"] += len(points)
 
         def compute() -> np.ndarray:
@@ -70,7 +69,7 @@ class Runs:
             last[list(failures)] = np.nan
             return last
 
-        return self._told(compute)
+        return self._recorded(compute)
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
@@ -82,7 +81,7 @@ class Runs:
             computed = gradient(there, self.objectives, indices, "auto", steps, MEMORY)
             return computed.gradient_history[-1]
 
-        return self._told(compute, point)
+        return self._recorded(compute, point)
 
     def hessian(self, point: np.ndarray) -> np.ndarray:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
@@ -92,13 +91,13 @@ class Runs:
         def compute() -> np.ndarray:
             return hessian(self._at(point), self.objectives, indices, "auto", MEMORY).curvatures
 
-        curvatures = self._told(compute, point)
+        curvatures = self._recorded(compute, point)
         return (curvatures + curvatures.transpose(0, 2, 1)) / 2
 
     @contextmanager
     def own_errors(self, doing: str) -> Iterator[None]:
-        """Errors of runs as they were before OpenTURNS made texts of them; its own with a word
-        about what was being done.
+        """Restore errors of runs that OpenTURNS converted to texts; describe its own errors by
+        `doing`.
         """
         self.error = None
         try:
@@ -112,47 +111,44 @@ class Runs:
             if self.error is not None:
                 raise self.error from None
             raise VarimechError(
-                f"{self.simulation.name!r}: {doing}: OpenTURNS gave up: {other}"
+                f"{self.simulation.name!r}: {doing}: OpenTURNS failed: {other}"
             ) from other
         finally:
             self.held = no_deferral()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.simulation.ρ)
-        if (
-            len(rows) == 1
-        ):  # many compiled runs at once begin with some that show what they have in common
+        if len(rows) == 1:  # a batch would begin with additional runs
             alone = rerun_individually(self.solver, self.task, rows[0])
             if isinstance(alone, VarimechError):
                 raise VarimechError(
-                    f"{self._words(points[0])}: {type(alone).__name__}: {alone}"
+                    f"{self._description(points[0])}: {type(alone).__name__}: {alone}"
                 ) from alone
             return alone.objectives[-1:]
-        found, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
+        samples, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
         for sample, error in sorted(failures.items()):
             more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
             raise VarimechError(
-                f"sample {sample} of {len(rows)}{more}, {self._words(points[sample])}:"
+                f"sample {sample} of {len(rows)}{more}, {self._description(points[sample])}:"
                 f" {type(error).__name__}: {error}"
             ) from error
-        return found.values[:, -1]
+        return samples.values[:, -1]
 
-    def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
-        """What is computed; its error, if any, is kept for later."""
+    def _recorded(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
+        """Result of a computation; its error, if any, is recorded."""
         try:
-            self.simulation.check_unchanged("; call openturns(…) anew")
+            self.simulation.check_unchanged("; call openturns(…) again")
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
             self.error = KeyboardInterrupt()
-            raise VarimechError(
-                "interrupted"
-            ) from None  # OpenTURNS breaks down with what is no Exception
+            # OpenTURNS crashes on what is not an Exception
+            raise VarimechError("interrupted") from None
         except VarimechError as error:
             self.error = (
                 error
                 if point is None
-                else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
+                else VarimechError(f"{self._description(point)}: {type(error).__name__}: {error}")
             )
             raise self.error from error
 
@@ -161,7 +157,7 @@ class Runs:
         names = self.simulation.solvers.data.parameter_set.parameters
         return self.simulation.at(dict(zip(names, row.tolist(), strict=True)))
 
-    def _words(self, point: np.ndarray) -> str:
+    def _description(self, point: np.ndarray) -> str:
         units = [f" {unit}" if unit else "" for unit in self.spreads.units]
         return ", ".join(
             f"{n} = {x:g}{u}"
@@ -170,7 +166,7 @@ class Runs:
 
 
 def function_of(runs: Runs) -> Any:
-    """The same as an `openturns.Function`, whose derivatives have the objective as last index."""
+    """The runs as an `openturns.Function`, whose derivatives have the objective as last index."""
     ot = openturns()
     base: Any = ot.OpenTURNSPythonFunction
 

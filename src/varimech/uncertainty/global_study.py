@@ -1,5 +1,5 @@
 """Global sensitivity and reliability through OpenTURNS: the study as its function, and the three
-things most asked of it.
+most common analyses.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GlobalStudy:
-    """Objectives at the end of the run as a function of the parameters that vary, and the
-    distribution of these.
+    """Objectives at the end of the run as a function of the varying parameters, and their
+    distribution.
 
-    `function` and `distribution` are objects of OpenTURNS and go wherever it takes such; `chaos`,
-    `sobol` and `probability` do what is most asked for.
+    `function` and `distribution` are OpenTURNS objects for any of its algorithms; `chaos`, `sobol`
+    and `probability` are the most common analyses.
     """
 
     label: str
@@ -45,15 +45,15 @@ class GlobalStudy:
     spreads: ParameterDistributions
     runs: Runs = field(repr=False)
     function: Any
-    """`openturns.Function`: parameters that vary → objectives; exact gradients and Hessians, many
-    points at once over all cores.
+    """`openturns.Function`: varying parameters → objectives; exact gradients and Hessians, many
+    points at once on all cores.
     """
     distribution: Any
-    """`openturns.Distribution` of the parameters that vary."""
+    """`openturns.Distribution` of the varying parameters."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters that vary, in the order of the function's arguments."""
+        """Varying parameters, in the order of the function's arguments."""
         return self.spreads.names
 
     def chaos(
@@ -63,14 +63,17 @@ class GlobalStudy:
         distribution.
 
         Args:
-            runs: from which the polynomials are fitted, at points of a scrambled Sobol sequence.
-            checks: further runs, at random points, that tell how good they are.
-            degree: largest total degree; one by which there are half as many polynomials to choose
-                from as runs, if not given.
-            seed: of both sets of points.
+            runs: number of runs for the fit, at points of a scrambled Sobol sequence.
+            checks: number of further runs, at random points, that validate the fit.
+            degree: largest total degree; by default such that there are half as many candidate
+                polynomials as runs.
+            seed: seed of both sets of points.
 
         Returns:
             A `Chaos`: `.mean`, `.std`, `.q2` (1 for perfect), `.sobol`, `.metamodel`, …
+
+        Raises:
+            ModelError: if an argument is invalid.
         """
         from .chaos import chaos_of
 
@@ -91,14 +94,17 @@ class GlobalStudy:
         level: float = 0.95,
         seed: int = 0,
     ) -> SobolIndices:
-        """Sobol indices by runs alone, with confidence intervals; those of `chaos(…).sobol` need
-        far fewer where polynomials fit.
+        """Sobol indices by sampling, with confidence intervals; those of `chaos(…).sobol` need far
+        fewer runs if polynomials fit.
 
         Args:
-            samples: n of n (2d + 2) runs, for d parameters that vary (4n for two of them).
+            samples: n of n (2d + 2) runs, for d varying parameters (4n for two of them).
             estimator: "martinez", "saltelli", "jansen" or "mauntz-kucherenko".
-            level: probability with which intervals hold the true index.
-            seed: of the random numbers.
+            level: probability with which intervals contain the true index.
+            seed: seed of the random numbers.
+
+        Raises:
+            ModelError: if an argument is invalid.
         """
         from .sobol import sampled_sobol
 
@@ -116,19 +122,23 @@ class GlobalStudy:
     def probability(
         self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0
     ) -> Reliability:
-        """Probability that an objective lies beyond a limit, by FORM and SORM with exact
-        derivatives at all design points that are found.
+        """Probability that an objective exceeds a limit, by FORM and SORM with exact derivatives at
+        all design points.
 
         Args:
-            event: an objective of this study compared with a number: `ψ >= 3.0`, or `ψ <= 0.1`.
-            samples: runs drawn around the design points and about the origin, which check both by
-                importance sampling; none if 0.
-            level: probability with which their interval holds the true value.
-            seed: of the random numbers.
+            event: comparison of an objective of this study with a number: `ψ >= 3.0`, or `ψ <=
+                0.1`.
+            samples: number of runs around the design points and the origin, which check both by
+                importance sampling; 0 for none.
+            level: probability with which their interval contains the true value.
+            seed: seed of the random numbers.
 
         Returns:
             A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.points`,
-            `.sampled`, `.notes` (what speaks against the numbers), …
+            `.sampled`, `.notes` (warnings about the numbers), …
+
+        Raises:
+            ModelError: if an argument is invalid.
         """
         from .reliability import reliability
 
@@ -145,7 +155,7 @@ class GlobalStudy:
     def __repr__(self) -> str:
         s = self.spreads
         rows = [
-            [n, m.mean, m.sigma, u, m.words.split("(")[0]]
+            [n, m.mean, m.sigma, u, m.description.split("(")[0]]
             for n, m, u in zip(s.names, s.marginals, s.units, strict=True)
         ]
         lines = [
@@ -163,13 +173,13 @@ def global_study(
     given: Given | None,
     correlation: Correlation | None,
 ) -> GlobalStudy:
-    """Check everything; nothing is run yet."""
+    """Check the input and build the study, without any run."""
     openturns()
     spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
     means = at_means(s, spreads)
     solver = means.solver(objectives)
     check_gradients(solver.equations, objectives)
-    # nothing but the end of a run is needed
+    # only the end of a run is evaluated
     only_end: RunOptions = {"progress": False}
     if s.schedule.tolerance:
         only_end["output"] = s.duration
@@ -191,7 +201,7 @@ def global_study(
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Random numbers of OpenTURNS from a seed; afterwards its generator is where it was."""
+    """Seed the random numbers of OpenTURNS; the state of its generator is restored afterwards."""
     generator = openturns().RandomGenerator
     before = generator.GetState()
     generator.SetSeed(seed)
@@ -202,7 +212,11 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def check_varies(study: GlobalStudy, values: Any) -> None:
-    """Shares of a variance need one: of each objective, by the values of a sample of OpenTURNS."""
+    """Check that each objective varies in a sample of OpenTURNS: shares of a variance need one.
+
+    Raises:
+        ModelError: if one does not vary.
+    """
     for k, name in enumerate(study.objective_names):
         if not values.getMarginal(k).computeVariance()[0] > 0:
             raise ModelError(

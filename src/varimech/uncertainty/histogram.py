@@ -1,10 +1,9 @@
 """Histograms that can be merged exactly, in any order.
 
-Bins are the intervals  [k 2ᵉ, (k + 1) 2ᵉ)  of a grid that depends on nothing but the smallest and
-the largest value so far: e is the smallest exponent for which these lie within a given number of
-bins. A coarser grid contains the bounds of every finer one, so two histograms are merged by adding
-up bins, and what comes out is the histogram of all values at once, whatever the order. Between half
-and all of the bins are in use.
+Bins are the intervals  [k 2ᵉ, (k + 1) 2ᵉ)  of a grid that depends only on the smallest and the
+largest value so far: e is the smallest exponent for which these lie within a given number of bins.
+A coarser grid contains the bounds of every finer one, so merging two histograms adds bins, and the
+result is the histogram of all values, in any order. Between half and all of the bins are in use.
 """
 
 from __future__ import annotations
@@ -15,17 +14,18 @@ from functools import cached_property
 import numpy as np
 
 BINS = 1024
+"""Number of bins, a round value: a bin is at most 0.2 % of the range."""
 RELATIVE = 40
-"""No bin is narrower than 2⁻⁴⁰ of the largest value: what differs by rounding needs no finer ones,
-and numbers of bins stay exact.
+"""No bin is narrower than 2⁻⁴⁰ of the largest value: finer bins would only resolve rounding, and
+bin numbers stay exact.
 """
 LOWEST = -960
-"""Smallest exponent."""
+"""Smallest exponent, so that scaling stays within the range of numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Counts of values in bins, one histogram a column."""
+    """Counts of values in bins, one histogram for each column."""
 
     count: int
     """Values in each column."""
@@ -40,7 +40,7 @@ class Histogram:
 
     @classmethod
     def of(cls, values: np.ndarray, bins: int = BINS) -> Histogram:
-        """Of finite values, (n, column)."""
+        """Histogram of finite values, (n, column)."""
         low, high = values.min(axis=0), values.max(axis=0)
         exponent, first = _grid(low, high, bins)
         n, columns = values.shape
@@ -53,7 +53,7 @@ class Histogram:
         return cls(n, low, high, exponent, first, counts.astype(np.min_scalar_type(n)))
 
     def merged(self, other: Histogram) -> Histogram:
-        """Of the values of both."""
+        """Histogram of the values of both."""
         count = self.count + other.count
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         exponent, first = _grid(low, high, self.counts.shape[1])
@@ -66,29 +66,29 @@ class Histogram:
         return self.counts
 
     def bounds(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of one bin in each column, by its place in order."""
+        """Bounds of one bin in each column, by its index in order."""
         return (self.first + place) * self.width, (self.first + place + 1) * self.width
 
     @property
     def width(self) -> np.ndarray:
-        """Of the bins of each column."""
+        """Width of the bins of each column."""
         return np.ldexp(1.0, self.exponent)
 
     def edges(self, column: int) -> np.ndarray:
-        """Of the bins of a column that are in use."""
+        """Edges of the used bins of a column."""
         return (self.first[column] + np.arange(self.used[column] + 1)) * self.width[column]
 
     @cached_property
     def used(self) -> np.ndarray:
-        """How many bins of each column are in use: those up to its largest value."""
+        """Number of used bins of each column: those up to its largest value."""
         return (np.floor(self.high * np.ldexp(1.0, -self.exponent)) - self.first + 1).astype(
             np.int64
         )
 
     def _on(self, exponent: np.ndarray, first: np.ndarray, kind: np.dtype) -> np.ndarray:
-        """The counts on a grid as coarse, or coarser."""
+        """The counts on an equal or coarser grid."""
         counts = self.counts.astype(kind)
-        # column by column, which takes less time than indexing all at once
+        # column by column, which is faster than indexing all at once
         for c in np.flatnonzero((exponent != self.exponent) | (first != self.first)).tolist():
             begin, coarse = coarser(
                 self.counts[c, : self.used[c]],
@@ -102,7 +102,7 @@ class Histogram:
 
 
 def coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray]:
-    """Counts on bins twice as wide, so many times, and the first of these."""
+    """Counts on bins 2^times as wide, and the first of these."""
     if not times:
         return first, counts
     begin, size = first >> times, len(counts)
@@ -114,8 +114,8 @@ def coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray
 
 
 def _grid(low: np.ndarray, high: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents, and first bins, for columns between these values. Scaling by powers of two is
-    exact, and so is all of this.
+    """Exponents and first bins for columns between these values. Scaling by powers of two is exact,
+    and so is the whole computation.
     """
     half, largest = high / 2 - low / 2, np.maximum(np.abs(low), np.abs(high))
     by_range = np.where(half > 0, np.frexp(half)[1] - 1 - bins.bit_length(), LOWEST)

@@ -1,17 +1,18 @@
-"""The probability of a rare event from samples around its design points.
+"""Importance sampling: the probability of a rare event from samples around its design points.
 
-Samples u come from a mixture q of normal densities: around each design point; about the origin as
-the parameters are (φ), so that no weight exceeds the inverse of that share; and about the origin,
-but as wide as the nearest design point is far, for limits that bend around it and for design points
-that nobody found. Each sample of the event counts φ(u)/q(u)/n. (Multiple importance sampling with
-the balance heuristic: E. Veach and L. J. Guibas, SIGGRAPH 1995; shares as in T. Hesterberg,
-Technometrics 37 (1995).)
+Samples u come from a mixture q of normal densities: around each design point; about the origin with
+the density of the parameters (φ), so that no weight exceeds the inverse of that share; and about
+the origin with the distance of the nearest design point as width, for limits that bend around it
+and for undetected design points. Each sample of the event counts φ(u)/q(u)/n. (Multiple importance
+sampling with the balance heuristic: E. Veach and L. J. Guibas, SIGGRAPH 1995; shares as in T.
+Hesterberg, Technometrics 37 (1995).)
 
 The interval is that of a weighted sum of Poisson counts (M. P. Fay and E. J. Feuer, Stat. Med. 16
 (1997)). With y the sum of the weights of the event, v that of their squares, w the largest of them
 and G⁻¹(p; a) the quantile of a gamma distribution of shape a:
 
-    lower = v/y G⁻¹(α/2; y²/v),      upper = v'/y' G⁻¹(1 − α/2; y'²/v'),      y' = y + w,  v' = v + w².
+    lower = v/y G⁻¹(α/2; y²/v),
+    upper = v'/y' G⁻¹(1 − α/2; y'²/v'),      y' = y + w,  v' = v + w².
 
 It is never empty: where no sample belongs to the event, the lower bound is 0, w the largest weight
 there can be, and of n plain samples the upper bound is 3.7/n at 95 %.
@@ -26,9 +27,11 @@ from dataclasses import dataclass
 import numpy as np
 
 BLOCK = 4096
-"""Samples run together."""
+"""Samples that run together, which limits memory; a round value."""
 PLAIN, WIDE = 0.1, 0.1
-"""Shares of the samples about the origin; those around design points have the rest."""
+"""Shares of the samples about the origin (defensive mixture); those around design points have the
+rest.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,15 +43,15 @@ class Sampled:
     upper: float
     samples: int
     hits: int
-    """Samples in the event (the rarer one of it and its contrary)."""
+    """Samples in the event (the rarer one of it and its complement)."""
     failed: int = 0
-    """Samples whose run failed; the lower bound takes all of them outside the event, the upper one
+    """Samples whose run failed; the lower bound counts all of them outside the event, the upper one
     inside.
     """
 
     @property
     def contrary(self) -> Sampled:
-        """Of the contrary event."""
+        """Probability of the complementary event."""
         return Sampled(
             1 - self.probability,
             1 - self.upper,
@@ -67,15 +70,15 @@ def importance_sampling(
     level: float,
     rng: np.random.Generator,
 ) -> Sampled:
-    """The probability of an event with its interval.
+    """Probability of an event with its interval.
 
     Args:
         beyond: function of points in the standard space, (n, d); not negative where the event
-            happens, NaN where that is not known.
+            occurs, NaN if unknown.
         centres: design points, (k, d), at least one.
-        likelihoods: their probabilities, by which samples are shared out.
+        likelihoods: their probabilities, by which samples are distributed.
         samples: n.
-        level: probability with which the interval holds the true value.
+        level: probability with which the interval contains the true value.
         rng: random numbers.
     """
     k, d = centres.shape
@@ -103,8 +106,8 @@ def importance_sampling(
 
 
 def gamma_interval(weights: np.ndarray, largest: float, level: float) -> tuple[float, float]:
-    """Bounds of the sum of these weights; `largest` is the largest there can be, which counts where
-    there is none.
+    """Bounds of the sum of weights; `largest` is the largest possible weight, which counts if there
+    is none.
     """
     from scipy.special import gammaincinv
 
@@ -125,7 +128,7 @@ def _shared_out(shares: np.ndarray, samples: int) -> np.ndarray:
 def _weights(
     u: np.ndarray, means: np.ndarray, scales: np.ndarray, counts: np.ndarray
 ) -> np.ndarray:
-    """φ(u) over the sum of the densities from which samples come, each times how many do."""
+    """φ(u) over the sum of the sampling densities, each times its number of samples."""
     from scipy.special import logsumexp
 
     used = np.flatnonzero(counts)

@@ -1,5 +1,5 @@
-"""The spread of one parameter: normal, any continuous distribution of scipy.stats, or whatever has
-its functions.
+"""Distribution of one parameter: normal, any continuous distribution of scipy.stats, or an object
+with its methods.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..model.parameter import Parameter, Tolerance
 
 @dataclass(frozen=True)
 class Normal:
-    """A normal distribution; tolerances are read as one."""
+    """A normal distribution; tolerances are interpreted as one."""
 
     mean: float
     sigma: float
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
-        """Values with given probabilities to stay below."""
+        """Quantiles of given probabilities."""
         from scipy.special import ndtri
 
         return self.from_normal(ndtri(u))
@@ -37,26 +37,26 @@ class Normal:
         return 0.0, 3 * self.sigma**4
 
     @property
-    def words(self) -> str:
-        """In words."""
+    def description(self) -> str:
+        """The distribution as text."""
         return f"normal(mean={self.mean!r}, sigma={self.sigma!r})"
 
 
 @dataclass(frozen=True)
 class Other:
-    """Any other distribution: a frozen one of scipy.stats, or what is made to look like one."""
+    """Any other distribution: a frozen one of scipy.stats, or an adapted object."""
 
     distribution: Any
     mean: float
     sigma: float
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
-        """Values with given probabilities to stay below."""
+        """Quantiles of given probabilities."""
         return np.asarray(self.distribution.ppf(u), dtype=float)
 
     def from_normal(self, z: np.ndarray) -> np.ndarray:
-        """Values for those of a standard normal variable: each tail by its own probability, which 1
-        − p would round away.
+        """Values for those of a standard normal variable: each tail by its own probability, because
+        1 − p would lose it to rounding.
         """
         from scipy.special import ndtr
 
@@ -65,16 +65,16 @@ class Other:
 
     @property
     def higher_moments(self) -> tuple[float, float]:
-        """Third and fourth central moments; infinite, or not a number, where there are none."""
+        """Third and fourth central moments; infinite or NaN if there are none."""
         skewness, excess = (float(x) for x in self.distribution.stats(moments="sk"))
         return skewness * self.sigma**3, (excess + 3) * self.sigma**4
 
     @property
-    def words(self) -> str:
-        """In words."""
+    def description(self) -> str:
+        """The distribution as text."""
         frozen = self.distribution
         if isinstance(frozen, Frozen):
-            return frozen.words
+            return frozen.description
         given = [
             *(repr(float(x)) for x in frozen.args),
             *(f"{k}={float(x)!r}" for k, x in frozen.kwds.items()),
@@ -86,8 +86,8 @@ Marginal = Normal | Other
 
 
 class Frozen:
-    """Objects with other functions than frozen distributions of scipy.stats, seen as one of them:
-    its newer ones, with icdf and variance, and those of other people.
+    """Adapter that gives other objects the methods of frozen distributions of scipy.stats: its
+    newer ones, with icdf and variance, and third-party ones.
     """
 
     def __init__(self, given: Any):
@@ -95,16 +95,16 @@ class Frozen:
         self._newer = hasattr(given, "icdf")
 
     @property
-    def words(self) -> str:
-        """The same in any process."""
+    def description(self) -> str:
+        """The distribution as text, the same in any process."""
         return " ".join(repr(self.given).split()) if self._newer else type(self.given).__name__
 
     def ppf(self, p: Any) -> Any:
-        """Values with probability p to stay below."""
+        """Quantile: value with probability p below it."""
         return self.given.icdf(p) if self._newer else self.given.ppf(p)
 
     def isf(self, p: Any) -> Any:
-        """Values with probability p to stay above."""
+        """Upper quantile: value with probability p above it."""
         if self._newer:
             return self.given.iccdf(p)
         return (
@@ -112,9 +112,7 @@ class Frozen:
         )
 
     def stats(self, moments: str) -> tuple[Any, ...]:
-        """Mean and variance ("mv"), or skewness and excess kurtosis ("sk"), not a number where
-        these are not known.
-        """
+        """Mean and variance ("mv"), or skewness and excess kurtosis ("sk"); NaN if unknown."""
         if moments == "mv":
             return self.given.mean(), self.given.variance() if self._newer else self.given.var()
         if self._newer:
@@ -125,8 +123,11 @@ class Frozen:
 
 
 def marginal(parameter: Parameter, spread: Any) -> Marginal:
-    """The checked spread of a parameter: a `Tolerance` about its nominal value, or a distribution
-    as it is.
+    """Checked distribution of a parameter: a `Tolerance` about its nominal value, or a
+    distribution.
+
+    Raises:
+        ModelError: if it is not a usable distribution.
     """
     if isinstance(spread, Tolerance):
         return Normal(parameter.value, spread.sigma)
@@ -136,20 +137,21 @@ def marginal(parameter: Parameter, spread: Any) -> Marginal:
         mean, variance = (float(x) for x in frozen.stats(moments="mv"))
     except TypeError:
         raise ModelError(
-            f"{name}: spread has several values for one number; a parameter has one distribution"
+            f"{name}: spread has array-valued numbers; a parameter has one distribution"
         ) from None
-    found = Other(frozen, mean, math.sqrt(variance) if variance > 0 else math.nan)
-    if not (math.isfinite(mean) and math.isfinite(found.sigma)):
+    result = Other(frozen, mean, math.sqrt(variance) if variance > 0 else math.nan)
+    if not (math.isfinite(mean) and math.isfinite(result.sigma)):
         raise ModelError(
-            f"{name}: spread {found.words} has mean {mean:g} and variance {variance:g}; moments"
+            f"{name}: spread {result.description} has mean {mean:g} and variance {variance:g};"
+            " moments"
             " need a finite mean and a positive finite variance: give a distribution that has"
-            " them, or cut its tails off"
+            " them, or truncate it"
         )
-    return Normal(mean, found.sigma) if _is_normal(spread) else found
+    return Normal(mean, result.sigma) if _is_normal(spread) else result
 
 
 def _frozen(name: str, nominal: float, spread: Any) -> Any:
-    """A distribution with its numbers, as frozen ones of scipy.stats look."""
+    """A distribution with its parameters, in the form of frozen ones of scipy.stats."""
     from scipy.stats import rv_continuous, rv_histogram
 
     if isinstance(spread, rv_histogram):
@@ -187,4 +189,4 @@ def _is_normal(spread: Any) -> bool:
 
 
 LOOKS = (("ppf", "mean", "var"), ("icdf", "iccdf", "mean", "variance"))
-"""Functions by which a distribution is known, all of them without further numbers."""
+"""Methods by which a distribution is recognised, all without further arguments."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..results.labels import along_time, with_units
 from ..results.result import Description, Result, Variable
 from ..results.run import Run
-from .bands import bands_about
+from .estimates import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
 from .parameter_distributions import ParameterDistributions
@@ -27,7 +27,7 @@ class Moments(Result):
     """Moments of objectives at every stored time, as if the run ended there; labelled arrays are
     (time, objective).
 
-    `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as
+    `order` is that of `mean`, `variance` and `std`; those of first order are available as
     well.
     """
 
@@ -183,16 +183,16 @@ class Moments(Result):
                 for r in self.table().to_dict("records")
                 if r["objective"] == name
             ]
-            if len(parts) > TOLD:
-                parts[TOLD - 1 :] = [
-                    (f"{len(parts) - TOLD + 1} others", sum(x for _, x in parts[TOLD - 1 :]))
+            if len(parts) > SHOWN:
+                parts[SHOWN - 1 :] = [
+                    (f"{len(parts) - SHOWN + 1} others", sum(x for _, x in parts[SHOWN - 1 :]))
                 ]
             rows += [[name, parameter, f"{100 * share:.1f} %"] for parameter, share in parts]
         return rows
 
 
-TOLD = 8
-"""Parameters of each objective that are told when moments are printed."""
+SHOWN = 8
+"""Most parameters of each objective that are printed; the others are combined."""
 UNITS = {
     "first_mean": "objective_unit",
     "mean": "objective_unit",

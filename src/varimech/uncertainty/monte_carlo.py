@@ -29,13 +29,13 @@ from ..solving.solver import Solver
 from ..solving.task import Task
 from .accumulator import Accumulator
 from .checkpoint import Checkpoint, check_same
-from .chunks import Control, LookAfter, Work
+from .chunks import Control, RerunIndividually, Work
 from .executors import Executor, executor_of
 from .expanding import at_means, sparse_output
 from .parameter_distributions import Correlation, Given, ParameterDistributions, distributions_of
 from .sampling import KINDS, REPLICATES, SOBOL_BITS, Sampling, chunk_size
 from .study import Study
-from .study_run import Conduct, Limits
+from .study_run import Limits, StudyRunner
 
 Target = float | Mapping[str, float] | None
 
@@ -113,7 +113,7 @@ def monte_carlo(
             time.perf_counter() - began,
             _run_at_means(once, solver),
         )
-        Conduct(study, limits, s.ρ, folder, s.progress).execute(
+        StudyRunner(study, limits, s.ρ, folder, s.progress).execute(
             where, work, _rerun_individually(solver, task)
         )
         return study
@@ -250,7 +250,7 @@ def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
     return run
 
 
-def _rerun_individually(solver: Solver, task: Task) -> LookAfter:
+def _rerun_individually(solver: Solver, task: Task) -> RerunIndividually:
     def rerun_ones(row: np.ndarray, explain: bool) -> np.ndarray | VarimechError:
         found = rerun_individually(solver, task, row, explain=explain)
         return found if isinstance(found, VarimechError) else found.objectives

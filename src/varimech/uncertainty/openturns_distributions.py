@@ -1,5 +1,5 @@
-"""Spreads as distributions of OpenTURNS: its own where it has the same, any other one by its
-functions in SciPy.
+"""Parameter distributions as distributions of OpenTURNS: its own where available, any other by the
+methods of SciPy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def openturns() -> Any:
-    """The package, which is optional and slow to import."""
+    """The OpenTURNS package, which is optional and slow to import.
+
+    Raises:
+        ModelError: if it is not installed.
+    """
     try:
         import openturns as ot
     except ImportError:
@@ -27,17 +31,15 @@ def openturns() -> Any:
     return ot
 
 
-def distribution_of(spreads: ParameterDistributions) -> Any:
-    """The joint distribution of the parameters that vary: their own ones under a
-    Gaussian copula.
-    """
+def distribution_of(distributions: ParameterDistributions) -> Any:
+    """Joint distribution of the varying parameters: their marginals under a Gaussian copula."""
     ot = openturns()
-    marginals = [_marginal(ot, m) for m in spreads.marginals]
+    marginals = [_marginal(ot, m) for m in distributions.marginals]
     copula = ot.IndependentCopula(len(marginals))
-    if not spreads.independent:
-        copula = ot.NormalCopula(ot.CorrelationMatrix(spreads.correlation.tolist()))
+    if not distributions.independent:
+        copula = ot.NormalCopula(ot.CorrelationMatrix(distributions.correlation.tolist()))
     joint = ot.JointDistribution(marginals, copula)
-    joint.setDescription(spreads.names)
+    joint.setDescription(distributions.names)
     return joint
 
 
@@ -46,7 +48,8 @@ def _marginal(ot: Any, marginal: Marginal) -> Any:
         return ot.Normal(marginal.mean, marginal.sigma)
     if isinstance(marginal.distribution, Frozen):
         raise ModelError(
-            f"openturns: {marginal.words} is no frozen distribution of scipy.stats, such as"
+            f"openturns: {marginal.description} is not a frozen distribution of scipy.stats, such"
+            " as"
             " scipy.stats.uniform(0.9, 0.2)"
         )
     if marginal.distribution.dist.name == "uniform":
@@ -55,12 +58,12 @@ def _marginal(ot: Any, marginal: Marginal) -> Any:
 
 
 def _wrapped(ot: Any, frozen: Any) -> Any:
-    """A distribution of SciPy that draws by the generator of OpenTURNS, so that its seed counts,
-    and keeps its upper tail.
+    """A SciPy distribution that draws by the generator of OpenTURNS, so that its seed applies, and
+    that resolves the upper tail.
     """
 
     class Wrapped(ot.SciPyDistribution):
-        def getRealization(self) -> list[float]:  # noqa: N802 - names that OpenTURNS looks for
+        def getRealization(self) -> list[float]:  # noqa: N802 - method names of OpenTURNS
             return [float(x) for x in self.getSample(1)[0]]
 
         def getSample(self, size: int) -> np.ndarray:  # noqa: N802

@@ -1,4 +1,4 @@
-"""Spreads of parameters: a distribution for each, and how they hang together.
+"""Joint distribution of parameters: a distribution for each, and their correlation.
 
 Parameters are  x_i = F_i⁻¹(Φ(z_i)),  with F_i the distribution of each and z normal with zero
 means, unit variances and the correlation R (a Gaussian copula). Between normal parameters R is
@@ -23,25 +23,29 @@ from ..model.parameter import Parameter
 from .marginals import Marginal, Normal, marginal
 
 Given = Mapping[str, Any]
-"""Parameter → `Tolerance`, distribution with its numbers, or None."""
+"""Parameter → `Tolerance`, distribution with its parameters, or None."""
 Correlation = Mapping[tuple[str, str], float] | Sequence[Sequence[float]] | np.ndarray
 NODES = 64
-"""Of the rule for covariances, each way."""
-TOLD = (0.001, 0.5, 0.999)
-"""Probabilities whose quantiles are told."""
+"""Nodes of the Gauss–Hermite rule for covariances, in each direction; a round value, exact for
+smooth quantile functions.
+"""
+QUANTILES = (0.001, 0.5, 0.999)
+"""Probabilities whose quantiles are part of the description."""
 
 
 @dataclass(frozen=True, eq=False)
 class ParameterDistributions:
-    """Parameters that vary, in the order of the mechanism, and how."""
+    """Varying parameters, in the order of the mechanism, with their joint distribution."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
     indices: list[int]
-    """Of these parameters among all of the mechanism."""
+    """Indices of these parameters among all of the mechanism."""
     marginals: tuple[Marginal, ...]
     correlation: np.ndarray
-    """(d, d), of the normal variables behind the parameters; theirs too, where these are normal."""
+    """(d, d), of the normal variables behind the parameters; also of the parameters if these are
+    normal.
+    """
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -69,11 +73,11 @@ class ParameterDistributions:
 
     @cached_property
     def independent(self) -> bool:
-        """Whether none is correlated with another."""
+        """Whether all of them are independent."""
         return bool((self.correlation == np.eye(len(self.names))).all())
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
-        """Values for points of the unit cube, (n, d) each; no point may lie on a face of it."""
+        """Values for points inside the unit cube, (n, d) each."""
         if self.independent and not self.normal:
             return np.column_stack(
                 [m.from_uniform(column) for m, column in zip(self.marginals, u.T, strict=True)]
@@ -85,9 +89,8 @@ class ParameterDistributions:
     def from_normal(self, z: np.ndarray) -> np.ndarray:
         """Values for independent standard normal numbers, (n, d) each."""
         if not self.independent:
-            z = np.einsum(
-                "nj,ij->ni", z, self._root
-            )  # each row by itself: the same bits however many there are
+            # row by row: the same bits for any number of rows
+            z = np.einsum("nj,ij->ni", z, self._root)
         if self.normal:
             return self.mean + self.sigma * z
         return np.column_stack(
@@ -95,29 +98,29 @@ class ParameterDistributions:
         )
 
     def rows(self, values: np.ndarray, nominal: np.ndarray) -> np.ndarray:
-        """Values of all parameters of the mechanism, one row for each of `values`; those that do
-        not vary as in `nominal`.
+        """Values of all parameters of the mechanism, one row for each of `values`; fixed ones as in
+        `nominal`.
         """
         rows = np.tile(np.asarray(nominal, dtype=float), (len(values), 1))
         rows[:, self.indices] = values
         return rows
 
     def described(self) -> dict[str, Any]:
-        """As plain data: the distribution of each parameter in words, its mean, sigma and some
+        """Plain data: the distribution of each parameter as text, its mean, sigma and some
         quantiles, and R.
         """
-        told = [
+        parameters = [
             {
                 "name": name,
                 "unit": unit,
-                "distribution": m.words,
+                "distribution": m.description,
                 "mean": m.mean,
                 "sigma": m.sigma,
-                "quantiles": {str(p): float(m.from_uniform(np.array(p))) for p in TOLD},
+                "quantiles": {str(p): float(m.from_uniform(np.array(p))) for p in QUANTILES},
             }
             for name, unit, m in zip(self.names, self.units, self.marginals, strict=True)
         ]
-        return {"parameters": told, "correlation": self.correlation.tolist()}
+        return {"parameters": parameters, "correlation": self.correlation.tolist()}
 
     @cached_property
     def _root(self) -> np.ndarray:
@@ -129,8 +132,15 @@ def distributions_of(
     given: Given | None = None,
     correlation: Correlation | None = None,
 ) -> ParameterDistributions:
-    """Checked spreads: those that parameters carry, with those given by name in their place or
-    besides (None: does not vary).
+    """Checked distributions: those of the parameters, replaced or supplemented by those given.
+
+    Args:
+        parameters: parameters of the mechanism.
+        given: distributions by parameter; None for a fixed one.
+        correlation: numbers by pairs of names, or a matrix in the order of the varying parameters.
+
+    Raises:
+        ModelError: if there is no distribution, or one or the correlation is invalid.
 
     >>> import varimech as vm
     >>> from scipy.stats import uniform
@@ -145,22 +155,22 @@ def distributions_of(
             f"spreads = {given!r} must be distributions by parameter, such as {{'L':"
             " varimech.Tolerance(0.01)}"
         )
-    wanted = {name: p.spread for name, p in parameters.items()}
+    requested = {name: p.spread for name, p in parameters.items()}
     for name, spread in (given or {}).items():
         if name not in parameters:
             raise unknown_name("parameter", name, parameters)
-        wanted[name] = spread
+        requested[name] = spread
     varying = {
         name: marginal(parameters[name], spread)
-        for name, spread in wanted.items()
+        for name, spread in requested.items()
         if spread is not None
     }
     if not varying:
         example = next(iter(parameters), "L")
         raise ModelError(
-            "no parameter has a spread",
+            "no parameter has a distribution",
             remedy=Message(
-                "make it with {}, or give {} or a distribution of scipy.stats with its numbers",
+                "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
                 Written(
                     "parameter(…, spread=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
                 ),
@@ -178,7 +188,7 @@ def distributions_of(
 
 
 def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
-    """R, checked: symmetric, of unit diagonal, positive definite."""
+    """R, checked: symmetric, with unit diagonal, positive definite."""
     R = _from_pairs(names, given) if isinstance(given, Mapping) else _from_matrix(names, given)
     for i, j in combinations(range(len(names)), 2):
         if not -1 < R[i, j] < 1:
@@ -190,9 +200,9 @@ def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
     if values[0] < 1e-12:
         i, j = sorted(np.argsort(-np.abs(vectors[:, 0]))[:2])
         raise ModelError(
-            "correlation: no variables can be correlated like this (smallest eigenvalue"
-            f" {values[0]:.2g}); look first at {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and"
-            " what each has with the others"
+            "correlation: the matrix is not positive definite (smallest eigenvalue"
+            f" {values[0]:.2g}); check first {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and"
+            " the correlations of each with the others"
         )
     return R
 
@@ -207,7 +217,7 @@ def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
             )
         for name in pair:
             if name not in names:
-                raise unknown_name("parameter with a spread", name, names)
+                raise unknown_name("varying parameter", name, names)
         if pair[0] == pair[1]:
             raise ModelError(f"correlation: {pair!r} is a parameter with itself; name two")
         if not isinstance(r, Real) or isinstance(r, bool):
@@ -246,14 +256,15 @@ def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
     for name, r in zip(names, R.diagonal(), strict=True):
         if not abs(r - 1) < 1e-12:
             raise ModelError(
-                f"correlation of {name!r} with itself is {r:g}; it must be 1 (a covariance is no"
-                " correlation)"
+                f"correlation of {name!r} with itself is {r:g}; it must be 1 (give correlations,"
+                " not"
+                " covariances)"
             )
     return (R + R.T) / 2
 
 
 def _covariance(a: Marginal, b: Marginal, r: float) -> float:
-    """Of two parameters whose normal variables have the correlation r."""
+    """Covariance of two parameters whose normal variables have the correlation r."""
     if isinstance(a, Normal) and isinstance(b, Normal):
         return r * a.sigma * b.sigma
     z, w = np.polynomial.hermite_e.hermegauss(NODES)

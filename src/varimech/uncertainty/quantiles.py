@@ -1,15 +1,16 @@
-"""Quantiles of samples of which only counts are kept, and how well they are known.
+"""Quantiles of samples of which only counts are kept, with confidence intervals.
 
 The value of rank k, the k-th smallest, lies in a bin of the histogram and in one of the sketch,
-both exact: between the larger of their lower bounds and the smaller of their upper ones. What
-chance does is known whatever the distribution: the number of n independent samples below the true
-p-quantile is binomial, so with probability 1 − α the latter lies between the values of the ranks
+both exact: between the larger of their lower bounds and the smaller of their upper ones. The
+sampling error does not depend on the distribution: the number of n independent samples below the
+true p-quantile is binomial, so with probability 1 − α the quantile lies between the values of the
+ranks
 
     l = B⁻¹(α/2),      u = B⁻¹(1 − α/2) + 1,
 
 B the distribution of that number; without a bound where there is no such rank. Samples of a Latin
 hypercube vary no more than independent ones (but for a factor n/(n − 1)), those of Sobol sequences
-less as a rule, and the interval is on the safe side. H. A. David and H. N. Nagaraja, Order
+usually less, so that the interval is conservative. H. A. David and H. N. Nagaraja, Order
 Statistics (2003), sec. 7.1; A. B. Owen, SIAM J. Numer. Anal. 34 (1997).
 """
 
@@ -22,8 +23,8 @@ from .sketch import Sketch
 
 
 def quantile(histogram: Histogram, sketch: Sketch, probability: float) -> np.ndarray:
-    """The value of each column below which that share of it lies, interpolated within the narrower
-    bin.
+    """Value of each column below which that share of it lies, interpolated within the
+    narrower bin.
     """
     rank = probability * histogram.count
     ends = [_bin(histogram, rank), _bin(sketch, rank)]
@@ -42,8 +43,8 @@ def bracket(histogram: Histogram, sketch: Sketch, rank: float) -> tuple[np.ndarr
 def interval(
     histogram: Histogram, sketch: Sketch, probability: float, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds between which the true quantile lies with probability `level`, at least; infinite
-    where samples do not reach so far.
+    """Bounds that contain the true quantile with at least probability `level`; infinite if samples
+    do not reach so far.
     """
     from scipy.stats import binom
 
@@ -58,12 +59,12 @@ def interval(
 
 
 def _bin(counted: Histogram | Sketch, rank: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bounds of the bin of each column in which that rank is, and what share of the bin's values
-    are up to there.
+    """Bounds of the bin of each column that contains a rank, and the share of the bin's values up
+    to it.
     """
     counts = counted.ordered()
     total = np.cumsum(counts, axis=1, dtype=np.int64)
-    rank = max(rank, np.finfo(float).tiny)  # the first bin that has any
+    rank = max(rank, np.finfo(float).tiny)  # selects the first bin that is not empty
     place = np.minimum((total < rank).sum(axis=1), counts.shape[1] - 1)
     column = np.arange(len(place))
     inside = np.maximum(counts[column, place].astype(float), 1.0)

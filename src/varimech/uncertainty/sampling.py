@@ -1,17 +1,17 @@
 """Points in the unit cube, chunk by chunk.
 
-A chunk is a fixed number of samples that follows from the seed and its own number alone: any of
-them can be made anywhere, at any time, and the first samples of a longer study are those of a
-shorter one.
+A chunk is a fixed number of samples that depends only on the seed and its own number: it can be
+generated anywhere, at any time, and the first samples of a longer study are those of a shorter one.
 
     random           independent points
-    latin-hypercube  each chunk is a Latin hypercube: of n equal intervals of each parameter, each
-    is met by one of the n samples
-    sobol            32 Sobol sequences, scrambled independently; chunk k goes on with sequence k mod 32
+    latin-hypercube  each chunk is a Latin hypercube: each of n equal intervals of a parameter
+                     contains one of the n samples
+    sobol            32 Sobol sequences, scrambled independently; chunk k continues sequence
+                     k mod 32
 
-The latter two fill the cube more evenly, and one such set of points does not tell how well. Sets
-that are independent of each other do: chunk k belongs to replicate k mod 32, and the error follows
-from how far replicates differ.
+The latter two fill the cube more evenly, but one such set of points has no error estimate.
+Independent sets have: chunk k belongs to replicate k mod 32, and the error follows from the
+differences of replicates.
 """
 
 from __future__ import annotations
@@ -23,51 +23,48 @@ from typing import Any
 import numpy as np
 
 REPLICATES = 32
-"""Means of a hypercube over a curved objective are skewed (its outermost strata decide), and
-Student's interval of a few such means is too short: of 1,000 studies of a quadratic, 16 of them
-covered 90 to 92 %, 32 cover 93 to 95 %, at intervals 1.4 times as wide; 64 gain little more.
-tools/verify/verify_coverage.py has the table.
+"""Number of replicates. Means of a hypercube over a curved objective are skewed (its outermost
+strata decide), and Student's interval of a few such means is too short: of 1,000 studies of a
+quadratic, 16 of them covered 90 to 92 %, 32 cover 93 to 95 %, at intervals 1.4 times as wide; 64
+gain little more. tools/verify/verify_coverage.py has the table.
 """
 ROUND = 16
-"""Chunks of random samples at least, for several cores; and between two comparisons with a target,
-for fewer are no reason to stop.
+"""Smallest number of chunks of random samples, for several cores; and number of chunks between two
+comparisons with a target.
 """
 USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 13, 1 << 7
-"""Samples of a chunk if there are many; if there are very many; and how many chunks these are, as
-each takes some tenths of a millisecond.
+"""Samples of a chunk for many samples; for very many; and the number of chunks from which the
+latter applies, as each takes some tenths of a millisecond.
 """
 VALUES, LEAST = 1 << 22, 16
-"""Values (samples × times × objectives) of a chunk, for its memory; and samples in any case."""
+"""Most values (samples × times × objectives) of a chunk, for its memory; and its fewest samples."""
 EARLY = 1 << 8
-"""Samples of a chunk at most where there is a target, which is compared after whole rounds of
-chunks.
-"""
+"""Most samples of a chunk if there is a target, which is compared after whole rounds of chunks."""
 SOBOL_BITS = 30
+"""Bits of Sobol points, the default of SciPy: 2³⁰ points of each sequence."""
 SMALLEST_POINT = 2.0**-54
-"""No coordinate is smaller: a normal variable would be infinite at 0."""
+"""Smallest coordinate: a normal variable would be infinite at 0."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the samples of a study are drawn."""
+    """Sampling method of a study."""
 
     kind: str
     seed: int
     size: int
     """Samples of a chunk."""
     dimension: int
-    """Parameters that vary."""
+    """Number of varying parameters."""
 
     @property
     def replicates(self) -> int:
-        """Independent parts from whose differences errors are estimated; 1 where the samples
-        themselves are independent.
-        """
+        """Independent parts whose differences estimate errors; 1 for independent samples."""
         return 1 if self.kind == "random" else REPLICATES
 
     @cached_property
     def sequences(self) -> dict[int, Any]:
-        """Sobol sequences where they were left: going on takes less time than going there."""
+        """Sobol sequences at their present positions: continuing is faster than skipping."""
         return {}
 
     def points(self, chunk: int) -> np.ndarray:
@@ -76,9 +73,11 @@ class Sampling:
 
 
 def chunk_size(kind: str, samples: int, columns: int, *, target: bool = False) -> int:
-    """Where none is given, for so many times × objectives: so that all replicates get their share,
-    cores too, and memory suffices. A power of two, as Sobol sequences want it; for Latin hypercubes
-    such that few samples are left over, for a part of a hypercube is not even.
+    """Default samples of a chunk, for so many columns (times × objectives).
+
+    All replicates and cores get a share, and memory suffices. A power of two, as Sobol sequences
+    need; for Latin hypercubes such that few samples are left over, because a part of a hypercube is
+    not even.
     """
     many = min(
         EARLY if target else LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns)
@@ -115,9 +114,8 @@ def _sobol(s: Sampling, chunk: int) -> np.ndarray:
         )
         if turn:
             sequence.fast_forward(turn * s.size)
-    return np.asarray(sequence.random(s.size)) + 2.0 ** -(
-        SOBOL_BITS + 1
-    )  # the middle of the interval that these bits tell
+    # the middle of the interval that these bits represent
+    return np.asarray(sequence.random(s.size)) + 2.0 ** -(SOBOL_BITS + 1)
 
 
 KINDS = {"random": _random, "latin-hypercube": _latin_hypercube, "sobol": _sobol}

@@ -1,11 +1,11 @@
 """Counts of values by their distance from a centre, in bins as fine as the distance is small;
 merged exactly, in any order.
 
-The key of a distance  d = x − c  is |d| as a floating-point number without all but the first r bits
+The key of a distance  d = x − c  is |d| as a floating-point number, truncated to the first r bits
 of its fraction: 2ʳ equal bins in each octave. Keys of the nearest and the farthest distance so far
 decide r, the largest (up to 6) by which these lie within a given number of bins; keys of a smaller
-r are those of a larger one, halved. So the bins depend on nothing but the values themselves, and
-what is merged is the sketch of all values at once, whatever the order. A bin is no wider than 2⁻ʳ
+r are those of a larger one, halved. So the bins depend only on the values themselves, and
+a merged sketch is that of all values, in any order. A bin is no wider than 2⁻ʳ
 of its distance from the centre, whatever the distribution: 1.6 % up to 16 octaves, 3.1 % up to 32,
 6.3 % up to 64. C. Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys: I.
 Epicoco et al., UDDSketch, IEEE Access 8 (2020).
@@ -20,35 +20,33 @@ import numpy as np
 from .histogram import coarser
 
 SIDE = 1024
-"""Bins on either side of the centre."""
+"""Bins on either side of the centre; a round value."""
 FINEST = 6
-"""Largest r."""
+"""Largest r: 1.6 % resolution, finer than sampling errors."""
 DROPPED = 52 - FINEST
-"""Bits of a number that its finest key leaves out."""
+"""Bits of a number that its finest key omits."""
 NEITHER = 1 << 62
-"""Key of the nearest distance where there is none."""
+"""Key of the smallest distance if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Counts of values by distance from a centre, one sketch a column."""
+    """Counts of values by distance from a centre, one sketch for each column."""
 
     centre: np.ndarray
-    """c of each column. Of sketches that are merged it is the same."""
+    """c of each column; merged sketches have the same centre."""
     near: np.ndarray
-    """Finest key of the smallest distance in each column, but for values that are the centre
-    itself.
-    """
+    """Finest key of the smallest distance in each column, except for values at the centre."""
     far: np.ndarray
     """Finest key of the largest distance."""
     same: np.ndarray
-    """How many values are the centre."""
+    """Number of values at the centre."""
     counts: np.ndarray
     """(column, side, bin): side 0 is below the centre, 1 above; bins from the nearest one on."""
 
     @classmethod
     def of(cls, values: np.ndarray, centre: np.ndarray) -> Sketch:
-        """Of finite values, (n, column)."""
+        """Sketch of finite values, (n, column)."""
         n, columns = values.shape
         d = values - centre
         keys = np.abs(d).view(np.int64)
@@ -75,7 +73,7 @@ class Sketch:
         )
 
     def merged(self, other: Sketch) -> Sketch:
-        """Of the values of both."""
+        """Sketch of the values of both."""
         near, far = np.minimum(self.near, other.near), np.maximum(self.far, other.far)
         # no count can be larger than all of them together
         kind = np.min_scalar_type(
@@ -91,7 +89,7 @@ class Sketch:
         )
 
     def bounds(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of one bin in each column, by its place in order."""
+        """Bounds of one bin in each column, by its index in order."""
         bin_ = place - SIDE  # below 0 on the lower side, 0 for the centre
         shift = _shift(self.near, self.far)
         near = np.where(self.near <= self.far, self.near, 0)
@@ -102,7 +100,7 @@ class Sketch:
         return self.centre + lower, self.centre + upper
 
     def _on(self, near: np.ndarray, far: np.ndarray, kind: np.dtype) -> np.ndarray:
-        """The counts in bins between these keys, as coarse or coarser."""
+        """The counts in equal or coarser bins between these keys."""
         counts = self.counts.astype(kind)
         mine, shift = _shift(self.near, self.far), _shift(near, far)
         first, begin = self.near >> mine, near >> shift
@@ -121,8 +119,8 @@ class Sketch:
 
 
 def _shift(near: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """By how many bits keys are shortened so that those of each column lie within the bins of a
-    side.
+    """Number of bits by which keys are shortened so that those of each column fit into the bins of
+    a side.
     """
     shift = np.zeros(near.shape, np.int64)
     while (wide := (near <= far) & ((far >> shift) - (near >> shift) >= SIDE)).any():
@@ -131,5 +129,5 @@ def _shift(near: np.ndarray, far: np.ndarray) -> np.ndarray:
 
 
 def _distance(key: np.ndarray) -> np.ndarray:
-    """The smallest distance that has a finest key."""
+    """Smallest distance with a given finest key."""
     return np.ascontiguousarray(key << DROPPED).view(float)

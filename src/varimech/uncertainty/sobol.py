@@ -131,10 +131,10 @@ def sampled_sobol(
     if len(study.names) == 1:
         raise ModelError(
             f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give"
-            " others a spread too"
+            " others a distribution, too"
         )
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
-    found: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
+    columns: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
     with seeded(seed), study.runs.own_errors("Sobol indices"):
         x = ot.SobolIndicesExperiment(study.distribution, samples, True).generate()
         y = study.function(x)
@@ -145,11 +145,11 @@ def sampled_sobol(
                 True
             )  # narrower than what bootstraps tell, and the same for each call
             indices.setConfidenceLevel(level)
-            found["first"].append(np.array(indices.getFirstOrderIndices()))
-            found["total"].append(np.array(indices.getTotalOrderIndices()))
+            columns["first"].append(np.array(indices.getFirstOrderIndices()))
+            columns["total"].append(np.array(indices.getTotalOrderIndices()))
             second = np.array(indices.getSecondOrderIndices())
             np.fill_diagonal(second, np.nan)
-            found["second"].append(second)
+            columns["second"].append(second)
             intervals = (
                 indices.getFirstOrderIndicesInterval(),
                 indices.getTotalOrderIndicesInterval(),
@@ -158,8 +158,8 @@ def sampled_sobol(
                 np.array(b) for i in intervals for b in (i.getLowerBound(), i.getUpperBound())
             ]
             for bound, value in zip(BOUNDS, bounds, strict=True):
-                found[bound].append(value)
-    dataset = indices_dataset(study, **{name: np.array(values) for name, values in found.items()})
+                columns[bound].append(value)
+    dataset = indices_dataset(study, **{name: np.array(values) for name, values in columns.items()})
     return SobolIndices(
         study.label, f"{estimator} from {x.getSize()} runs, intervals of {100 * level:g} %", dataset
     )

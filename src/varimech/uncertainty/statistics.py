@@ -21,7 +21,7 @@ from .histogram import BINS, Histogram
 from .sketch import Sketch
 
 BLOCK = 1 << 16
-"""Values that are worked on at a time, so that they stay in the cache of the processor."""
+"""Values processed at a time, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Summary:
 
     @classmethod
     def of(cls, values: np.ndarray, centre: np.ndarray, bins: int = BINS) -> Summary:
-        """Of finite values, (n, column), at least one; and the centre of the sketch of
+        """Summary of finite values, (n, column), at least one; `centre` is the sketch centre of
         each column.
         """
         columns = values.shape[1]
@@ -65,11 +65,11 @@ class Summary:
 
     @property
     def variance(self) -> np.ndarray:
-        """Of each column, without bias; NaN for a single value."""
+        """Unbiased variance of each column; NaN for a single value."""
         return self.m2 / (self.count - 1) if self.count > 1 else np.full_like(self.m2, np.nan)
 
     def merged(self, other: Summary) -> Summary:
-        """Of the values of both."""
+        """Summary of the values of both."""
         a, b, n = self.count, other.count, self.count + other.count
         δ = other.mean - self.mean
         u = δ / n
@@ -92,7 +92,7 @@ class Summary:
 
 
 def _side_by_side(parts: list[Summary]) -> Summary:
-    """Summaries of some columns after each other."""
+    """Combine summaries of different columns."""
 
     def joined(of: list[Any], names: tuple[str, ...]) -> dict[str, np.ndarray]:
         return {name: np.concatenate([getattr(x, name) for x in of]) for name in names}
@@ -105,8 +105,8 @@ def _side_by_side(parts: list[Summary]) -> Summary:
 
 @dataclass(frozen=True, eq=False)
 class CoMoments:
-    """Means of values y and of a control x beside them, and sums of products of their distances
-    from these; zeros without a control.
+    """Means of values y and of a control x, and sums of products of their deviations; zeros without
+    a control.
     """
 
     count: int
@@ -119,19 +119,19 @@ class CoMoments:
 
     @classmethod
     def without_control(cls, summary: Summary) -> CoMoments:
-        """Of values that have been summarised."""
+        """Co-moments of values that have been summarised."""
         none = np.zeros_like(summary.mean)
         return cls(summary.count, summary.mean, none, summary.m2, none, none)
 
     @classmethod
     def of(cls, values: np.ndarray, control: np.ndarray) -> CoMoments:
-        """Of finite values, (n, column), and their control."""
+        """Co-moments of finite values, (n, column), and their control."""
         (dy, mean), (dx, offset) = _from_mean(values), _from_mean(control)
         products = [np.einsum("ij,ij->j", a, b) for a, b in ((dy, dy), (dx, dy), (dx, dx))]
         return cls(len(values), values[0] + mean, control[0] + offset, *products)
 
     def merged(self, other: CoMoments) -> CoMoments:
-        """Of the values of both."""
+        """Co-moments of the values of both."""
         n = self.count + other.count
         share, both = other.count / n, self.count * other.count / n
         δy, δx = other.mean - self.mean, other.control - self.control
@@ -144,11 +144,11 @@ class CoMoments:
             self.xx + other.xx + both * δx * δx,
         )
 
-    def columns(self, chosen: slice) -> CoMoments:
-        """Some of the columns."""
+    def columns(self, selected: slice) -> CoMoments:
+        """A range of the columns."""
         return CoMoments(
             self.count,
-            *[getattr(self, name)[chosen] for name in ("mean", "control", "yy", "xy", "xx")],
+            *[getattr(self, name)[selected] for name in ("mean", "control", "yy", "xy", "xx")],
         )
 
 
@@ -156,12 +156,12 @@ Statistics = TypeVar("Statistics", Summary, CoMoments)
 
 
 def both(a: Statistics | None, b: Statistics | None) -> Statistics | None:
-    """Of two parts, as far as there are any."""
+    """Merge two parts, either of which may be None."""
     return b if a is None else a if b is None else a.merged(b)
 
 
 def _from_mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distances from the mean, and that of the mean from the first value."""
+    """Deviations from the mean, and the mean relative to the first value."""
     d = values - values[0]
     offset = d.mean(axis=0)
     d -= offset

@@ -17,9 +17,8 @@ from ..results.labels import along_time, with_units
 from ..results.result import Description, Result
 from ..results.run import Run
 from .accumulator import Accumulator, Failure
-from .bands import bands_about
 from .checkpoint import Checkpoint
-from .estimates import LEVEL, Estimate, mean_of, variance_of
+from .estimates import LEVEL, Estimate, bands_about, mean_of, variance_of
 from .histogram import Histogram
 from .parameter_distributions import ParameterDistributions
 from .quantiles import bracket, interval, quantile

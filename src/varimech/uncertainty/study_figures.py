@@ -1,6 +1,4 @@
-"""Figures of moments and studies: means and bands over time, where they stop to hold, and shares of
-variances.
-"""
+"""Figures of moments and studies: means and bands over time, horizons, and shares of variances."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ if TYPE_CHECKING:
 
 MEAN, FIRST, BEYOND = COLOURS[0], "#777777", "#eeeeee"
 MOST_PARTS = 6
-"""Parameters that are drawn each by itself."""
+"""Most parameters that are drawn individually; the number that stays legible."""
 
 
 def draw_moments(moments: Moments, sigmas: float) -> Figure:
-    """A row an objective: left its mean with a band, right its standard deviation with what each
-    parameter has in it.
+    """One row for each objective: left its mean with a band, right its standard deviation with the
+    contributions of the parameters.
     """
     bands, count = moments.bands(sigmas), len(moments.objective_names)
     figure = new_figure(11.0, 1.2 + 2.4 * count)
@@ -84,8 +82,8 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
 
 
 def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
-    """The standard deviation, filled with the parts of the variance; those that matter least
-    together. Where correlations make some of them negative they do not fill it, and are lines.
+    """The standard deviation, filled with the parts of the variance; the smallest are combined.
+    Parts that correlations make negative are drawn as lines instead.
     """
     t, std = moments.time, moments.std.isel(objective=k).to_numpy()
     parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
@@ -110,7 +108,7 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
 
 
 def _mark_horizon(ax: Axes, horizon: float, end: float) -> None:
-    """A line where the expansion stops to hold, and grey behind it."""
+    """Mark the horizon of the expansion by a line, and the time after it in grey."""
     if horizon < end:
         ax.axvspan(horizon, end, color=BEYOND, zorder=0)
         ax.axvline(
@@ -119,7 +117,7 @@ def _mark_horizon(ax: Axes, horizon: float, end: float) -> None:
 
 
 def draw_study(study: Study, sigmas: float | None) -> Figure:
-    """A panel an objective."""
+    """One panel for each objective."""
     count = len(study.objective_names)
     figure = new_figure(8.0, 1.0 + 2.4 * count)
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
@@ -155,7 +153,7 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
 
 
 def draw_sobol(indices: SobolIndices) -> Figure:
-    """A panel an objective; intervals where there are some."""
+    """One panel for each objective, with intervals if available."""
     objectives, names = indices.dataset["objective"].values, indices.dataset["parameter"].values
     figure = new_figure(1.6 + max(2.4, 0.9 * len(names)), 1.0 + 2.4 * len(objectives))
     axes = figure.subplots(len(objectives), 1, sharex=True, squeeze=False)[:, 0]
@@ -167,12 +165,12 @@ def draw_sobol(indices: SobolIndices) -> Figure:
 
 
 def _sobol_bars(ax: Axes, indices: SobolIndices, objective: str) -> None:
-    """First and total indices side by side."""
+    """First-order and total indices side by side."""
     at = indices.dataset.sel(objective=objective)
     places = np.arange(at.sizes["parameter"])
     for kind, shift, colour, label in (
-        ("first", -0.2, COLOURS[0], "alone"),
-        ("total", 0.2, COLOURS[3], "with others"),
+        ("first", -0.2, COLOURS[0], "first order"),
+        ("total", 0.2, COLOURS[3], "total"),
     ):
         height = at[kind].to_numpy()
         ax.bar(places + shift, height, 0.38, color=colour, label=label)

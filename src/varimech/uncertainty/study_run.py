@@ -1,4 +1,4 @@
-"""The course of a study: draw chunks, add them up in their order, save, and know when to stop."""
+"""Execution of a study: draw chunks, add them in order, save, and decide when to stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..core.messages import Message, Text
 from ..core.progress import progress_bar
 from .accumulator import Failure
 from .checkpoint import Checkpoint
-from .chunks import LookAfter, Outcome, Work
+from .chunks import Outcome, RerunIndividually, Work
 from .estimates import LEVEL
 from .executors import Executor, Lost
 from .sampling import ROUND
@@ -25,20 +25,20 @@ from .study import Study
 from .study_text import so_far
 
 JUDGED = 50
-"""Samples after which the share of failures is judged; at the end in any case."""
+"""Samples after which the share of failures is checked; it is always checked at the end."""
 CERTAIN = 3.0
-"""Standard deviations of that share beyond which it is no chance."""
+"""Standard deviations of the share of failures beyond which it is significant."""
 
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """When a study ends."""
+    """Stopping criteria of a study."""
 
     samples: int
     targets: np.ndarray | None
-    """Half-widths of the means at the end of the run, by objective, that are good enough."""
+    """Sufficient half-widths of the means at the end of the run, by objective."""
     allowed_failures: float
-    """Share of the samples."""
+    """Allowed share of failed samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +46,15 @@ class Drawn:
     """The samples of a chunk, or of a part of it."""
 
     number: int
-    """Of the chunk."""
+    """Number of the chunk."""
     first: int
     """Number of its first sample in the study."""
     rows: np.ndarray
-    """Values of all parameters, a row a sample."""
+    """Values of all parameters, one row for each sample."""
 
 
-class Conduct:
-    """Carries a study on from where it is."""
+class StudyRunner:
+    """Continues a study from its present state."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class Conduct:
         self.study, self.limits, self.base = study, limits, base
         self.folder, self.progress = folder, progress
 
-    def execute(self, where: Executor, work: Work, rerun_individually: LookAfter) -> None:
-        """Until there are as many samples as wanted, or they suffice.
+    def execute(self, where: Executor, work: Work, rerun_individually: RerunIndividually) -> None:
+        """Run until the number of samples is reached, or the targets are met.
 
         Raises:
-            StudyError: if too many fail, or the cluster is lost.
-            Interrupted: on Ctrl-C, with what is counted in.
+            StudyError: if too many samples fail, or the cluster is lost.
+            Interrupted: on Ctrl-C, with the samples so far.
         """
         try:
             self._execute(where, work, rerun_individually)
@@ -83,7 +83,7 @@ class Conduct:
                 raise KeyboardInterrupt from None
             raise self._stopped() from None
 
-    def _execute(self, where: Executor, work: Work, rerun_individually: LookAfter) -> None:
+    def _execute(self, where: Executor, work: Work, rerun_individually: RerunIndividually) -> None:
         study, tally = self.study, self.study.tally
         began, drawn = time.perf_counter() - tally.seconds, deque[Drawn]()
 
@@ -95,17 +95,16 @@ class Conduct:
         with (
             progress_bar(
                 f"{study.label}: {self.limits.samples} samples", self.limits.samples, self.progress
-            ) as tell,
+            ) as report,
             closing(where.run(work, rerun_individually, chunks())) as outcomes,
         ):
-            # judged before anything is run, too: what was refused once is not accepted because it
-            # is asked for again
+            # also checked before the first run: a resumed study that failed before fails again
             while not self._judged(ended=tally.taken >= self.limits.samples or self._suffices()):
                 outcome = next(outcomes)
-                with deferred_interrupts():  # a chunk is counted in as a whole
+                with deferred_interrupts():  # a chunk is added completely
                     tally.seconds = time.perf_counter() - began
                     self._add(drawn.popleft(), outcome)
-                tell(tally.taken, lambda: so_far(study))
+                report(tally.taken, lambda: so_far(study))
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
@@ -118,8 +117,8 @@ class Conduct:
             taken += len(rows)
 
     def _add(self, each: Drawn, outcome: Outcome) -> None:
-        """Count in what came of a chunk, and save it: first samples that are kept, then the state
-        that knows of them.
+        """Add the outcome of a chunk and save it: first kept samples, then the state that refers to
+        them.
         """
         study, names, indices = self.study, self.study.spreads.names, self.study.spreads.indices
         failures = [
@@ -140,14 +139,14 @@ class Conduct:
     def _lost(self, error: Lost) -> StudyError:
         study, n = self.study, self.study.tally.taken
         remedy: Text = Message(
-            "give {checkpoint} a folder to be able to resume; what was found so far is the `study`"
-            " of this error",
+            "give {checkpoint} a folder to be able to resume; the partial study is the `study` of"
+            " this error",
             checkpoint=...,
         )
         if self.folder is not None:
             remedy = (
                 f"its checkpoint {self.folder.folder} has all of them: the same call resumes from"
-                " there, with a new Dask client or on threads (leave executor out)"
+                " there, with a new Dask client or on threads (omit executor)"
             )
         return StudyError(
             f"{study.label!r}: the Dask cluster was lost after {n:,} of {self.limits.samples:,}"
@@ -158,15 +157,15 @@ class Conduct:
 
     def _stopped(self) -> Interrupted:
         study, n = self.study, self.study.tally.taken
-        again = "; the same call goes on from its checkpoint" if self.folder is not None else ""
+        again = "; the same call resumes from its checkpoint" if self.folder is not None else ""
         return Interrupted(
             f"{study.label!r}: stopped after {n:,} of {self.limits.samples:,} samples",
             replace(study, stopped=self.limits.samples),
-            f"the study of these is the `result` of this interrupt{again}",
+            f"the partial study is the `result` of this interrupt{again}",
         )
 
     def _suffices(self) -> bool:
-        """Whether means are known well enough, looked at after whole rounds of replicates only."""
+        """Whether the targets are met, checked after whole rounds of replicates only."""
         tally, targets, sampling = self.study.tally, self.limits.targets, self.study.sampling
         if (
             targets is None
@@ -181,8 +180,11 @@ class Conduct:
         )
 
     def _judged(self, *, ended: bool) -> bool:
-        """Whether it has ended; an error where too many fail: more than allowed at the end, more
-        than chance explains before.
+        """Whether the study has ended.
+
+        Raises:
+            StudyError: if too many samples fail: more than allowed at the end, more than chance
+                explains before.
         """
         study, tally, allowed = self.study, self.study.tally, self.limits.allowed_failures
         n = tally.taken
@@ -193,13 +195,13 @@ class Conduct:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in f.parameters.items())
         raise StudyError(
             f"{study.label!r}: {tally.failed} of {tally.taken} samples failed, more than"
-            f" allowed_failures = {allowed:g} of them; sample {f.sample}, for one, with {values}:"
+            f" allowed_failures = {allowed:g} of them; for example sample {f.sample}, {values}:"
             f" {f.kind}: {f.message}",
             study,
             remedy=Message(
-                "narrower spreads, or other distributions, keep parameters where the mechanism"
-                " works; {allowed_failures} lets more of them fail. What was found so far is the"
-                " `study` of this error{}",
+                "narrower or other distributions keep parameters where the mechanism works; a larger"
+                " {allowed_failures} accepts more failures. The partial study is the `study` of"
+                " this error{}",
                 ", and its checkpoint is kept" if self.folder is not None else "",
                 allowed_failures=...,
             ),

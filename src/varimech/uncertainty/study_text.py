@@ -1,4 +1,4 @@
-"""A study in words."""
+"""Text output of a study."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from .study import Study
 
 QUANTILES = (0.05, 0.5, 0.95)
-"""That are printed and stored."""
-TOLD = 3
-"""Failures that are told when a study is printed."""
+"""Quantiles that are printed and stored."""
+FAILURES_SHOWN = 3
+"""Failures that are shown when a study is printed."""
 
 
 def described(study: Study) -> Description:
-    """As it is printed."""
+    """The printed text of a study."""
     failed = f", {study.failed} failed" if study.failed else ""
     stopped = f" of {study.stopped:,}" if study.stopped is not None else ""
     kind = f"{study.sampling.kind}, seed {study.sampling.seed}"
@@ -31,15 +31,17 @@ def described(study: Study) -> Description:
     notes = []
     if study.controlled and study.failed:
         notes.append(
-            f"{counted(study.failed, 'sample', 'samples')} failed, so the control is not used"
+            f"{counted(study.failed, 'sample', 'samples')} failed, so the control variate is not used"
         )
     elif study.controlled and study.count:
         factors = zip(study.objective_names, study.reduction[-1].to_numpy(), strict=True)
         notes.append(
-            "the control saves samples by a factor of:"
+            "the control variate saves samples by a factor of:"
             f" {', '.join(f'{n} {r:.3g}' for n, r in factors)}"
         )
-    notes += [f"sample {f.sample} failed: {f.kind}: {f.message}" for f in study.failures[:TOLD]]
+    notes += [
+        f"sample {f.sample} failed: {f.kind}: {f.message}" for f in study.failures[:FAILURES_SHOWN]
+    ]
     seconds = study.seconds["run"]
     notes.append(f"{seconds:.3g} s, {study.count / max(seconds, 1e-9):.0f} samples/s")
     return Description(
@@ -51,7 +53,7 @@ def described(study: Study) -> Description:
 
 def known_table(study: Study) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of a study, each number with the digits that its 95 % interval
-    leaves.
+    supports.
     """
     frame, rows = study.table(), []
     for k, (name, row) in enumerate(zip(frame.index, frame.to_dict("records"), strict=True)):
@@ -75,9 +77,7 @@ def known_table(study: Study) -> tuple[list[str], list[list[str]]]:
 
 
 def known(value: float, half: float, digits: int = 1) -> str:
-    """A number with no digit beyond the first ones of its error, "–" where nothing is
-    known of it.
-    """
+    """A number without digits beyond the first ones of its error; "–" if it is unknown."""
     if not math.isfinite(value) or not math.isfinite(half):
         return "–"
     if half == 0:
@@ -90,12 +90,11 @@ def known(value: float, half: float, digits: int = 1) -> str:
 
 
 def so_far(study: Study) -> str:
-    """In few words: the first objective at the end, as far as it is known."""
+    """The first objective at the end, with its error, in a few words."""
     if not study.count:
         return ""
-    found, unit = study.last_mean(), study.units[0]
-    half = found.half_width(LEVEL)[0]
+    mean, unit = study.last_mean(), study.units[0]
+    half = mean.half_width(LEVEL)[0]
     return (
-        f"{study.objective_names[0]} = {found.value[0]:.6g} ±"
-        f" {half:.2g}{f' {unit}' if unit else ''}"
+        f"{study.objective_names[0]} = {mean.value[0]:.6g} ± {half:.2g}{f' {unit}' if unit else ''}"
     )

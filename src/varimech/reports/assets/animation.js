@@ -1,4 +1,4 @@
-// The mechanism in motion. Frames are typed arrays; between two of them places lie on cubic curves that have their velocities at both ends.
+// The mechanism in motion. Frames are typed arrays; between two of them positions follow cubic Hermite curves.
 
 function decode(text) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
@@ -6,7 +6,7 @@ function decode(text) {
   return new Float32Array(bytes.buffer);
 }
 
-// rows of numbers over time: (frame, size); with `rates` cubic between frames, else straight, or held where these are too far apart
+// numbers over time, (frame, size); with `rates` cubic between frames, otherwise linear, or constant if frames are too far apart
 class Track {
   constructor(time, values, size, rates = null, stepwise = false) {
     Object.assign(this, { time, values, size, rates, stepwise, last: 0 });
@@ -54,15 +54,15 @@ class Animation {
     const axes = data.axes ? decode(data.axes) : new Float32Array(0), turning = axes.length / data.motion.frames;
     this.axes = new Track(this.track.time, axes, turning, null, data.motion.stepwise);
     this.turned = new Float32Array(turning);
-    this.slopes = [];
+    this.derivatives = [];
     if (data.sensitivity) {
-      const all = decode(data.sensitivity.slopes), each = data.sensitivity.frames * size;
+      const all = decode(data.sensitivity.derivatives), each = data.sensitivity.frames * size;
       const time = decode(data.sensitivity.time);
-      this.slopes = parameters.map((_, k) => new Track(time, all.subarray(k * each, (k + 1) * each), size, null, data.motion.stepwise));
+      this.derivatives = parameters.map((_, k) => new Track(time, all.subarray(k * each, (k + 1) * each), size, null, data.motion.stepwise));
     }
     this.places = new Float32Array(size);
     this.others = new Float32Array(size);
-    this.slope = new Float32Array(size);
+    this.derivative = new Float32Array(size);
     this.duration = this.track.time[this.track.time.length - 1];
     this.camera = new Camera(n, data, this.track.values);
     this.typical = this.typicalLength();
@@ -74,7 +74,7 @@ class Animation {
     this.resize();
   }
 
-  // a point's path, in few enough places to be drawn at once
+  // path of a point, with few enough vertices to draw quickly
   pathOf(point) {
     const { track, duration, data: { dimension: n } } = this, all = new Float32Array(track.size);
     const times = track.stepwise ? [...track.time] : Array.from({ length: duration ? 1501 : 1 }, (_, k) => (duration * k) / 1500);
@@ -96,12 +96,12 @@ class Animation {
     this.camera.resize(clientWidth, clientHeight);
   }
 
-  // lines get thinner where bodies are small on the screen
+  // lines are thinner if bodies are small on the screen
   get weight() {
     return Math.max(0.3, Math.min(1, (this.typical * this.camera.factor) / 50));
   }
 
-  // the median length of bodies (m), at the start
+  // initial median length of bodies (m)
   typicalLength() {
     const { dimension: n, shapes } = this.data, at = (p) => this.track.values.subarray(p * n, p * n + n);
     const apart = (p, q) => Math.hypot(...at(p).map((x, k) => x - at(q)[k]));
@@ -114,7 +114,7 @@ class Animation {
     return places.subarray(point * n, point * n + n);
   }
 
-  // change of the chosen parameter; where it is zero, relative to what stands in for it
+  // change of the selected parameter; relative to its scale if its value is zero
   get change() {
     return (this.influence.percent / 100) * this.parameters[this.influence.parameter].scale;
   }
@@ -124,7 +124,7 @@ class Animation {
     return value ? `${percent > 0 ? "+" : ""}${short(percent)} %` : `${percent > 0 ? "+" : ""}${short(this.change)} ${unit}`;
   }
 
-  // what the drawing shows besides the mechanism
+  // legend of what is shown besides the mechanism
   legend() {
     const { mode, parameter } = this.influence;
     if (mode === "off") return this.before && this.options.before ? "Grey: before. In colour: after" : "";
@@ -145,9 +145,9 @@ class Animation {
     if (this.options.traces) this.drawTraces();
     if (this.before && this.options.before) this.drawMechanism(this.project(this.before.at(this.time, this.others)), 0.45, ink.ground);
     const { mode, parameter } = this.influence;
-    if (mode !== "off") this.slopes[parameter].at(this.time, this.slope);
+    if (mode !== "off") this.derivatives[parameter].at(this.time, this.derivative);
     if (mode === "ghost") {
-      for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.slope[i] * this.change;
+      for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.derivative[i] * this.change;
       this.drawMechanism(this.project(this.others), 0.32);
     }
     this.drawMechanism(seen, 1);
@@ -161,7 +161,7 @@ class Animation {
     return this.data.points.map((_, point) => this.camera.project(this.place(places, point)));
   }
 
-  // `plain` is one colour for all of it
+  // `plain`: one colour for the whole mechanism
   drawMechanism(seen, opacity, plain) {
     const { pen, ink, data } = this;
     pen.globalAlpha = opacity;
@@ -214,14 +214,14 @@ class Animation {
     });
   }
 
-  // the longest arrow is an eighth of the mechanism's size, unless it is next to nothing beside what it comes to later
+  // the longest arrow is an eighth of the mechanism's size, unless it is negligible compared with its later length
   drawArrows(seen) {
     const points = [...this.labels.keys()];
-    this.longest = Math.max(...points.map((point) => Math.hypot(...this.place(this.slope, point))));
+    this.longest = Math.max(...points.map((point) => Math.hypot(...this.place(this.derivative, point))));
     const scale = (0.13 * this.camera.size) / (Math.max(this.longest, 1e-3 * this.data.sensitivity.largest[this.influence.parameter]) || 1);
     for (const point of points) {
-      const place = this.place(this.places, point), slope = this.place(this.slope, point);
-      drawArrow(this.pen, seen[point], this.camera.project(place.map((x, k) => x + scale * slope[k])), this.ink.arrow);
+      const place = this.place(this.places, point), derivative = this.place(this.derivative, point);
+      drawArrow(this.pen, seen[point], this.camera.project(place.map((x, k) => x + scale * derivative[k])), this.ink.arrow);
     }
   }
 }

@@ -1,11 +1,11 @@
-// Where points of the mechanism come to lie on the screen. Planar: moved and zoomed. Spatial: turned and zoomed, in mild perspective.
+// Projection of points to the screen. Planar: panned and zoomed. Spatial: rotated and zoomed, in mild perspective.
 
 class Camera {
-  // `places` are all of the motion, relative to its middle
+  // `places`: positions of the whole motion, relative to its centre
   constructor(dimension, { box, up: [upright, sign] }, places) {
     this.spatial = dimension === 3;
-    this.axes = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][upright]; // components that lie horizontally, horizontally, upright
-    if (sign < 0) this.axes = [this.axes[1], this.axes[0], this.axes[2]]; // so that it stays right-handed
+    this.axes = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][upright]; // indices of the horizontal, horizontal and vertical components
+    if (sign < 0) this.axes = [this.axes[1], this.axes[0], this.axes[2]]; // keeps the frame right-handed
     this.signs = [1, 1, sign];
     this.box = box;
     this.offset = [0, 0];
@@ -35,7 +35,7 @@ class Camera {
     return Math.hypot(...this.box[0].map((low, k) => this.box[1][k] - low)) || 1;
   }
 
-  // width and height (m) of all of it as it is seen at first, whose middle comes to the middle of the screen
+  // width and height (m) of the motion in the initial view, which is centred on the screen
   seenExtent(places) {
     const low = [Infinity, Infinity], high = [-Infinity, -Infinity];
     for (let k = 0; k < places.length; k += 3) {
@@ -63,7 +63,7 @@ class Camera {
     return this.zoom * Math.min((this.width * 0.8) / wide, (this.height * (this.spatial ? 0.76 : 0.72)) / high);
   }
 
-  // where the view comes from and which way it is upright, for the present angles
+  // view direction and up direction for the present angles
   look() {
     const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
     this.right = [-sy, cy, 0];
@@ -100,7 +100,7 @@ class Camera {
     }
   }
 
-  // keeps the place below the pointer where it is
+  // keeps the point below the pointer fixed
   wheel(factor, x, y) {
     const zoom = Math.max(0.05, Math.min(80, this.zoom * factor));
     const [u, v] = [x - this.width / 2, y - this.height / 2];
@@ -109,7 +109,7 @@ class Camera {
   }
 }
 
-// 1, 2 or 5 times a power of ten, not above
+// largest 1, 2 or 5 times a power of ten that is not above
 function niceLength(length) {
   const power = 10 ** Math.floor(Math.log10(length));
   const digit = length / power;

@@ -1,6 +1,6 @@
 // Shapes on the canvas, in pixels: bodies, beams, springs, dampers, joints, arrows, grids. Each takes a pen (a 2D context) and places.
 
-// a colour as it is on light paper, or lighter where that is dark
+// a colour for a light background, or a lighter one for a dark background
 function tone(colour) {
   if (!/^#[0-9a-f]{6}$/i.test(colour) || !matchMedia("(prefers-color-scheme: dark)").matches) return colour;
   const lighter = [1, 3, 5].map((k) => Math.round(0.7 * parseInt(colour.slice(k, k + 2), 16) + 0.3 * 255));
@@ -13,7 +13,7 @@ function line(pen, places, closed) {
   if (closed) pen.closePath();
 }
 
-// smooth through all places (Catmull and Rom)
+// smooth curve through all points (Catmull–Rom)
 function curve(pen, places) {
   pen.beginPath();
   pen.moveTo(places[0][0], places[0][1]);
@@ -26,7 +26,7 @@ function curve(pen, places) {
   }
 }
 
-// corners of the smallest convex polygon around all places
+// convex hull of all points
 function hull(places) {
   const sorted = [...places].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const turn = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -41,7 +41,7 @@ function hull(places) {
   return [...half(sorted), ...half(sorted.reverse())];
 }
 
-// a line through its places; or, where it has more than two points, `around`, a polygon with arms to those within
+// a line through its points; or, with more than two points, the polygon `around` them with arms to inner points
 function drawBody(pen, places, around, colour, width, whole) {
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineCap = pen.lineJoin = "round";
@@ -70,7 +70,7 @@ function drawBody(pen, places, around, colour, width, whole) {
   pen.stroke();
 }
 
-// a body without a length: its centre of mass, first of its places, with arms to the others
+// a body without a length: its centre of mass (the first point), with arms to the others
 function drawMass(pen, places, colour, radius) {
   pen.strokeStyle = colour;
   pen.lineWidth = radius / 2;
@@ -90,7 +90,7 @@ function drawBeam(pen, places, colour, width) {
   pen.stroke();
 }
 
-// a place given along and across the way from one place to another, in shares of it and in pixels
+// a point between two others: share of the distance along it, pixels across it
 function between(from, to) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.hypot(dx, dy) || 1;

@@ -10,14 +10,14 @@ Object.assign(Animation.prototype, {
       if (turns && !spatial) drawGround(pen, place, ink.ground, ink.stage, size);
       else drawBlock(pen, place, [1, 0], ink.ground, ink.stage, square(joint.kind === "anchor" ? 10 : 20));
     }
-    if (this.weight < 0.5 && !joint.ground) return; // there are too many of them to be told apart
+    if (this.weight < 0.5 && !joint.ground) return; // too many to distinguish
     if (joint.kind === "pin" && joint.axis >= 0) this.drawAxle(joint, place);
     if (turns) disc(pen, place, (strong ? 5.5 : 4) * this.weight, joint.kind === "ball" ? ink.ink : ink.stage, ink.ink, 2 * this.weight);
     else if (joint.kind === "fixed") drawBlock(pen, place, [1, 0], ink.ink, ink.stage, square(11));
     if (joint.kind === "universal") drawCross(pen, place, 5.5 * this.weight, ink.ink);
   },
 
-  // pixels on the screen along the axis of a joint, for so many metres; none for a joint that has none
+  // screen vector of a length (m) along the axis of a joint; null without an axis
   along(joint, length) {
     if (joint.axis < 0) return [0, 0];
     const place = this.place(this.places, joint.points[1]), direction = this.place(this.turned, joint.axis);
@@ -25,7 +25,7 @@ Object.assign(Animation.prototype, {
     return [to[0] - from[0], to[1] - from[1]];
   },
 
-  // the axis of a hinge in space, a little of it on both sides
+  // short stretch of the axis of a spatial hinge on both sides
   drawAxle(joint, [x, y]) {
     const { pen, ink } = this, [dx, dy] = this.along(joint, 0.045 * this.camera.size);
     pen.strokeStyle = ink.ink;
@@ -35,7 +35,7 @@ Object.assign(Animation.prototype, {
     pen.stroke();
   },
 
-  // `part` is the rail or the block on it; a block that is part of the ground stands on it
+  // `part`: the rail or the block on it; a block that belongs to the ground is fixed
   drawSlider(joint, seen, part) {
     const { pen, ink, camera } = this, [first, second] = joint.points.map((p) => seen[p]), size = Math.max(0.6, this.weight);
     const apart = (a, b) => [b[0] - a[0], b[1] - a[1]], long = ([x, y]) => Math.hypot(x, y) > 1;

@@ -30,7 +30,7 @@ class Player {
     this.redraw();
   }
 
-  // at most once a frame of the screen
+  // at most once in each screen frame
   redraw() {
     if (this.wanted) return;
     this.wanted = true;
@@ -138,8 +138,8 @@ function connectView(player) {
 
 function connectInfluence(player) {
   const { animation, plots } = player, { influence, parameters } = animation;
-  element("sensitivity").hidden = !animation.slopes.length;
-  if (!animation.slopes.length) return;
+  element("sensitivity").hidden = !animation.derivatives.length;
+  if (!animation.derivatives.length) return;
   parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
   element("band-choice").hidden = !report.tolerances;
   element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
@@ -152,7 +152,7 @@ function connectInfluence(player) {
     const shown = element("show-bands").checked, { name } = parameters[influence.parameter], by = animation.changeText.replace(/^[+−]/, "± ");
     if (!shown) plots.setBand(null);
     else plots.setBand(of === "tolerances" ? { deviations: report.sigmas } : { parameter: influence.parameter, change: animation.change });
-    const note = of === "tolerances" ? `± ${report.sigmas} standard deviations by all tolerances` : `${name} ${by}`;
+    const note = of === "tolerances" ? `± ${report.sigmas} standard deviations due to all tolerances` : `${name} ${by}`;
     for (const place of document.querySelectorAll(".band-note")) place.textContent = shown ? `Bands: ${note}, to first order.` : "";
     player.redraw();
   };
@@ -173,7 +173,7 @@ function start() {
     connectInfluence(player);
     new ResizeObserver(() => {
       animation.resize();
-      animation.draw(); // at once: a new size empties the canvas
+      animation.draw(); // immediately: resizing clears the canvas
     }).observe(animation.canvas);
   }
   const file = report.name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "report";
@@ -188,7 +188,7 @@ function start() {
   });
   let folded = [];
   window.addEventListener("beforeprint", () => {
-    // paper is neither scrolled nor unfolded
+    // open everything for printing
     folded = [...document.querySelectorAll("details:not([open])")];
     for (const part of folded) part.open = true;
     plots.makeAll();

@@ -1,7 +1,7 @@
-// Plots drawn by plotly.js: coloured like the page, with a line at the time of the animation and bands that readers choose.
+// Plots drawn by plotly.js: coloured like the page, with a line at the time of the animation and selectable bands.
 
 class PlotSet {
-  // `onTime` is told the time where a reader clicks; null where nothing moves
+  // `onTime` is called with the time that a reader clicks; null without an animation
   constructor(specs, onTime) {
     this.onTime = onTime;
     this.plots = [...document.querySelectorAll(".plot-area")].map((area) => ({ area, spec: specs[Number(area.dataset.plot)], cursor: null }));
@@ -49,7 +49,7 @@ class PlotSet {
     };
   }
 
-  // plots come to be when they are about to be seen
+  // plots are created when they scroll into view
   make(plot) {
     if (!plot || plot.made) return;
     plot.made = true;
@@ -100,7 +100,7 @@ class PlotSet {
   drawBand({ area, spec }) {
     const traces = [], lower = [], upper = [];
     for (const band of spec.bands) {
-      const chosen = this.band && ("deviations" in this.band ? band.deviation : band.slopes && band.slopes[this.band.parameter]);
+      const chosen = this.band && ("deviations" in this.band ? band.deviation : band.derivatives && band.derivatives[this.band.parameter]);
       const y = area._fullData[band.line].y, factor = this.band ? this.band.deviations ?? this.band.change : 0;
       const half = chosen ? decode(chosen).map((s) => Math.abs(s * factor)) : new Float32Array(y.length);
       traces.push(band.lower, band.upper);
@@ -118,7 +118,7 @@ class PlotSet {
     }
   }
 
-  // all plotted curves, a row a point
+  // all plotted curves, one row for each point
   csv() {
     this.makeAll();
     const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;

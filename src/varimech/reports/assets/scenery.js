@@ -1,7 +1,7 @@
-// What lies around the mechanism: names of points, a grid, a scale, axes.
+// Surroundings of the mechanism: point labels, a grid, a scale, axes.
 
 Object.assign(Animation.prototype, {
-  // each beside its point, towards the outside, where no other one is; above what has a bearing or a rail below
+  // each label beside its point, outwards, without overlap; above bearings and rails
   drawLabels(seen) {
     const { pen, ink } = this, taken = [], sides = [[1, -1], [-1, -1], [1, 1], [-1, 1]];
     const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
@@ -11,7 +11,7 @@ Object.assign(Animation.prototype, {
     for (const [point, texts] of this.labels) {
       const text = texts.join(", "), wide = pen.measureText(text).width, [x, y] = seen[point];
       const box = ([right, down]) => [x + (right > 0 ? 9 : -9 - wide), y + down * 14 - 8, x + (right > 0 ? 9 + wide : -9), y + down * 14 + 8];
-      const around = ([left, top, right, bottom]) => [left - 7, top, right + 7, bottom]; // words are told apart
+      const around = ([left, top, right, bottom]) => [left - 7, top, right + 7, bottom]; // gap between words
       const outside = (x < middleX - 4 ? 1 : 0) + (y > middleY + 4 && !this.held.has(point) ? 2 : 0);
       const side = [outside, outside ^ 2, outside ^ 1, outside ^ 3].find((k) => !taken.some((other) => meets(around(box(sides[k])), other)));
       if (side === undefined) continue;
@@ -38,7 +38,7 @@ Object.assign(Animation.prototype, {
     strokes(origin[1], camera.height, (y) => line(pen, [[0, y], [camera.width, y]]));
   },
 
-  // a grid below all of the motion
+  // a grid below the whole motion
   drawFloor() {
     const { pen, camera, ink } = this, [a, b, c] = camera.axes, [low, high] = camera.box;
     const step = niceLength(camera.size / 6), pad = 0.06 * camera.size, { origin } = this.data;

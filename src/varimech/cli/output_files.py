@@ -1,4 +1,4 @@
-"""Files of a study: made ready before it is computed, and each written as a whole or not at all."""
+"""Output files of a study: prepared before the computation, and each written atomically."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
 
-def model_that_ran(
+def model_text(
     mechanism: Mechanism,
     kind: str,
     given: Mapping[str, Any],
-    found: Mapping[str, float] | None = None,
+    optimum: Mapping[str, float] | None = None,
 ) -> str:
-    """The model file that says by itself what a command line asked for: its values (and those that
-    were found), and its settings.
+    """Text of a model file with the values and settings of a command line, and with optimised
+    values.
     """
     from ..files.study_runner import resolved, with_changes
 
     assert mechanism.studies is not None
     values = resolved(mechanism.data, mechanism.studies, kind, given).get("parameters") or {}
     return mechanism.to_text(
-        studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})}
+        studies=with_changes(mechanism.studies, kind, given), values={**values, **(optimum or {})}
     )
 
 
 def make_folder(out: Path) -> None:
-    """Make it, and try to write to it."""
+    """Create the output folder and check that it is writable."""
     trial = out / f".trial.{os.getpid()}"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def make_folder(out: Path) -> None:
         trial.unlink()
     except OSError as error:
         raise ModelError(
-            f"--out {out}: {error.strerror or error}; give a folder that can be written to"
+            f"--out {out}: {error.strerror or error}; give a writable folder"
         ) from None
 
 
@@ -56,7 +56,7 @@ def write(
     model: str | None,
     **shown: Any,
 ) -> Iterator[Path]:
-    """Each file when it is there: the model, the results, and the report, which takes longest."""
+    """Write the model, the results, and last the report, which takes longest; yield each path."""
     from .. import report
 
     made: dict[str, Callable[[Path], Any]] = (

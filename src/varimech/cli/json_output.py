@@ -1,4 +1,4 @@
-"""What programs read: JSON, in which numbers that are none are null."""
+"""JSON output, in which NaN and infinity are null."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..core.atomic_files import write_text
 
 
 def print_json(data: Any) -> None:
-    """One line on standard output."""
+    """Print JSON on one line of standard output."""
     typer.echo(_text(data))
 
 
 def give_json(data: Any, as_json: bool, out: Path | None) -> None:
-    """Print it if asked for, and write it to a file if one is named."""
+    """Print JSON if requested, and write it to a file if one is given."""
     if out is not None:
         write_text(out, _text(data) + "\n")
     if as_json:
@@ -27,7 +27,7 @@ def give_json(data: Any, as_json: bool, out: Path | None) -> None:
 
 
 def _text(data: Any) -> str:
-    """JSON as any program reads it; NaN and infinity are none of it."""
+    """Standard JSON, without NaN and infinity."""
     return json.dumps(_plain(data), allow_nan=False)
 
 

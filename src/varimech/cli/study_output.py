@@ -1,6 +1,4 @@
-"""What the study commands have in common: they run, tell, write files and a report, and stop
-cleanly.
-"""
+"""Execution of study commands: run, print, write files and a report, and stop cleanly."""
 
 from __future__ import annotations
 
@@ -15,72 +13,70 @@ import typer
 from ..core.errors import Interrupted, ModelError
 from ..core.interrupts import deferred_interrupts
 from . import INTERRUPTED
-from .printing import print_json
-from .writing import make_folder, model_that_ran, write
+from .json_output import print_json
+from .output_files import make_folder, model_text, write
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..results.run import Run
 
 MOST_NUMBERS, MOST_IN_TABLES = 20_000_000, 5_000_000
-"""In a file of a run, and in a table, which is ten times as slow to write."""
+"""Most numbers in the netCDF file of a run, and in its table, which is ten times slower to write;
+round values.
+"""
 FEW = 1000
-"""Stored times of a run whose measures can be had at once."""
+"""Stored times up to which all outputs of a run are evaluated to count them; a round value."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The study that a command is about."""
+class StudyRequest:
+    """The study that a command requests."""
 
     mechanism: Mechanism
     kind: str
     given: Mapping[str, Any]
     """Settings of the command line."""
 
-    def executed(self, **besides: Any) -> Any:
-        """What comes of it."""
-        return self.mechanism.study(self.kind, **self.given, **besides)
+    def executed(self, **extra: Any) -> Any:
+        """Execute the study."""
+        return self.mechanism.study(self.kind, **self.given, **extra)
 
 
 @dataclass
-class Told:
-    """What came of a study: a text for people, plain data for programs, and what to write and to
-    show.
-    """
+class StudyOutput:
+    """Output of a study: a text, plain data, and the contents of files and report."""
 
     text: str
     data: dict[str, Any]
     results: tuple[Any, ...]
-    """For the report."""
+    """Results for the report."""
     files: dict[str, Callable[[Path], Any]] = field(default_factory=dict)
-    """File name → what writes it."""
+    """File name → function that writes it."""
     certificate: Any = None
     code: int = 0
     notes: tuple[str, ...] = ()
-    """What is to be known about the files."""
+    """Remarks on the files."""
 
 
 def conduct(
-    asked: Asked,
+    request: StudyRequest,
     study: Callable[[], Any],
-    tell: Callable[[Any], Told],
+    describe: Callable[[Any], StudyOutput],
     *,
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Run a study, tell what came of it, and write its files; what was computed before Ctrl-C is
-    told and written too.
+    """Run a study, print its output, and write its files, also for partial results after Ctrl-C.
 
-    All that can be known to go wrong with the files does so before anything is computed. Ctrl-C
-    while they are written ends that.
+    Problems with the output folder are detected before the computation. Ctrl-C stops writing.
 
     Raises:
-        typer.Exit: with the code that the result asks for.
+        typer.Exit: with the exit code of the result.
     """
     began, stopped = time.perf_counter(), ""
     text = ""
     if out is not None:
-        text = model_that_ran(asked.mechanism, asked.kind, asked.given)
+        text = model_text(request.mechanism, request.kind, request.given)
         make_folder(out)
     try:
         result = study()
@@ -90,11 +86,16 @@ def conduct(
     failed = None
     try:
         with deferred_interrupts():
-            told = tell(result)
+            output = describe(result)
         if out is not None:
-            show = None if asked.mechanism.studies is None else asked.mechanism.studies.show
+            show = None if request.mechanism.studies is None else request.mechanism.studies.show
             for path in write(
-                out, told.files, told.results, model=text, certificate=told.certificate, show=show
+                out,
+                output.files,
+                output.results,
+                model=text,
+                certificate=output.certificate,
+                show=show,
             ):
                 written.append(path)
     except KeyboardInterrupt:
@@ -108,27 +109,29 @@ def conduct(
             )
         )
     except ModelError as error:
-        failed = error  # what was computed is told all the same
-    _print(asked.mechanism, told, written, stopped, time.perf_counter() - began, as_json=as_json)
+        failed = error  # print the results anyway
+    _print(
+        request.mechanism, output, written, stopped, time.perf_counter() - began, as_json=as_json
+    )
     if failed is not None:
         raise failed
-    raise typer.Exit(INTERRUPTED if stopped else told.code)
+    raise typer.Exit(INTERRUPTED if stopped else output.code)
 
 
 def _print(
     mechanism: Mechanism,
-    told: Told,
+    output: StudyOutput,
     written: list[Path],
     stopped: str,
     seconds: float,
     *,
     as_json: bool,
 ) -> None:
-    notes = told.notes if written else ()
+    notes = output.notes if written else ()
     if as_json:
         data = {
             "mechanism": mechanism.name,
-            **told.data,
+            **output.data,
             "seconds_in_all": seconds,
             "files": [str(p) for p in written],
         }
@@ -137,7 +140,7 @@ def _print(
         }
         print_json(data)
         return
-    typer.echo(told.text)
+    typer.echo(output.text)
     if written:
         *others, last = written  # the report comes last
         if last.suffix == ".html":
@@ -157,30 +160,31 @@ def _print(
 
 
 def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
-    """A run as netCDF, which `varimech.load_run` reads, and as a table; and what is to be said
-    where it is so long that some is left out.
+    """A run as netCDF, which `varimech.load_run` reads, and as a table; with notes if it is too
+    long to be written completely.
     """
     import numpy as np
 
     from ..reports.encoding import thinned
     from ..results.run import Run
 
-    some = run if run.time.size <= FEW else Run(run.live.at_rows(np.array([0])), run.info)
-    width = sum(array.size for array in some.dataset.values()) // some.time.size
+    sample = run if run.time.size <= FEW else Run(run.live.at_rows(np.array([0])), run.info)
+    width = sum(array.size for array in sample.dataset.values()) // sample.time.size
     most = max(2, MOST_NUMBERS // width)
-    few = run if run.time.size <= most else run.at_rows(thinned(run.time.size, most))
-    files: dict[str, Callable[[Path], Any]] = {"run.nc": few.save}
+    reduced = run if run.time.size <= most else run.at_rows(thinned(run.time.size, most))
+    files: dict[str, Callable[[Path], Any]] = {"run.nc": reduced.save}
     notes = []
-    if few is not run:
+    if reduced is not run:
         notes.append(
-            f"run.nc has {few.time.size:,} of {run.time.size:,} stored times; --every stores fewer"
+            f"run.nc has {reduced.time.size:,} of {run.time.size:,} stored times; --every stores"
+            " fewer"
             " of equal steps"
         )
-    if few.time.size * width <= MOST_IN_TABLES:
-        files["run.csv"] = few.save
+    if reduced.time.size * width <= MOST_IN_TABLES:
+        files["run.csv"] = reduced.save
     else:
         notes.append(
-            "run.csv would be large and is left out; in Python,"
+            "run.csv would be large and is not written; in Python,"
             " varimech.load_run('run.nc').save('run.csv') writes it"
         )
     if "configuration" in run.info:
@@ -191,7 +195,7 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
 
 
 def run_data(run: Run) -> dict[str, Any]:
-    """The figures of a run as plain data."""
+    """The numbers of a run as plain data."""
     kept = (
         "method",
         "configuration",
