@@ -38,10 +38,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/varimech")
 NUMERICS = (
-    "schedule.py",
-    "elimination.py",
+    "core/schedule.py",
     "stages/*.py",
-    "model/{beam,beam_shape,body,conditions,drivers,forces,frame,geometry,joints,measures,sections,start,state}.py",
+    "model/{beam,beam_shape,body,conditions,frame,geometry,initial_conditions,motion_functions,relative_motion}.py",
+    "model/{scalar_outputs,sections,state}.py",
+    "elements/{bar,beam,body,clamp,cylindrical,damper,distance,fixed,force,planar,point_on_line,point_on_plane}.py",
+    "elements/{prismatic,revolute,spherical,spring,torque,torsional_spring,universal}.py",
     "coordinates/*.py",
     "coordinates/relative/*.py",
     "integrators/*.py",
@@ -50,11 +52,11 @@ NUMERICS = (
     "backends/{backward,bound,columns,complex_step,explicit,interpreted,plan_tables,sampler,scheme_tables,selection,sundials,tape}.py",
     "certification/*.py",
     "results/hessian.py",
-    "solving/{composite,differences,nearby,second_order,statics,swept_chains,vibrations}.py",
-    "verbs/{at_rest,gradients,hessians}.py",
-    "optimization/{confidence,evaluation,fitting,optimality,problem,quantities,refinement,scaled,search,space}.py",
-    "uncertainty/{bands,chaos,estimates,expanding,expansion,histogram,horizon,marginals,moments,reliability,sampling,sobol,spreads}.py",
-    "uncertainty/{statistics,tally}.py",
+    "solving/{composite,differences,recursive_chains,second_order,start_continuation,statics,vibrations}.py",
+    "analyses/{at_rest,gradients,hessians}.py",
+    "optimization/{confidence,evaluation,fitting,optimality,quantities,refinement,scaled,search,space}.py",
+    "uncertainty/{bands,chaos,estimates,expanding,expansion,histogram,horizon,marginals,moments,reliability,parameter_distributions,sampling,sobol}.py",
+    "uncertainty/{accumulator,statistics}.py",
 )
 LINES_FOR_ONE = 120
 """A file gets a mutant, and another for each so many lines."""
