@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.errors import ModelError
 from ..core.whole_files import write_text
+from ..elements.registry import ensure_registered, user_kinds
+from ..model.element import Element
 from ..model.writing import ModelBuilder
 
 if TYPE_CHECKING:
@@ -86,7 +88,8 @@ class Filed(ModelBuilder):
                 f"mechanism {self.name!r} cannot be pickled or copied, because it is sent as the"
                 f" text of a model file (to_text): {error}; or build it anew where it is needed"
             ) from None
-        return _unpickled, (type(self), text, self.studies is None)
+        kinds = user_kinds(self.data)
+        return _unpickled, (type(self), text, self.studies is None, kinds)
 
     def study(self, kind: str, **changes: Any) -> Any:
         """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or
@@ -110,9 +113,13 @@ class Filed(ModelBuilder):
         return conduct(self, self.studies, kind, changes)
 
 
-def _unpickled(kind: type[M], text: str, without_studies: bool) -> M:
+def _unpickled(
+    kind: type[M], text: str, without_studies: bool, kinds: tuple[type[Element], ...]
+) -> M:
     from .reading import mechanism_of_text
 
+    for each in kinds:
+        ensure_registered(each)
     mechanism = mechanism_of_text(kind, text)
     if without_studies:
         mechanism.studies = None
