@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from markdown_pages import DOCS, blocks
 
 import varimech as vm
 from varimech import elements as el
+from varimech.elements import registry
 from varimech.elements.registry import BUILT_IN, registered
 from varimech.files.document import json_schema
 from varimech.model.frame import Frame
@@ -298,6 +300,15 @@ def test_a_joint_without_relative_motion_is_cut() -> None:
     ]
     np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-6)
     assert [c.joint for c in m.topology().closures] == ["rod"]
+
+
+def test_a_mechanism_takes_its_kinds_to_other_processes() -> None:
+    vm.register(Gap)
+    m = scene(2)
+    m.gap("it", "a.A", "b.B", length=1.0)
+    sent = pickle.dumps(m)
+    registry._REGISTERED.pop("gap")
+    assert pickle.loads(sent).to_text() == m.to_text()
 
 
 def variant(base: type, **changes: Any) -> Any:
