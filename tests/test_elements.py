@@ -5,6 +5,8 @@ built in, and refused where something is missing.
 from __future__ import annotations
 
 import inspect
+import math
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from markdown_pages import DOCS, blocks
 
 import varimech as vm
 from varimech import elements as el
+from varimech.elements import registry
 from varimech.elements.registry import BUILT_IN, registered
 from varimech.files.document import json_schema
 from varimech.model.frame import Frame
@@ -299,6 +302,15 @@ def test_a_joint_without_relative_motion_is_cut() -> None:
     assert [c.joint for c in m.topology().closures] == ["rod"]
 
 
+def test_a_mechanism_takes_its_kinds_to_other_processes() -> None:
+    vm.register(Gap)
+    m = scene(2)
+    m.gap("it", "a.A", "b.B", length=1.0)
+    sent = pickle.dumps(m)
+    registry._REGISTERED.pop("gap")
+    assert pickle.loads(sent).to_text() == m.to_text()
+
+
 def variant(base: type, **changes: Any) -> Any:
     """A class like `base` with other members."""
     return type("Odd", (base,), {"__doc__": "Odd.", "kind": "odd", **changes})
@@ -383,3 +395,48 @@ def test_a_force_that_returns_something_else_is_refused(changes: Any, words: str
     vm.register(variant(el.Force, **changes))
     with pytest.raises(vm.ModelError, match=f"odd 'it': Odd.*{words}"):
         scene(2).odd("it")
+
+
+class Lag(el.Force):
+    """A torque on a joint that follows what is wanted with a delay."""
+
+    kind = "lag"
+    joint = el.fields.Angle("Joint that turns.")
+    delay = el.fields.Scalar("Time to settle.", unit="s", rule="positive")
+    wanted = el.fields.Scalar("Torque in the end.", unit="N·m")
+
+    @property
+    def coordinates(self) -> tuple[el.OwnCoordinate, ...]:
+        return (el.OwnCoordinate(f"torque of {self.name}", unit="N·m"),)
+
+    def efforts(self, frames: Any, state: Any) -> list[tuple[ca.SX, ca.SX]]:
+        return [(self.joint.rate(frames), state.state(f"torque of {self.name}"))]
+
+    def rates(self, frames: Any, state: Any) -> list[ca.SX]:
+        return [(self.wanted - state.state(f"torque of {self.name}")) / self.delay]
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn0"])
+def test_an_element_may_own_a_state(coordinates: str, tmp_path: Path) -> None:
+    """I ω̇ = τ,  τ = τ₀ (1 − exp(−t/T))."""
+    vm.register(Lag)
+    m: Any = vm.Mechanism("wheel", dimension=2)
+    m.parameter("T", 0.2, unit="s")
+    m.ground_point("O", (0, 0))
+    m.body("wheel", mass=1.0, inertia=0.5, points={"hub": (0, 0)})
+    m.revolute("J", "ground.O", "wheel.hub")
+    m.lag("motor", "J", delay="T", wanted=2.0)
+    m.start(angle={"J": 0.0})
+    again = vm.Mechanism.from_file(m.to_file(tmp_path / "m.yaml"))
+    t, T = 1.0, 0.2
+    run = again.simulate(t, coordinates=coordinates)
+    ω = 2.0 / 0.5 * (t - T * (1 - math.exp(-t / T)))
+    assert run.angular_velocity("J").values[-1] == pytest.approx(ω, rel=1e-7)
+    τ = run.state("torque of motor").values[-1]
+    assert τ == pytest.approx(2.0 * (1 - math.exp(-t / T)), rel=1e-7)
+
+
+def test_an_element_needs_a_rate_for_each_of_its_states() -> None:
+    vm.register(type("Odd", (Lag,), {"__doc__": "Odd.", "kind": "odd", "rates": lambda *_: []}))
+    with pytest.raises(vm.ModelError, match="a rate for each of its 1 first-order coordinates"):
+        made(registered("forces")[-1], 2)

@@ -15,7 +15,8 @@ from scipy.integrate import solve_ivp
 import varimech as vm
 from varimech.core.symbols import SX
 from varimech.model.body import Frames
-from varimech.model.own_coordinates import GeneralElement, OwnCoordinate
+from varimech.model.force import ForceLaw
+from varimech.model.own_coordinates import OwnCoordinate
 
 RESISTANCE, INDUCTANCE, CONSTANT, VOLTAGE, FIRST = 0.8, 0.05, 0.3, 6.0, 2.0
 INERTIA, DAMPING, DURATION = 0.02, 0.01, 0.7
@@ -24,7 +25,7 @@ WRT = ["R", "U", "i0"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motor(GeneralElement):
+class Motor(ForceLaw):
     """A direct-current motor:  L di/dt = U − R i − k ω,  torque k i."""
 
     name: str
@@ -192,7 +193,7 @@ def test_ensembles_of_motors(coordinates: str) -> None:
 
 def test_what_rests_refuses_states() -> None:
     for ask in (rotor(2).equilibrium, rotor(2).frequencies):
-        with pytest.raises(vm.ModelError, match="'current'.* simulate until it comes to rest"):
+        with pytest.raises(vm.ModelError, match=r"'current'.* simulate until it comes to rest"):
             ask()
 
 
@@ -206,7 +207,7 @@ def test_a_state_is_no_degree_of_freedom() -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flywheel(GeneralElement):
+class Flywheel(ForceLaw):
     """An inertia of its own behind a soft shaft on a joint."""
 
     name: str

@@ -58,8 +58,8 @@ def closed_form(from_: float = FIRST) -> tuple[np.ndarray, np.ndarray, np.ndarra
     J = ca.jacobian(value, p)
     hessians = [ca.hessian(value[row], p)[0] for row in range(2)]
     f = ca.Function("f", [p, t], [value, J, *hessians])
-    v, J, *H = (np.array(x) for x in f([STIFFNESS, from_, SPEED, REST], DURATION))
-    return v.ravel(), J, np.stack(H)
+    v, slopes, *H = (np.array(x) for x in f([STIFFNESS, from_, SPEED, REST], DURATION))
+    return v.ravel(), slopes, np.stack(H)
 
 
 METHODS: list[dict[str, Any]] = [
@@ -206,6 +206,11 @@ def chain(count: int, dimension: int = 2) -> vm.Mechanism:
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_large_trees_agree_in_all_coordinates(dimension: int) -> None:
     """Ten joints: recursive in relative coordinates, assembled in natural ones."""
+    ways: list[dict[str, Any]] = [
+        {"coordinates": "rtdyn0", "backend": "interpreted"},
+        {"coordinates": "rtdyn1", "method": "adjoint"},
+        {"coordinates": "natural", "formulation": "index1"},
+    ]
     found = [
         chain(10, dimension).sensitivity(
             vm.final(lambda s: s.angle("P9") + 0.1 * s.angle("P3")),
@@ -213,11 +218,7 @@ def test_large_trees_agree_in_all_coordinates(dimension: int) -> None:
             tolerance=1e-9,
             **how,
         )
-        for how in (
-            {"coordinates": "rtdyn0", "backend": "interpreted"},
-            {"coordinates": "rtdyn1", "method": "adjoint"},
-            {"coordinates": "natural", "formulation": "index1"},
-        )
+        for how in ways
     ]
     first = found[0]
     for other in found[1:]:
@@ -242,7 +243,7 @@ def test_loops_count_turns_wherever_they_are_cut(coordinates: str, cut: str) -> 
     m.start(angle={"crank": -11.0}, speed={"crank": w}, near={"coupler": 0.6, "rocker": 1.5})
     names = ["A", "B", "C", "D", "crank", "coupler", "rocker"]
     objectives = {name: vm.final(f"angle('{name}')") for name in names}
-    there = {"duration": 0.6, "tolerance": 1e-9}
+    there: dict[str, Any] = {"duration": 0.6, "tolerance": 1e-9}
     natural = m.sensitivity(objectives, coordinates="natural", **there)
     choice = vm.Relative("centre of mass" if coordinates == "rtdyn0" else "origin", cut=[cut])
     relative = m.sensitivity(objectives, coordinates=choice, **there)

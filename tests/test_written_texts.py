@@ -277,5 +277,5 @@ def test_what_is_too_long_to_be_read_is_not_written() -> None:
         if written:
             check_same(m, np.random.default_rng(0))
         else:
-            with pytest.raises(vm.ModelError, match="nested too deeply: 500 operations"):
+            with pytest.raises(vm.ModelError, match="nested too deeply; at most 500 levels"):
                 m.to_text()

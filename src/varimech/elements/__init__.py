@@ -24,6 +24,7 @@ from ..model.force import Force
 from ..model.frame import Frame
 from ..model.joint import Joint
 from ..model.motion_functions import MotionFunctions
+from ..model.own_coordinates import OwnCoordinate
 from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning, rotation_about
 from ..model.scalar_outputs import (
     Coordinate,
@@ -53,6 +54,7 @@ __all__ = [
     "Joint",
     "MotionFunctions",
     "Offset",
+    "OwnCoordinate",
     "Perpendicular",
     "Point",
     "RelativeMotion",

@@ -16,6 +16,7 @@ from ..model.element import Element
 from ..model.fields import Field
 from ..model.force import BEYOND_FORCES, OF_FORCES, Force
 from ..model.joint import SYMBOLS, Joint
+from ..model.model_data import ModelData
 from .bar import Bar
 from .beam import BeamElement
 from .body import RigidBodyElement
@@ -93,6 +94,18 @@ def register(kind: E) -> E:
     _check(kind)
     _REGISTERED[kind.method()] = kind
     return kind
+
+
+def user_kinds(model: ModelData) -> tuple[type[Element], ...]:
+    """Kinds of a model that are not built in: other processes need them, too."""
+    used = dict.fromkeys(call.element for call in model.sentences if call.element is not None)
+    return tuple(kind for kind in used if kind not in BUILT_IN)
+
+
+def ensure_registered(kind: type[Element]) -> None:
+    """Register a kind, unless importing it has done so."""
+    if find_kind(kind.method()) is not kind:
+        register(kind)
 
 
 def _check(kind: type[Element]) -> None:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from ..analyses.simulation import Values
 from ..core.errors import ModelError
+from ..elements.registry import ensure_registered, user_kinds
+from ..model.element import Element
 from ..model.model_data import ModelData
 from .reading import mechanism_of_text
 from .studies import Studies
@@ -44,10 +46,14 @@ def pickled(
             f"mechanism {data.name!r} cannot be pickled or copied, because it is sent as the"
             f" text of a model file (to_text): {error}; or build it anew where it is needed"
         ) from None
-    return _unpickled, (make, text, studies is None)
+    return _unpickled, (make, text, studies is None, user_kinds(data))
 
 
-def _unpickled(make: Callable[..., M], text: str, without_studies: bool) -> M:
+def _unpickled(
+    make: Callable[..., M], text: str, without_studies: bool, kinds: tuple[type[Element], ...]
+) -> M:
+    for kind in kinds:
+        ensure_registered(kind)
     mechanism = mechanism_of_text(make, text)
     if without_studies:
         mechanism.studies = None
