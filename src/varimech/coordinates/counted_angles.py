@@ -117,11 +117,7 @@ def counted_turns(model: ModelData, names: Iterable[str], θ: SX, θ̇: SX) -> d
 def given_angle(model: ModelData, name: str) -> SX | None:
     """The angle of a body or joint that the start gives, if it does."""
     for hold in model.start_conditions.holds if model.start_conditions else ():
-        if (
-            isinstance(hold, OutputCondition)
-            and isinstance(hold.measure, Turn)
-            and hold.label == f"angle of {name!r}"
-        ):
+        if isinstance(hold, OutputCondition) and hold.owner == name:
             return hold.at
     return None
 

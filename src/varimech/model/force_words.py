@@ -129,7 +129,8 @@ class ForceWords(ModelBuilder):
         in_body = self._is_body_frame(f"torque {name!r}", frame)
         if in_body and self.dimension == 2:
             raise ModelError(
-                f"torque {name!r}: a frame of the body means nothing in the plane", remedy=LEAVE_FRAME
+                f"torque {name!r}: a frame of the body means nothing in the plane",
+                remedy=LEAVE_FRAME,
             )
         size = 1 if self.dimension == 2 else 3
         function = self._vector_function(f"torque {name!r}", value, size, "N·m")

@@ -42,6 +42,7 @@ class InitialConditionReader:
                 value,
                 self._speed(name, of_pair=0),
                 "rad",
+                owner=name,
             )
 
     def displacements(self, values: Mapping[str, Any]) -> None:
@@ -175,11 +176,17 @@ class InitialConditionReader:
         return speed[of_pair]
 
     def _hold(
-        self, label: str, measure: ScalarOutput, value: Any, speed: Any, unit: str = "m"
+        self,
+        label: str,
+        measure: ScalarOutput,
+        value: Any,
+        speed: Any,
+        unit: str = "m",
+        owner: str = "",
     ) -> None:
         n = self._data.parameter_set
         at, rate = (
             n.scalar(value, f"start: {label}", unit=unit),
             n.scalar(speed, f"start: speed: {label}", unit=f"{unit}/s"),
         )
-        self.holds.append(OutputCondition(label, measure, at, rate))
+        self.holds.append(OutputCondition(label, measure, at, rate, owner))

@@ -44,6 +44,8 @@ class OutputCondition:
     measure: ScalarOutput
     at: SX
     speed: SX
+    owner: str = ""
+    """The body or joint whose angle it is, if it is one."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
