@@ -92,7 +92,7 @@ def test_without_a_card_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = fake_cupy()
     module.cuda.runtime.getDeviceCount = lambda: 0
     monkeypatch.setitem(sys.modules, "cupy", module)
-    with pytest.raises(ModelError, match="no NVIDIA card; leave executor out"):
+    with pytest.raises(ModelError, match="no NVIDIA GPU; leave executor= out"):
         pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
 
 

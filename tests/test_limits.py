@@ -56,7 +56,7 @@ def test_redundant_constraints_are_refused_by_the_composite_system(said: dict[st
     angle = vm.final(lambda s: s.angle("rod"))
     with pytest.raises(
         vm.ModelError,
-        match=r"'twin': method='composite' takes no redundant constraints .*; use method='direct'",
+        match=r"'twin': method 'composite' takes no redundant constraints .*; use method='direct'",
     ):
         twin().sensitivity(angle, duration=0.1, method="composite", backend="interpreted", **said)
     g = twin().sensitivity(angle, duration=0.1, method="direct", backend="interpreted", **said)
@@ -100,14 +100,14 @@ def chain() -> vm.Mechanism:
     [
         (
             {"formulation": "independent"},
-            f"independent coordinates takes up to {LARGE}: use formulation='index1' or 'ali3p'",
+            f"independent coordinates takes up to {LARGE}; use formulation='index1' or 'ali3p'",
         ),
         (
             {"integrator": "cvodes"},
-            f"CVODES takes up to {LARGE}: use formulation='index1' or 'ali3p'",
+            f"CVODES takes up to {LARGE}; use formulation='index1' or 'ali3p'",
         ),
-        ({"integrator": "idas"}, f"IDAS takes up to {LARGE}: use formulation='index1' or 'ali3p'"),
-        ({"method": "composite"}, f"method='composite' takes up to {LARGE}: use method='direct'"),
+        ({"integrator": "idas"}, f"IDAS takes up to {LARGE}; use formulation='index1' or 'ali3p'"),
+        ({"method": "composite"}, f"method 'composite' takes up to {LARGE}; use method='direct'"),
     ],
 )
 def test_large_models_are_refused_with_the_limit(said: dict[str, Any], words: str) -> None:

@@ -364,7 +364,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ModelError, match="second derivatives do not go with"):
         four_bar().hessian(NAMED, duration=0.1, integrator="cvodes")
     with pytest.raises(
-        ModelError, match=r"second derivatives by .* or 12 of the latter: use coordinates='natural'"
+        ModelError, match=r"second derivatives by .* or 12 of the latter; use coordinates='natural'"
     ):
         chain.mechanism(60).hessian(
             chain.objectives(60), duration=0.1, integrator="rk4", step=0.02, coordinates="rtdyn1"

@@ -40,7 +40,10 @@ PACKAGE = Path("src/varimech")
 NUMERICS = (
     "core/schedule.py",
     "stages/*.py",
-    "model/{beam,beam_initial_conditions,beam_shape,body,conditions,drivers,forces,frame,geometry,initial_conditions,joints,scalar_outputs,sections,state}.py",
+    "model/{beam,beam_initial_conditions,beam_shape,body,conditions,frame,geometry,initial_conditions,motion_functions}.py",
+    "model/{relative_motion,scalar_outputs,sections,state}.py",
+    "elements/{bar,beam,body,clamp,cylindrical,damper,distance,fixed,force,planar,point_on_line,point_on_plane}.py",
+    "elements/{prismatic,revolute,spherical,spring,torque,torsional_spring,universal}.py",
     "coordinates/*.py",
     "coordinates/relative/*.py",
     "integrators/*.py",

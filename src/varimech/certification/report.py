@@ -134,12 +134,16 @@ def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.
     if seen.any():
         off, width = _relative(e, flat.value, e.given, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
-        power = f"; their errors fall with the perturbation to the power {np.median(powers):.1f}"
+        power = (
+            f"; their errors fall with the perturbation to the power {np.median(powers):.1f}"
+            if powers.size
+            else ""
+        )
         decades = "1 decade" if round(width) == 1 else f"{width:.0f} decades"
         yield (
             "differences",
             f"differences: a plateau of {decades} or more, which differs by {off:.1e}, relative, at"
-            f" worst{power if powers.size else ''}",
+            f" worst{power}",
         )
     if missing := _pairs(gradient, alive & ~np.isfinite(flat.value)):
         yield (
