@@ -55,11 +55,10 @@ def closed_form(from_: float = FIRST) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
     φ = rest + (first - rest) * ca.cos(Ω * t) + speed / Ω * ca.sin(Ω * t)
     value, p = ca.vertcat(φ, integral(t) - integral(ca.SX(0))), ca.vertcat(k, first, speed, rest)
-    J = ca.jacobian(value, p)
     hessians = [ca.hessian(value[row], p)[0] for row in range(2)]
-    f = ca.Function("f", [p, t], [value, J, *hessians])
-    v, slopes, *H = (np.array(x) for x in f([STIFFNESS, from_, SPEED, REST], DURATION))
-    return v.ravel(), slopes, np.stack(H)
+    f = ca.Function("f", [p, t], [value, ca.jacobian(value, p), *hessians])
+    v, J, *H = (np.array(x) for x in f([STIFFNESS, from_, SPEED, REST], DURATION))
+    return v.ravel(), J, np.stack(H)
 
 
 METHODS: list[dict[str, Any]] = [
@@ -206,22 +205,21 @@ def chain(count: int, dimension: int = 2) -> vm.Mechanism:
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_large_trees_agree_in_all_coordinates(dimension: int) -> None:
     """Ten joints: recursive in relative coordinates, assembled in natural ones."""
-    ways: list[dict[str, Any]] = [
+    schemes: list[dict[str, Any]] = [
         {"coordinates": "rtdyn0", "backend": "interpreted"},
         {"coordinates": "rtdyn1", "method": "adjoint"},
         {"coordinates": "natural", "formulation": "index1"},
     ]
-    found = [
+    first, *others = (
         chain(10, dimension).sensitivity(
             vm.final(lambda s: s.angle("P9") + 0.1 * s.angle("P3")),
             duration=0.2,
             tolerance=1e-9,
-            **how,
+            **scheme,
         )
-        for how in ways
-    ]
-    first = found[0]
-    for other in found[1:]:
+        for scheme in schemes
+    )
+    for other in others:
         assert float(other.values[0]) == pytest.approx(float(first.values[0]), rel=1e-7)
         assert other.gradient.item() == pytest.approx(first.gradient.item(), rel=1e-6)
 
