@@ -230,7 +230,7 @@ def screw() -> Any:
 
 def test_the_screw_moves_as_its_conditions_say(screw: Any) -> None:
     m = scene(3)
-    joint = m.screw("it", "a.A", "b.B", axis=(0.48, 0.6, 0.64), pitch="p")
+    joint = m.lead_screw("it", "a.A", "b.B", axis=(0.48, 0.6, 0.64), pitch="p")
     assert isinstance(joint, screw)
     check_motion(m, joint)
 
@@ -244,7 +244,7 @@ def test_a_screw_closes_a_loop(screw: Any, cut: tuple[str, ...]) -> None:
     m.body("jaw", mass=2.0, inertia=(0.1, 0.1, 0.1), points={"J": (0, 0, 0)})
     m.revolute("bearing", "ground.O", "spindle.S", axis=(1, 0, 0))
     m.prismatic("bed", "ground.O", "jaw.J", axis=(1, 0, 0))
-    m.screw("thread", "spindle.S", "jaw.J", axis=(1, 0, 0), pitch=0.01)
+    m.lead_screw("thread", "spindle.S", "jaw.J", axis=(1, 0, 0), pitch=0.01)
     m.drive_angle("hand", "bearing", "20*t")
     m.start()
     runs = [m.simulate(1.0, coordinates=c) for c in ("natural", vm.Relative(cut=cut))]
@@ -255,15 +255,17 @@ def test_a_screw_closes_a_loop(screw: Any, cut: tuple[str, ...]) -> None:
 
 def test_what_is_registered_is_in_the_schema_and_has_a_method(screw: Any) -> None:
     assert screw in registered("joints")
-    assert set(json_schema()["$defs"]["ScrewEntry"]["properties"]) == {
-        "screw", "axis", "axis_on_second", "pitch",
+    assert set(json_schema()["$defs"]["LeadScrewEntry"]["properties"]) == {
+        "lead_screw", "axis", "axis_on_second", "pitch",
     }  # fmt: skip
     m = scene(3)
-    assert "advance per turn (m)" in m.screw.__doc__.lower()
-    with pytest.raises(TypeError, match=r"screw: has no argument 'lead'; say screw\(name, first"):
-        m.screw("it", "a.A", "b.B", axis=(0, 0, 1), lead=0.1)
-    with pytest.raises(vm.ModelError, match=r"screw joint 'it': pitch = 0 must be positive"):
-        m.screw("it", "a.A", "b.B", axis=(0, 0, 1), pitch=0)
+    assert "advance per turn (m)" in m.lead_screw.__doc__.lower()
+    with pytest.raises(
+        TypeError, match=r"lead_screw: has no argument 'lead'; say lead_screw\(name, first"
+    ):
+        m.lead_screw("it", "a.A", "b.B", axis=(0, 0, 1), lead=0.1)
+    with pytest.raises(vm.ModelError, match=r"lead screw joint 'it': pitch = 0 must be positive"):
+        m.lead_screw("it", "a.A", "b.B", axis=(0, 0, 1), pitch=0)
     with pytest.raises(AttributeError, match="has no attribute 'scrw'"):
         m.scrw("it")
     assert "it" not in m.joints
@@ -271,7 +273,7 @@ def test_what_is_registered_is_in_the_schema_and_has_a_method(screw: Any) -> Non
 
 def test_a_file_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
-    path.write_text("varimech: 1\nname: m\njoints:\n  S: {screw: [a, b]}\n", encoding="utf-8")
+    path.write_text("varimech: 1\nname: m\njoints:\n  S: {lead_screw: [a, b]}\n", encoding="utf-8")
     with pytest.raises(vm.FileError, match=r"m.yaml:4: joints.S: .* does not say what it is"):
         vm.Mechanism.from_file(path)
 
@@ -405,7 +407,6 @@ class Lag(el.Force):
     delay = el.fields.Scalar("Time to settle.", unit="s", rule="positive")
     wanted = el.fields.Scalar("Torque in the end.", unit="N·m")
 
-    @property
     def coordinates(self) -> tuple[el.OwnCoordinate, ...]:
         return (el.OwnCoordinate(f"torque of {self.name}", unit="N·m"),)
 

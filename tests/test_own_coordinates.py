@@ -5,8 +5,7 @@ every derivative method, in every kind of coordinates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,9 +13,6 @@ from scipy.integrate import solve_ivp
 
 import varimech as vm
 from varimech.core.symbols import SX
-from varimech.model.body import Frames
-from varimech.model.force import ForceLaw
-from varimech.model.own_coordinates import OwnCoordinate
 
 RESISTANCE, INDUCTANCE, CONSTANT, VOLTAGE, FIRST = 0.8, 0.05, 0.3, 6.0, 2.0
 INERTIA, DAMPING, DURATION = 0.02, 0.01, 0.7
@@ -24,34 +20,36 @@ COORDINATES = ["natural", "rtdyn0", "rtdyn1"]
 WRT = ["R", "U", "i0"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Motor(ForceLaw):
+el = vm.elements
+
+
+@vm.register
+class Motor(el.Force):
     """A direct-current motor:  L di/dt = U − R i − k ω,  torque k i."""
 
-    name: str
-    joint: str
-    resistance: SX
-    voltage: SX
-    first: SX
-    size: float = 1.0
+    kind = "direct-current motor"
+    joint = el.fields.Angle("Joint that it turns.")
+    resistance = el.fields.Scalar("R.", unit="ohm")
+    voltage = el.fields.Scalar("U.", unit="V")
+    first = el.fields.Scalar("Current at the start.", unit="A")
+    size: ClassVar[float] = 1.0
 
-    @property
-    def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        return (OwnCoordinate("current", 1, self.first, unit="A", size=self.size),)
+    def coordinates(self) -> tuple[el.OwnCoordinate, ...]:
+        return (el.OwnCoordinate("current", 1, self.first, unit="A", size=self.size),)
 
-    def efforts(self, frames: Frames, state: vm.State) -> list[tuple[SX, SX]]:
-        return [(state.angular_velocity(self.joint), CONSTANT * state.state("current"))]
+    def efforts(self, frames: el.Frames, state: vm.State) -> list[tuple[SX, SX]]:
+        return [(self.joint.rate(frames), CONSTANT * state.state("current"))]
 
-    def rates(self, frames: Frames, state: vm.State) -> Sequence[SX]:
-        i, ω = state.state("current"), state.angular_velocity(self.joint)
+    def rates(self, frames: el.Frames, state: vm.State) -> Sequence[SX]:
+        i, ω = state.state("current"), self.joint.rate(frames)
         return (
             (self.voltage * vm.cos(3 * state.time) - self.resistance * i - CONSTANT * ω)
             / INDUCTANCE,
         )
 
 
-def rotor(dimension: int, size: float = 1.0) -> vm.Mechanism:
-    m = vm.Mechanism("motor", dimension=dimension)
+def rotor(dimension: int) -> Any:
+    m: Any = vm.Mechanism("motor", dimension=dimension)
     R, U, i0 = m.parameter("R", RESISTANCE), m.parameter("U", VOLTAGE), m.parameter("i0", FIRST)
     m.ground_point("O", (0,) * dimension)
     inertia = INERTIA if dimension == 2 else np.diag([0.03, 0.025, INERTIA])
@@ -59,7 +57,7 @@ def rotor(dimension: int, size: float = 1.0) -> vm.Mechanism:
     m.body("wheel", mass=2.0, inertia=inertia, points={"hub": (0,) * dimension, "rim": rim})
     m.revolute("J", "ground.O", "wheel.hub", axis=None if dimension == 2 else (0, 0, 1))
     m.torsional_damper("drag", "J", damping=DAMPING)
-    m.data.add_force(Motor("motor", "J", R.symbol, U.symbol, i0.symbol, size))
+    m.direct_current_motor("motor", "J", resistance=R, voltage=U, first=i0)
     m.start(angle={"J": 1.0}, speed={"J": -2.0})
     return m
 
@@ -169,8 +167,11 @@ def test_a_motor_in_space(coordinates: str) -> None:
 
 @pytest.mark.parametrize("size", [1e-4, 1e3])
 @pytest.mark.parametrize("integrator", ["dopri5", "cvodes"])
-def test_the_size_of_a_state_changes_no_result(size: float, integrator: str) -> None:
-    g = rotor(2, size).sensitivity(
+def test_the_size_of_a_state_changes_no_result(
+    size: float, integrator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Motor, "size", size)
+    g = rotor(2).sensitivity(
         OBJECTIVES, WRT, duration=DURATION, tolerance=1e-8, integrator=integrator
     )
     assert g.values.to_numpy() == pytest.approx(exact().real, rel=1e-5, abs=1e-5)
@@ -203,37 +204,36 @@ def test_a_state_is_no_degree_of_freedom() -> None:
     with pytest.raises(vm.ModelError, match="no state is called 'curent'"):
         m.sensitivity(vm.final(lambda s: s.state("curent")), duration=0.1)
     with pytest.raises(vm.ModelError, match="there is a state 'current' already"):
-        m.data.add_force(Motor("second", "J", SX(1), SX(1), SX(0)))
+        m.direct_current_motor("second", "J", resistance=1, voltage=1, first=0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Flywheel(ForceLaw):
+@vm.register
+class Flywheel(el.Force):
     """An inertia of its own behind a soft shaft on a joint."""
 
-    name: str
-    joint: str
-    inertia: SX
+    kind = "flywheel"
+    joint = el.fields.Angle("Joint that it is on.")
+    inertia = el.fields.Scalar("About its axis.", unit="kg·m²")
 
-    @property
-    def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        return (OwnCoordinate("flywheel", 2, SX(0.5), SX(1.5), unit="rad"),)
+    def coordinates(self) -> tuple[el.OwnCoordinate, ...]:
+        return (el.OwnCoordinate("flywheel", 2, SX(0.5), SX(1.5), unit="rad"),)
 
-    def kinetic_energy(self, frames: Frames, state: vm.State) -> SX:
+    def kinetic_energy(self, frames: el.Frames, state: vm.State) -> SX:
         return self.inertia * state.rate(state.state("flywheel")) ** 2 / 2
 
-    def potential_energy(self, frames: Frames, state: vm.State) -> SX:
-        return 3.0 * (state.state("flywheel") - state.angle(self.joint)) ** 2 / 2
+    def potential_energy(self, frames: el.Frames, state: vm.State) -> SX:
+        return 3.0 * (state.state("flywheel") - state.measure(self.joint)) ** 2 / 2
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("how", METHODS[:3], ids=str)
 def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None:
-    m = vm.Mechanism("shaft", dimension=2)
+    m: Any = vm.Mechanism("shaft", dimension=2)
     I = m.parameter("I", 0.05)
     m.ground_point("O", (0, 0))
     m.body("wheel", mass=2.0, inertia=INERTIA, points={"hub": (0, 0), "rim": (0.1, 0)})
     m.revolute("J", "ground.O", "wheel.hub")
-    m.data.add_force(Flywheel("behind", "J", I.symbol))
+    m.flywheel("behind", "J", inertia=I)
     m.start(angle={"J": 0.0}, speed={"J": 40.0})
     objectives = {"own": vm.final(lambda s: s.state("flywheel")), "J": vm.final("angle('J')")}
     g = m.sensitivity(objectives, duration=DURATION, coordinates=coordinates, **how)

@@ -180,6 +180,29 @@ def on_tilted_axis(
     return np.array([d * a + tip_at(x[0]) for x, d in zip(path, s, strict=True)])
 
 
+# screw: the same body on a thread along the axis, which both have in the same components
+
+
+def build_tilted_screw(m: vm.Mechanism, p: vm.Parameter) -> None:
+    on_axis(m)
+    m.screw("thread", "ground.O", "b.O", axis=TILTED, pitch=p)
+    m.start(angle={"thread": 0.4}, speed={"thread": 2.0})
+
+
+def on_tilted_screw(p: float, times: Array) -> Array:
+    """(a·I_O a + m h²) φ̈ = a·(r × m g) + h a·m g,  h = p/2π."""
+    a, h = unit(TILTED), p / (2 * np.pi)
+    arm, tip = COM - PIVOT, TIP - PIVOT
+    inertia = a @ (LOPSIDED + steiner(2.0, arm)) @ a + 2.0 * h**2
+
+    def acceleration(_: float, q: Array, u: Array) -> Array:
+        turning = a @ np.cross(turned(a, q[0]) @ arm, 2.0 * DOWN[3])
+        return np.array([(turning + h * 2.0 * DOWN[3] @ a) / inertia])
+
+    path = second_order(acceleration, [0.4], [2.0], times)
+    return np.array([h * x[0] * a + turned(a, x[0]) @ tip for x in path])
+
+
 # spatial fixed: two welded bodies fly like one with their common centre of mass and inertia
 
 FIXED_TURN = turned(np.array([1.0, 2.0, -0.5]), 1.1)

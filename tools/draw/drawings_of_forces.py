@@ -68,6 +68,25 @@ def torsional_spring(s: Sketch) -> None:
 
 
 @drawing
+def gear(s: Sketch) -> None:
+    for centre, radius, colour, name, offset in (
+        ((1.9, 1.8), 1.2, FIRST, "φ₁", 0.0),
+        ((3.86, 1.8), 0.72, SECOND, "φ₂", np.pi / 12),
+    ):
+        teeth = round(20 * radius)
+        φ = np.linspace(0, 2 * np.pi, 12 * teeth) + offset
+        r = radius + 0.07 * np.sign(np.cos(teeth * (φ - offset)))
+        rim = [
+            (centre[0] + float(x * np.cos(y)), centre[1] + float(x * np.sin(y)))
+            for x, y in zip(r, φ, strict=True)
+        ]
+        s.polygon(*rim, colour=colour)
+        s.pin(centre)
+        s.turn(centre, 0.55 * radius, 20, 150, name)
+    s.text((2.3, 3.4), "φ₂ = i φ₁ + φ₀", GIVEN)
+
+
+@drawing
 def force(s: Sketch) -> None:
     s.axes((0.5, 0.5), size=0.8)
     s.body((1.3, 0.9), (3.4, 0.5), (4.5, 2.3), (3.4, 3.4), (1.9, 2.7))

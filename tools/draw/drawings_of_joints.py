@@ -96,6 +96,24 @@ def cylindrical(s: Sketch) -> None:
 
 
 @drawing
+def screw(s: Sketch) -> None:
+    a, angle = (0.6, 0.9), 22
+    s.cylinder(a, from_(a, 5.2, angle), 0.2, FIRST, 1)
+    for k in range(5):
+        at = from_(a, 0.4 + 0.32 * k, angle)
+        s.line(from_(at, 0.2, angle + 70), from_(at, 0.2, angle - 110), colour=FIRST, order=1.5)
+    s.cylinder(from_(a, 2.0, angle), from_(a, 3.3, angle), 0.46, SECOND, 3)
+    s.cylinder(from_(a, 3.3, angle), from_(a, 5.2, angle), 0.2, FIRST, 3.5)
+    s.arrow(from_(a, 5.2, angle), from_(a, 5.75, angle), "a", FIRST, (-0.2, 0.22))
+    s.arrow(
+        (1.6, 2.4), from_((1.6, 2.4), 1.3, angle), "s = p φ / 2π", GIVEN, (-1.5, 0.1), both=True
+    )
+    s.turn(from_(a, 4.1, angle), 0.62, -110, 120)
+    s.text((5.0, 1.75), "φ", GIVEN)
+    s.pin(a, "r₁", (-0.1, 0.42))
+
+
+@drawing
 def universal(s: Sketch) -> None:
     c = (3.0, 1.8)
     s.cylinder((0.4, 1.8), (2.2, 1.8), 0.17)

@@ -40,6 +40,7 @@ SHARE = 0.8
 RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "finite": np.isfinite,
     "positive": lambda x: x > 0,
+    "non-zero": lambda x: x != 0,
     "non-negative": lambda x: x >= 0,
 }
 """What a parameter may have to follow."""

@@ -35,6 +35,10 @@ EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would
 take minutes beyond.
 """
+ITERATIONS = 60
+"""Of Gauss–Newton: quadratic convergence takes some ten, from far away; those that are shortened
+count a tenth.
+"""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
 assemble.
@@ -340,8 +344,8 @@ class Assembly:
         def residuals(x: np.ndarray) -> np.ndarray:
             return column(level.residuals(x, none, ρ))
 
-        F = residuals(q)
-        for _ in range(60):
+        F, left = residuals(q), float(ITERATIONS)
+        while left > 0:
             jacobian = level.jacobian(q, none, ρ)
             if not (jacobian.is_regular() and np.isfinite(F).all()):
                 break
@@ -361,5 +365,6 @@ class Assembly:
                 length /= 2
             else:
                 break  # no descent left: converged, or stuck where it cannot close
+            left -= 1 if length == 1 else 0.1  # joints that turn often come to it by short steps
             q, F = q + length * step, trial
         return q, float(np.abs(F).max(initial=0.0)) if np.isfinite(F).all() else np.inf

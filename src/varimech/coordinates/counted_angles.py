@@ -95,7 +95,9 @@ class CountedAngle:
     name: str
     turn: Turn
     given: SX | None
-    """At the start, where it is given there."""
+    """At t = 0, where it is given."""
+    held: Turn | None
+    """The angle that the start itself gives, if it is this one."""
     θ: SX
     θ̇: SX
 
@@ -103,9 +105,8 @@ class CountedAngle:
         """What ties the coordinate to the frames, scaled to a length (m) as other constraints are,
         and gives it an inertia μ (kg·m²).
         """
-        at_start = (
-            self.turn.difference(frames, self.θ) if self.given is None else self.θ - self.given
-        )
+        known = self.given if self.held is None else None
+        at_start = self.turn.difference(frames, self.θ) if known is None else self.θ - known
         tie = Constraint(
             f"turns of {self.name}", arm * self.turn.deviation(frames, self.θ), (), arm * at_start
         )
@@ -163,7 +164,8 @@ def counted_turns(
     """Angles by name, with their coordinates."""
     pairs = zip(names, ca.vertsplit(θ), ca.vertsplit(θ̇), strict=True) if θ.numel() else ()
     return {
-        name: CountedAngle(name, model.find_angle(name), given(name), x, ẋ) for name, x, ẋ in pairs
+        name: CountedAngle(name, model.find_angle(name), given(name), given.held(name), x, ẋ)
+        for name, x, ẋ in pairs
     }
 
 
@@ -179,6 +181,7 @@ class GivenAngles:
         held = [(h.measure, h.at) for h in holds if isinstance(h, OutputCondition)]
         held += [(d.output, d.motion(SX(0))) for d in model.drivers.values()]
         self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in held if isinstance(m, Turn)]
+        self._starts = [h.measure for h in holds if isinstance(h, OutputCondition)]
         self._among: dict[tuple[Body, ...], list[tuple[Turn, SX]]] = {}
         for turn, at in self.turns:
             self._among.setdefault(turn.bodies, []).append((turn, at))
@@ -193,6 +196,12 @@ class GivenAngles:
             return None
         (group, first), (other_group, second) = (self._planar(body) for body in turn.bodies)
         return second - first if group is other_group else None
+
+    def held(self, name: str) -> Turn | None:
+        """The angle as the start itself gives it, if it does."""
+        turn = self._model.find_angle(name)
+        among = (other for other, _ in self._among.get(turn.bodies, ()) if turn.same(other))
+        return next((other for other in among if any(other is x for x in self._starts)), None)
 
     def _planar(self, body: Body) -> tuple[Body, SX]:
         return self._angles.get(body, (body, SX(0)))

@@ -7,7 +7,7 @@ the equations follow from that (`dynamics`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,6 +72,14 @@ class Equations(Dynamics):
     def extra(self) -> int:
         """Number of coordinates that belong to no body."""
         return int(self.own.q.numel())
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether forces neither own coordinates nor impose constraints."""
+        forces = self.model.forces
+        return not self.extra and not any(
+            e.name in forces and (e.constraints or not e.kinetic.is_zero()) for e in self.elements
+        )
 
     @cached_property
     def given_angles(self) -> GivenAngles:
@@ -199,7 +207,7 @@ def derive(
     own: OwnCoordinates,
     counted: Mapping[str, SX],
     given_turns: GivenTurns,
-    turn_of: Callable[[Turn], SX | None] = lambda turn: None,
+    turn_of: Callable[[Turn], SX | None],
     further: Iterable[Element] = (),
     inertia: Inertia | None = None,
     among: Among | None = None,
@@ -327,14 +335,9 @@ class ForceStatements:
 
     def element(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> Element:
         """One of them."""
-        potential = force.potential_energy(frames, self._state)
-        efforts = list(force.efforts(frames, self._state))
-        if not force.is_general:
-            self._check(force, [effort for _, effort in efforts])
-            return Element(force.name, potential=potential, efforts=tuple(efforts))
-        kinetic, Φ, rates = self._general(force, frames)
+        potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         self._check(force, [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]])
-        for c, rate in zip((c for c in force.coordinates if c.order == 1), rates, strict=True):
+        for c, rate in zip((c for c in force.coordinates() if c.order == 1), rates, strict=True):
             more, effort = own.state_equation(c.name, rate)
             kinetic += more
             efforts.append(effort)
@@ -343,17 +346,20 @@ class ForceStatements:
 
     def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
         """All that it states and may depend on turns."""
-        efforts = [effort for _, effort in force.efforts(frames, self._state)]
-        general = self._general(force, frames) if force.is_general else ()
-        kinetic, Φ, rates = general or (SX(0), SX(0, 1), ())
-        return [force.potential_energy(frames, self._state), kinetic, Φ, *rates, *efforts]
+        potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
+        return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]]
 
-    def _general(self, force: ForceLaw, frames: Frames) -> tuple[SX, SX, Sequence[SX]]:
+    def _stated(
+        self, force: ForceLaw, frames: Frames
+    ) -> tuple[SX, SX, SX, list[SX], list[tuple[SX, SX]]]:
+        """V, T, Φ, ż and pairs (rate, effort)."""
         state = self._state
         return (
+            force.potential_energy(frames, state),
             SX(force.kinetic_energy(frames, state)),
             SX(force.constraints(frames, state)),
             [SX(rate) for rate in force.rates(frames, state)],
+            list(force.efforts(frames, state)),
         )
 
     def _check(self, force: ForceLaw, expressions: Iterable[SX]) -> None:

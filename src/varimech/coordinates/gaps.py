@@ -88,7 +88,10 @@ class ClosestFit:
             [x for b in bodies for x in (self._frames[b].origin, self._frames[b].rotation)]
         )
         found = [np.array(value) for value in values.call([self._closest, self.ρ])]
-        return {b: (o.ravel(), R) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
+        placed = zip(bodies, found[::2], found[1::2], strict=True)
+        n = self.model.dimension
+        ground = {self.model.ground: (np.zeros(n), np.eye(n))}
+        return ground | {b: (o.ravel(), R) for b, o, R in placed}
 
     def error(self) -> AssemblyError:
         """An error that names the loop or joint that does not close, with the size of the gap."""

@@ -35,6 +35,7 @@ from .connected import check_connected
 from .counted_angles import GivenAngles, GivenTurns, counted_names
 from .dynamics import Constraint
 from .equations import Equations, angles_of_forces, derive
+from .joint_constraints import joint_constraint
 from .natural_nodes import Basis, Node, Nodes
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from .poses import Pose
@@ -93,6 +94,7 @@ class _Builder:
                 tuple(a.θ for a in told),
                 tuple(a.given for a in told if a.given is not None),
             ),
+            turn_of=own.turn_of,
             sizes=CoordinateScales(np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), arm)
             if own.names
             else None,
@@ -270,9 +272,9 @@ class _Builder:
     def _unshared(self) -> list[Constraint]:
         found = []
         for joint in self.model.joints.values():
-            rows = [c.residuals(self.frames) for c in joint.conditions() if not c.shares()]
-            if rows:
-                found.append(Constraint(f"joint {joint.name}", ca.vertcat(*rows), (joint.name,)))
+            conditions = [c for c in joint.conditions() if not c.shares()]
+            if conditions:
+                found.append(joint_constraint(joint, conditions, self.frames))
         return found
 
 

@@ -14,6 +14,7 @@ from ..core.symbols import SX
 from ..model.body import Body, Frames
 from ..model.model_data import ModelData
 from ..model.own_coordinates import OwnCoordinate
+from ..model.scalar_outputs import Turn
 from .counted_angles import CountedAngle, GivenAngles, counted_turns
 from .dynamics import Element
 from .poses import Pose
@@ -119,6 +120,10 @@ class OwnCoordinates:
     def ties(self, frames: Frames) -> list[Element]:
         """What ties angles to the frames of the bodies."""
         return [a.element(frames, self._arm, self._inertia) for a in self.angles.values()]
+
+    def turn_of(self, turn: Turn) -> SX | None:
+        """The coordinate of an angle that the start gives."""
+        return next((a.θ for a in self.angles.values() if a.held is turn), None)
 
     @property
     def conditions(self) -> list[OwnCondition]:

@@ -64,7 +64,7 @@ class BodyReactions:
             model, self._twist.frames, t, state.rate, counted=self._angles, own=state.states
         )
         """What elements see in the frames of virtual motions; angles and states are symbols."""
-        for element in model.general_forces:
+        for element in model.forces.values():
             Φ = element.constraints(self._twist.frames, self._virtual)
             if Φ.numel():
                 self._jacobians[element.name] = self._derivative(Φ, state)

@@ -45,8 +45,8 @@ class Relative:
             recursion is written for.
         cut: names of joints that close loops and are not part of the tree; the cheapest ones if not
             given.
-        counted: names of bodies and joints whose angles objectives need within half a turn only;
-            runs that leave it stop.
+        counted: names of bodies and joints whose angles count turns. Those that forces and
+            objectives need are added by themselves.
     """
 
     reference: str = ORIGIN

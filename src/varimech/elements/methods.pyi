@@ -21,11 +21,13 @@ from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
 from .fixed import Fixed
 from .force import PointForce
+from .gear import Gear
 from .planar import Planar
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
 from .revolute import Revolute
+from .screw import Screw
 from .spherical import Spherical
 from .spring import Spring
 from .torque import Torque
@@ -348,6 +350,29 @@ class ElementMethods(ModelBuilder):
             normal: Normal of the plane in the first body's frame.
         """
 
+    def screw(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        axis: Any,
+        axis_on_second: Any = None,
+        pitch: Number,
+    ) -> Screw:
+        """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch.
+
+        Args:
+            name: its name.
+            first: Point of the first body; without points, two bodies that have one of the joint's
+                name are joined.
+            second: Point of the second body, on which the reaction acts.
+            axis: Direction of the line in the first body's frame.
+            axis_on_second: The same direction in the second body's frame; the same components if
+                not given.
+            pitch: Advance of the second body per turn; negative for a left-hand thread (m).
+        """
+
     def clamp(
         self,
         name: str,
@@ -426,7 +451,7 @@ class ElementMethods(ModelBuilder):
             name: its name.
             turn: Joint that turns, or planar body, on whose angle it acts.
             stiffness: Torque per angle (N·m/rad).
-            rest_angle: Angle without torque, any number of turns (rad).
+            rest_angle: Angle without torque, of any number of turns (rad).
             damping: Torque per rate (N·m·s/rad).
         """
 
@@ -487,6 +512,28 @@ class ElementMethods(ModelBuilder):
             against: Body that takes the opposite torque, as for a motor between two bodies.
             frame: Along which axes the components are: "global", or "body" for those of the body
                 (space).
+        """
+
+    def gear(
+        self,
+        name: str,
+        first: Joint | Body | str,
+        second: Joint | Body | str,
+        *,
+        ratio: Number,
+        phase: Number = 0.0,
+    ) -> Gear:
+        """A pair of gears, or a belt: the second angle is a multiple of the first, over any number of
+        turns.
+
+        Where the carrier of both joints turns, the pair is one of a planetary gear.
+
+        Args:
+            name: its name.
+            first: Joint that turns, or planar body, whose angle is the first one.
+            second: Joint that turns, or planar body, whose angle is the second one.
+            ratio: Second angle per first one; negative for two gears that mesh outside.
+            phase: Second angle where the first one is zero (rad).
         """
 
     def drive_angle(

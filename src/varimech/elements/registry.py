@@ -14,7 +14,7 @@ from ..model.body_element import BodyElement
 from ..model.driver import Driver
 from ..model.element import Element
 from ..model.fields import Field
-from ..model.force import BEYOND_FORCES, OF_FORCES, Force
+from ..model.force import Force, ForceLaw
 from ..model.joint import SYMBOLS, Joint
 from ..model.model_data import ModelData
 from .bar import Bar
@@ -30,11 +30,13 @@ from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
 from .fixed import Fixed
 from .force import PointForce
+from .gear import Gear
 from .planar import Planar
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
 from .revolute import Revolute
+from .screw import Screw
 from .spherical import Spherical
 from .spring import Spring
 from .torque import Torque
@@ -56,6 +58,7 @@ BUILT_IN: tuple[type[Element], ...] = (
     Universal,
     Planar,
     PointOnPlane,
+    Screw,
     Clamp,
     Spring,
     Damper,
@@ -63,6 +66,7 @@ BUILT_IN: tuple[type[Element], ...] = (
     TorsionalDamper,
     PointForce,
     Torque,
+    Gear,
     DriveAngle,
     DriveDisplacement,
     DriveDistance,
@@ -121,9 +125,11 @@ def _check(kind: type[Element]) -> None:
         raise ModelError(f"register: {shown} lacks {', '.join(f'{name}()' for name in missing)}")
     if not (kind.__doc__ or "").strip() or kind.__doc__ is kind.__mro__[1].__doc__:
         raise ModelError(f"register: {shown} needs a docstring, which its method and its page have")
-    if issubclass(kind, Force) and not kind.states_any((*OF_FORCES, *BEYOND_FORCES)):
+    acts = ("potential_energy", "efforts", "constraints", "rates")
+    if issubclass(kind, Force) and all(getattr(kind, x) is getattr(ForceLaw, x) for x in acts):
         raise ModelError(
-            f"register: {shown} lacks potential_energy() or efforts(); it does nothing"
+            f"register: {shown} lacks potential_energy(), efforts(), constraints() or rates(); it"
+            " does nothing"
         )
     if (there := _REGISTERED.get(kind.method())) is not None:
         raise ModelError(

@@ -36,13 +36,13 @@ class SpringDamper(Force):
         k, _, c = self.law()
         return f", stiffness {k}, damping {c}"
 
-    def elongation(self, frames: Frames, state: State) -> SX:
-        """x − x₀."""
-        return self.output.difference(frames, self.law()[1])
-
     def potential_energy(self, frames: Frames, state: State) -> SX:
-        k, _, _ = self.law()
-        return SX(0) if k.is_zero() else k * self.elongation(frames, state) ** 2 / 2
+        k, x0, _ = self.law()
+        return SX(0) if k.is_zero() else k * self.difference(frames, state, x0) ** 2 / 2
+
+    def difference(self, frames: Frames, state: State, x0: SX) -> SX:
+        """x − x₀."""
+        return self.output.difference(frames, x0)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         _, _, c = self.law()

@@ -19,8 +19,8 @@ class OnAngle(SpringDamper):
     def output(self) -> Turn:
         return self.turn
 
-    def elongation(self, frames: Frames, state: State) -> SX:
-        return state.measure(self.turn) - self.law()[1]  # by any number of turns
+    def difference(self, frames: Frames, state: State, x0: SX) -> SX:
+        return state.measure(self.turn) - x0  # by any number of turns
 
 
 class TorsionalSpring(OnAngle):
@@ -32,7 +32,7 @@ class TorsionalSpring(OnAngle):
     kind = "torsional spring"
     stiffness = fields.Scalar("Torque per angle.", unit="N·m/rad", rule="non-negative")
     rest_angle = fields.Scalar(
-        "Angle without torque, any number of turns.", unit="rad", default=0.0
+        "Angle without torque, of any number of turns.", unit="rad", default=0.0
     )
     damping = fields.Scalar("Torque per rate.", unit="N·m·s/rad", rule="non-negative", default=0.0)
 

@@ -47,6 +47,12 @@ class Condition(ABC):
     def residuals(self, frames: Frames) -> SX:
         """The scalars that vanish, as a column."""
 
+    def at_start(self, frames: Frames) -> SX:
+        """The form to assemble with, where `residuals` vanish at wrong places as well (an angle
+        half a turn off).
+        """
+        return self.residuals(frames)
+
     @abstractmethod
     def oriented(self) -> tuple[Body, ...]:
         """Bodies whose orientation it depends on: these cannot be beams."""

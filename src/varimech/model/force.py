@@ -2,7 +2,7 @@
 
 An element with efforts f_k at rates w_k (linear in the velocities) contributes the generalised
 force  Q = Σ (∂w_k/∂q̇)ᵀ f_k − ∂V/∂q.  It may also own coordinates (`own_coordinates`), with a
-kinetic energy, constraints, or rates ż of first-order states.
+kinetic energy or rates ż of first-order states, and impose constraints.
 """
 
 from __future__ import annotations
@@ -23,18 +23,13 @@ if TYPE_CHECKING:
 
 SHAPES = ("spring", "damper")
 """What drawings can show a force between two points as."""
-OF_FORCES, BEYOND_FORCES = (
-    ("potential_energy", "efforts"),
-    ("coordinates", "kinetic_energy", "constraints", "rates"),
-)
-"""What a force may state, and what it may state beyond being one."""
 
 
 class ForceLaw(Named):
-    """What every force may state; it does nothing unless a method says so.
+    """What every force states; it does nothing unless a method says so.
 
-    `state` gives it its own coordinates, `state.state(name)`, and angles that count turns,
-    `state.angle(name)`, beside all else that the mechanism does.
+    `state` gives an element the coordinates that it owns, `state.state(name)`, and angles that
+    count turns, `state.angle(name)`, beside all else that the mechanism does.
     """
 
     @property
@@ -44,40 +39,29 @@ class ForceLaw(Named):
         """
         return ()
 
-    def potential_energy(self, frames: Frames, state: State) -> SX:
-        """V (J)."""
-        return SX(0)
-
-    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
-        """Pairs (rate, effort): velocity and force, or angular velocity and torque."""
-        return []
-
-    @property
     def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        """Coordinates that it owns."""
+        """Coordinates that it owns, beside those of bodies and joints."""
         return ()
 
+    def potential_energy(self, frames: Frames, state: State) -> SX:
+        """V in joules."""
+        return SX(0)
+
     def kinetic_energy(self, frames: Frames, state: State) -> SX:
-        """T of its own inertias (J), quadratic in rates."""
+        """T of its own inertias (J), in the rates of coordinates that it owns."""
         return SX(0)
 
     def constraints(self, frames: Frames, state: State) -> SX:
-        """Residuals Φ of positions and time that vanish along every motion."""
+        """Residuals, of positions and time, that vanish along every motion."""
         return SX(0, 1)
 
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
         """ż of its first-order coordinates, in their order, in their units per second."""
         return ()
 
-    @classmethod
-    def states_any(cls, methods: Sequence[str]) -> bool:
-        """Whether it states something by one of these methods."""
-        return any(getattr(cls, name) is not getattr(ForceLaw, name) for name in methods)
-
-    @property
-    def is_general(self) -> bool:
-        """Whether it states more than a force: coordinates, inertia or constraints."""
-        return self.states_any(BEYOND_FORCES)
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        """Pairs (rate, effort): velocity and force, or angular velocity and torque."""
+        return []
 
     def span(self) -> Distance | None:
         """The two points between which it acts, where that is what it is; they must not

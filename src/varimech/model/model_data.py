@@ -234,13 +234,11 @@ class ModelData:
 
     def name_of_angle(self, turn: Turn) -> str | None:
         """The body or joint whose angle this is, if there is one."""
-        for joint in self.joints.values():
-            own = joint.angle() if joint.bodies == turn.bodies else None
-            if own is not None and own.same(turn):
-                return joint.name
-        if self.dimension == 3 or not turn.first.is_ground or turn.second.name not in self.bodies:
-            return None
-        return turn.second.name if self.find_angle(turn.second).same(turn) else None
+        joints = [j.name for j in self.joints.values() if j.bodies == turn.bodies]
+        planar = self.dimension == 2 and turn.first.is_ground and turn.second.name in self.bodies
+        names = [name for name in joints if self.joints[name].angle() is not None]
+        names += [turn.second.name] if planar else []
+        return next((name for name in names if self.find_angle(name).same(turn)), None)
 
     def find_displacement(self, joint: Joint | str) -> Slide:
         """The displacement of a joint that slides."""
@@ -281,14 +279,9 @@ class ModelData:
         return sum((b.kinetic_energy(frames[b]) for b in self.moving_bodies), SX(0))
 
     @property
-    def general_forces(self) -> list[ForceLaw]:
-        """Those that own coordinates, have inertia or impose constraints."""
-        return [force for force in self.forces.values() if force.is_general]
-
-    @property
     def own_coordinates(self) -> list[OwnCoordinate]:
         """Coordinates that elements own, in their order."""
-        return [c for force in self.forces.values() for c in force.coordinates]
+        return [c for force in self.forces.values() for c in force.coordinates()]
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""
@@ -331,15 +324,19 @@ class ModelData:
         return joint
 
     def add_force(self, force: ForceLaw) -> None:
-        """Add a force, whose coordinates, if it owns any, must have names of their own."""
-        taken = {c.name for c in self.own_coordinates}
-        for coordinate in force.coordinates:
-            if coordinate.name in taken:
-                raise ModelError(
-                    f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
-                    " another name"
-                )
+        """Add a force, whose coordinates have names of their own."""
+        self._check_coordinates(force)
         self.forces[force.name] = force
+
+    def _check_coordinates(self, force: ForceLaw) -> None:
+        if own := force.coordinates():
+            taken = {c.name for c in self.own_coordinates}
+            for coordinate in own:
+                if coordinate.name in taken:
+                    raise ModelError(
+                        f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
+                        " another name"
+                    )
 
     def add_joint_force(self, force: ForceLaw) -> None:
         """Add a force that a joint exerts: before all others, as a file has them, so that sums are

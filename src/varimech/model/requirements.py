@@ -57,6 +57,7 @@ RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
         "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation",
     ),
     "positive": (lambda x: _every(x > 0), "must be positive"),
+    "non-zero": (lambda x: _every(x != 0), "must not be zero"),
     "non-negative": (lambda x: _every(x >= 0), "must not be negative"),
     "inertia": (
         _physical,

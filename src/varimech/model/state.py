@@ -223,7 +223,7 @@ class State:
     @property
     def kinetic_energy(self) -> SX:
         """Kinetic energy of all bodies, and of inertias that elements own (J)."""
-        own = (f.kinetic_energy(self._frames, self) for f in self._model.general_forces)
+        own = (f.kinetic_energy(self._frames, self) for f in self._model.forces.values())
         return sum(own, self._model.kinetic_energy(self._frames))
 
     @property

@@ -15,6 +15,7 @@ from .element import Element
 from .force import SHAPES, Force
 from .joint import Joint
 from .model_data import ModelData
+from .own_coordinates import OwnCoordinate
 from .relative_motion import RelativeMotion
 from .scalar_outputs import Distance, Slide, Turn
 from .user_functions import trial_frames, trial_state
@@ -76,10 +77,20 @@ def _try_motion(joint: Joint, motion: RelativeMotion, equations: int) -> None:
 
 
 def _try_force(force: Force, model: ModelData) -> None:
-    frames, state = trial_frames(model), trial_state(model, force.label, own=force.coordinates)
-    for energy in ("potential_energy", "kinetic_energy"):
-        V = getattr(force, energy)(frames, state)
-        _require(force, isinstance(V, SX) and V.is_scalar(), energy, "a scalar (J)")
+    own = force.coordinates()
+    told = isinstance(own, tuple) and all(
+        isinstance(c, OwnCoordinate) and c.order in (1, 2) for c in own
+    )
+    _require(force, told, "coordinates", "a tuple of OwnCoordinate, of order 1 or 2")
+    frames, state = trial_frames(model), trial_state(model, force.label, own=own)
+    for method in ("potential_energy", "kinetic_energy"):
+        energy = getattr(force, method)(frames, state)
+        _require(force, isinstance(energy, SX) and energy.is_scalar(), method, "a scalar (J)")
+    Φ = force.constraints(frames, state)
+    _require(force, isinstance(Φ, SX) and Φ.shape[1] == 1, "constraints", "a column of residuals")
+    states = sum(c.order == 1 for c in own)
+    what = f"ż of its {states} coordinates of first order"
+    _require(force, len(force.rates(frames, state)) == states, "rates", what)
     efforts = force.efforts(frames, state)
     pairs = isinstance(efforts, list) and all(
         isinstance(pair, tuple) and len(pair) == 2 and all(map(_is_column, pair))
@@ -90,10 +101,5 @@ def _try_force(force: Force, model: ModelData) -> None:
     _require(force, alike, "efforts", "a rate and an effort with as many components")
     bodies = isinstance(force.bodies, tuple) and all(isinstance(b, Body) for b in force.bodies)
     _require(force, bodies, "bodies", "a tuple of bodies")
-    Φ = force.constraints(frames, state)
-    _require(force, isinstance(Φ, SX) and Φ.shape[1] == 1, "constraints", "a column of residuals")
-    rates, orders = force.rates(frames, state), [c.order for c in force.coordinates]
-    what = f"a rate for each of its {orders.count(1)} first-order coordinates"
-    _require(force, len(rates) == orders.count(1), "rates", what)
     _require(force, isinstance(force.span(), Distance | None), "span", "a Distance, or None")
     _require(force, force.drawn_as() in (None, *SHAPES), "drawn_as", f"one of {SHAPES}, or None")

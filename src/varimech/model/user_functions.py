@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,10 +105,14 @@ def trial_frames(parts: ModelData) -> dict[Body, Frame]:
 
 
 def trial_state(
-    parts: ModelData, user: str, *, of_a_run: bool = False, own: Iterable[OwnCoordinate] = ()
+    parts: ModelData,
+    user: str,
+    *,
+    of_a_run: bool = False,
+    own: tuple[OwnCoordinate, ...] = (),
 ) -> State:
     """A state of free symbols, on which a user's function can be tried at the call; that of a run
-    knows accelerations and reactions too. `own` are coordinates beside those of the model.
+    knows accelerations and reactions too. It knows coordinates that elements own, and further ones.
     """
     frames = trial_frames(parts)
     pose: list[SX] = []

@@ -329,7 +329,7 @@ class Programs:
             return None
         if not self.method.formulation.traits.recursive:
             return None
-        if self.equations.extra or self.equations.model.general_forces:
+        if not self.equations.is_plain:
             return None
         from .recursive_chains import RecursiveChains  # with what only trees need
 

@@ -16,6 +16,7 @@ from ..connected import check_connected
 from ..counted_angles import counted_names
 from ..dynamics import Constraint, Element
 from ..equations import Equations, angles_of_forces, derive
+from ..joint_constraints import joint_constraint
 from ..own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from .choice import ORIGIN
 from .joint_values import JointValues
@@ -38,15 +39,11 @@ def relative_equations(
     tree = spanning_tree(model, cut)
     recursion = _recursion(tree, reference)
     closures = {
-        j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))]
-        for j in tree.cuts
+        j.name: [joint_constraint(j, j.conditions(), recursion.among(j.bodies))] for j in tree.cuts
     }
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
-    places, t, declared = (
-        JointValues(tree, recursion.places),
-        SX.sym("t"),
-        DeclaredCoordinates(model),
-    )
+    places, t = JointValues(tree, recursion.places), SX.sym("t")
+    declared = DeclaredCoordinates(model)
     forced = angles_of_forces(model, recursion.q, recursion.v, recursion.frames, t, declared)
     angles = TreeAngles(recursion, counted_names(model, [*forced, *counted]))
     sizes = places.sizes()
@@ -71,7 +68,7 @@ def relative_equations(
         own=own,
         counted={**angles.known, **{name: angle.θ for name, angle in own.angles.items()}},
         given_turns=angles.given_turns(q, own),
-        turn_of=angles.turn_of,
+        turn_of=lambda turn: angles.turn_of(turn, own),
         further=_euler_parameters(tree, recursion),
         inertia=recursion,
         among=recursion.among,

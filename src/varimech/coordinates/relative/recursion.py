@@ -17,7 +17,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from ...core.symbols import SX, symbols_in, wedge
+from ...core.symbols import SX, wedge
 from ...model.body import Body, Frames
 from ...model.frame import Frame
 from .body_motion import Hinge, Inertia, Motion, cross, inertia_about, move, moved, still, wrench
@@ -65,16 +65,15 @@ class Recursion:
         return values[columns.start : columns.stop] if columns else SX(0, 1)
 
     def joint_angle(self, body: Body) -> SX | None:
-        """The angle of the joint that carries a body, from its first body to its second: its
-        coordinate, in the plane also a constant; None where it is neither.
+        """The angle of the joint that carries a body, from its first body to its second, as its
+        coordinates tell it; None where they do not.
         """
-        motion, z = self.places[self.tree.link_of[body].body].motion, self._of(self.q, body)
-        if body.dimension == 3:
-            return z[motion.names.index("angle")] if "angle" in motion.names else None
-        angle = motion.relation(z, self._of(self.v, body)).angle
-        assert angle is not None, "planar motions turn by an angle"
-        varies = not symbols_in(angle).isdisjoint(symbols_in(z))
-        return None if varies and not angle.is_symbolic() else angle
+        motion = self.places[self.tree.link_of[body].body].motion
+        if body.dimension == 2:
+            return motion.relation(self._of(self.q, body), self._of(self.v, body)).angle
+        if "angle" not in motion.names:
+            return None
+        return self.q[self.columns[body].start + motion.names.index("angle")]
 
     @cached_property
     def frames(self) -> dict[Body, Frame]:

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from ...core.symbols import SX, symbols_in
+import casadi as ca
+import numpy as np
+
+from ...core.symbols import SX
 from ...model.scalar_outputs import Turn
 from ..counted_angles import GivenAngles, GivenTurns
 from ..own_coordinates import OwnCoordinates
@@ -39,9 +42,10 @@ class TreeAngles:
             else:
                 self.missing.append(name)
 
-    def turn_of(self, turn: Turn) -> SX | None:
-        """A given angle without jumps, where turns matter and joint coordinates tell it."""
-        return next((angle for held, angle, _ in self._held if held is turn), None)
+    def turn_of(self, turn: Turn, own: OwnCoordinates) -> SX | None:
+        """A given angle without jumps, where turns matter."""
+        known = (angle for held, angle, _ in self._held if held is turn)
+        return next(known, own.turn_of(turn))
 
     def given_turns(self, q: SX, own: OwnCoordinates) -> GivenTurns:
         """Turns of all angles that are given."""
@@ -82,7 +86,7 @@ class TreeAngles:
             link = tree.link_of.get(body)
             own = None if link is None or link.joint is None else link.joint.angle()
             if own is not None and own.same(turn):
-                return recursion.joint_angle(body)
+                return self._linear(recursion.joint_angle(body))
         if self._model.dimension == 3:
             return None
         carrier = tree.carrier(turn.bodies)
@@ -94,7 +98,16 @@ class TreeAngles:
                 if angle is None:
                     return None
                 total += (sign if tree.link_of[between].forward else -sign) * angle
-        return None if symbols_in(total).isdisjoint(symbols_in(recursion.q)) else total
+        return self._linear(total)
+
+    def _linear(self, angle: SX | None) -> SX | None:
+        """The same where it is a sum of coordinates, each added or subtracted."""
+        if angle is None:
+            return None
+        slopes = ca.jacobian(angle, self._recursion.q)
+        if slopes.nnz() == 0 or not slopes.is_constant():
+            return None
+        return angle if np.all(np.abs(ca.DM(slopes).nonzeros()) == 1) else None
 
 
 def _coordinate(angle: SX) -> SX | None:

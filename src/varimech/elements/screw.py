@@ -1,0 +1,88 @@
+"""Screw joint: a nut on a thread. Space: 1 DOF left.
+
+    n·a₂ = 0,  n·(r₂ − r₁) = 0,  s = p φ / 2π     n: both normals of a₁,  s = a₁·(r₂ − r₁)
+
+The last one is stated as  h sin(φ − s/h) = 0  with h = p / 2π, which holds for any number of turns:
+the displacement counts them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Body, Frames
+from ..model.conditions import Aligned, Condition, Offset
+from ..model.joint import Joint
+from ..model.motion_functions import MotionFunctions
+from ..model.relative_motion import RelativeMotion, rotation_about
+from ..model.scalar_outputs import Slide, Turn, angle_about
+
+
+class Screw(Joint):
+    """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch."""
+
+    kind = "screw"
+    dimensions = (3,)
+    instead = "prismatic"
+    symbol = "slider"
+    axis = fields.Direction("Direction of the line in the first body's frame.", of="first")
+    axis_on_second = fields.Direction(
+        "The same direction in the second body's frame; the same components if not given.",
+        of="second",
+        like="axis",
+    )
+    pitch = fields.Scalar(
+        "Advance of the second body per turn; negative for a left-hand thread.",
+        unit="m",
+        rule="non-zero",
+    )
+
+    @property
+    def advance(self) -> SX:
+        """h, per angle (m/rad)."""
+        return self.pitch / (2 * math.pi)
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (
+            Aligned(self.axis, self.axis_on_second),
+            Offset(self.first, self.axis.normals, self.second),
+            Thread(self),
+        )
+
+    def relative_motion(self) -> RelativeMotion:
+        return MotionFunctions(
+            {"angle": "rad"},
+            rotation=lambda z: rotation_about(self.axis, self.axis_on_second, z[0]),
+            displacement=lambda z: self.axis.direction * self.advance * z[0],
+        )
+
+    def angle(self) -> Turn:
+        return angle_about(self.axis, self.axis_on_second)
+
+    def displacement(self) -> Slide:
+        return Slide(self.first, self.axis, self.second)
+
+
+@dataclass(frozen=True)
+class Thread(Condition):
+    """The second body advances by the pitch a turn."""
+
+    screw: Screw
+
+    def residuals(self, frames: Frames) -> SX:
+        h = self.screw.advance
+        return h * self.screw.angle().deviation(frames, self._turned(frames))
+
+    def at_start(self, frames: Frames) -> SX:
+        h = self.screw.advance
+        return h * self.screw.angle().difference(frames, self._turned(frames))
+
+    def oriented(self) -> tuple[Body, ...]:
+        return self.screw.bodies
+
+    def _turned(self, frames: Frames) -> SX:
+        """The angle that belongs to the displacement."""
+        return self.screw.displacement().value(frames) / self.screw.advance
