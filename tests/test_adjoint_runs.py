@@ -74,7 +74,7 @@ def test_little_memory_gives_the_same(
 def test_interpreted_records_stay_within_memory() -> None:
     with pytest.raises(
         ModelError,
-        match=r"memory = 0.01 MB holds .* steps .* interpreted: give more, or backend='native'",
+        match=r"memory = 0.01 MB holds .* steps .* interpreted; give more, or backend='native'",
     ):
         four_bar().sensitivity(
             OBJECTIVES,

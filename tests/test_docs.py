@@ -24,6 +24,7 @@ from varimech.backends import complex_step
 from varimech.elements.builder import Model
 from varimech.elements.clamp import Clamp
 from varimech.elements.registry import BUILT_IN
+from varimech.model import fields
 from varimech.model.frame import Frame
 from varimech.model.joint import Joint
 from varimech.model.writing import ModelBuilder
@@ -197,8 +198,7 @@ def _joint(kind: type[Joint], dimension: int) -> tuple[int, int]:
     if n == 2 and kind.kind == "revolute":
         directions = []
     said: dict[str, Any] = {name: np.eye(n)[k] for k, name in enumerate(directions)}
-    if kind.kind == "distance":
-        said["length"] = 1.0
+    said |= {f.name: 1.0 for f in kind.fields() if isinstance(f, fields.Scalar) and f.required}
     joint = getattr(m, kind.method())("j", "ground.O", "b.P", **said)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
     equations = joint.residuals(

@@ -20,6 +20,7 @@ import varimech as vm
 from varimech import elements as el
 from varimech.elements import registry
 from varimech.elements.registry import BUILT_IN, registered
+from varimech.elements.screw import Screw
 from varimech.files.document import json_schema
 from varimech.model.frame import Frame
 
@@ -174,7 +175,7 @@ def check_motion(m: vm.Mechanism, joint: Any) -> None:
     assert np.abs(broken).max() < 1e-13
     relation = joint.motion.relation(ca.SX(z), ca.SX(ż))
     C, d = (numbers.evaluate(x) for x in (relation.rotation, relation.displacement))
-    geometry = numbers.evaluate_all(list(joint.motion.geometry)) if joint.motion.geometry else []
+    geometry = numbers.evaluate_all(list(joint.motion.geometry))
     found = joint.motion.values(geometry, C, d.ravel())
     if joint.motion.has_euler_parameters:
         found[:4] *= np.sign(found[:4] @ z[:4])
@@ -214,7 +215,12 @@ def test_outputs_are_those_of_the_coordinates(kind: type[el.Joint], n: int) -> N
         if output is not None and joint.motion is not None:
             z, ż = somewhere(joint.motion)
             value = m.data.parameter_set.evaluate(output.value(poses(m, joint, z, ż))).item()
-            assert value == pytest.approx(z[joint.motion.names.index(name)], abs=1e-12)
+            if name in joint.motion.names:
+                exact = z[joint.motion.names.index(name)]
+            else:  # a nut advances by its pitch of 0.7 m a turn
+                assert isinstance(joint, Screw) and name == "slide"
+                exact = 0.7 * z[0] / (2 * np.pi)
+            assert value == pytest.approx(exact, abs=1e-12)
 
 
 # --- elements of users
@@ -225,7 +231,7 @@ def screw() -> Any:
     """The screw joint of the documentation, registered."""
     namespace: dict[str, Any] = {}
     exec(blocks(DOCS / "extending.md")[0][1], namespace)
-    return namespace["Screw"]
+    return namespace["LeadScrew"]
 
 
 def test_the_screw_moves_as_its_conditions_say(screw: Any) -> None:
@@ -323,7 +329,10 @@ def variant(base: type, **changes: Any) -> Any:
     [
         (int, "int is not a subclass of one of"),
         (variant(el.Joint), r"Odd lacks conditions\(\)"),
-        (variant(el.Force), r"Odd lacks potential_energy\(\) or efforts\(\)"),
+        (
+            variant(el.Force),
+            r"Odd lacks potential_energy\(\), efforts\(\), constraints\(\) or rates\(\)",
+        ),
         (variant(el.Driver), "Odd lacks output"),
         (variant(Gap, kind="revolute"), "an element 'revolute' is registered already"),
         (variant(Gap, kind=None), "Odd needs a name"),

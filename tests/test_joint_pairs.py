@@ -161,6 +161,12 @@ PAIRS = [
         {"angle": {"J": 0.5}, "displacement": {"J": 0.1}, "speed": {"J": (2.0, 1.0)}},
     ),
     Pair(
+        "screw",
+        3,
+        lambda m: m.screw("J", axis=AXIS, axis_on_second=OTHER, pitch=0.6),
+        {"angle": {"J": 0.5}, "speed": {"J": 2.0}},
+    ),
+    Pair(
         "universal",
         3,
         lambda m: m.universal("J", axis=AXIS, axis_on_second=OTHER),

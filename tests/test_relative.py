@@ -421,7 +421,7 @@ def test_deep_large_loops_say_what_to_use() -> None:
     with pytest.raises(
         vm.ModelError,
         match=(
-            rf"bodies \d+ joints away .* take up to 50 .* or {DEEP} .*: use coordinates='natural'"
+            rf"bodies \d+ joints away .* take up to 50 .* or {DEEP} .*; use coordinates='natural'"
         ),
     ):
         ladder(60).simulate(0.1, coordinates="rtdyn1")
@@ -429,7 +429,7 @@ def test_deep_large_loops_say_what_to_use() -> None:
 
 def test_deep_large_trees_say_what_to_use() -> None:
     with pytest.raises(
-        vm.ModelError, match=r"60 joints away .*: use formulation='index1' or coordinates='natural'"
+        vm.ModelError, match=r"60 joints away .*; use formulation='index1' or coordinates='natural'"
     ):
         chain(60, "planar").simulate(0.1, step=1e-2, coordinates="rtdyn0")
 

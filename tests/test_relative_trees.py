@@ -227,8 +227,13 @@ def natural_state(e: Equations, places: Array, rates: Array) -> tuple[Array, Arr
     poses[e.model.ground] = (np.zeros(n), np.eye(n))
     q = e.from_poses(poses)
     pose, rate = motion(e)
-    found, J = numbers(e, [pose, ca.jacobian(rate, e.v)], q, np.zeros(q.size))
-    v, _, rank, _ = np.linalg.lstsq(J, rates.ravel())
+    moves, tied = (
+        ca.jacobian(rate, e.v),
+        ca.jacobian(e.constraints, e.q),
+    )  # which holds counted angles
+    found, J, Φ_q = numbers(e, [pose, moves, tied], q, np.zeros(q.size))
+    aims = np.concatenate([rates.ravel(), np.zeros(len(Φ_q))])
+    v, _, rank, _ = np.linalg.lstsq(np.vstack([J, Φ_q]), aims)
     assert rank == q.size
     assert apart(found, places, 1.0) < ROUNDING
     assert apart(J @ v, rates, 1.0) < ROUNDING

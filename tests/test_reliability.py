@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ class PlainRuns:
     fails: Callable[[np.ndarray], np.ndarray] | None = None
     error: Exception | None = None
     calls: Counter[str] = field(default_factory=Counter)
-    ρ: np.ndarray = field(default_factory=lambda: np.zeros(2))
+    simulation: Any = field(default_factory=lambda: SimpleNamespace(ρ=np.zeros(2)))
 
     def values(self, points: np.ndarray) -> np.ndarray:
         return self.case.value(np.atleast_2d(points))[:, None]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from varimech.elements.clamp import Clamp
 from varimech.elements.registry import BUILT_IN
+from varimech.elements.screw import Screw
 from varimech.model.joint import Joint
 
 GROUND = -1
@@ -96,8 +97,10 @@ class Recipe:
 
 
 def joints_of(dimension: int) -> list[str]:
-    """Kinds of joints between rigid bodies."""
-    joints = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind is not Clamp]
+    """Kinds of joints that fit between rigid bodies wherever these are; a screw ties two places to
+    an angle.
+    """
+    joints = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind not in (Clamp, Screw)]
     return [joint.kind for joint in joints if dimension in joint.dimensions]
 
 

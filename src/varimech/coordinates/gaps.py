@@ -241,7 +241,7 @@ def _deviation(hold: Hold, frames: Mapping[Body, Frame]) -> SX:
 def _locals(model: ModelData, ρ: np.ndarray) -> list[np.ndarray]:
     """Local coordinates of all points."""
     places = {id(p.local): p.local for p in model.all_points}
-    return model.parameter_set.evaluate_all(list(places.values()), ρ) if places else []
+    return model.parameter_set.evaluate_all(list(places.values()), ρ)
 
 
 def _free_frames(

@@ -74,7 +74,7 @@ def entry_of(kind: type[Element]) -> type[Entry]:
         entries[key] = (names | None if optional else names, about)
     entries |= {f.name: _file_field(f) for f in kind.fields() if f not in leading}
     entry = create_model(
-        f"{kind.__name__}Entry",
+        f"{kind.method().title().replace('_', '')}Entry",  # methods have different names
         __base__=Entry,
         __doc__=" ".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].split()),
         **entries,

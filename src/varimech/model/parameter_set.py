@@ -125,7 +125,9 @@ class ParameterSet:
     def evaluate_all(
         self, expressions: list[SX], values: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Numerical values of many expressions of parameters."""
+        """Numerical values of many expressions of parameters, or of none."""
+        if not expressions:
+            return []
         function = ca.Function("values", [self.vector], [ca.densify(ca.veccat(*expressions))])
         numbers = np.array(function(self.nominal if values is None else values)).ravel()
         parts = np.split(numbers, np.cumsum([x.numel() for x in expressions])[:-1])

@@ -89,7 +89,7 @@ def _try_force(force: Force, model: ModelData) -> None:
     Φ = force.constraints(frames, state)
     _require(force, isinstance(Φ, SX) and Φ.shape[1] == 1, "constraints", "a column of residuals")
     states = sum(c.order == 1 for c in own)
-    what = f"ż of its {states} coordinates of first order"
+    what = f"a rate for each of its {states} first-order coordinates"
     _require(force, len(force.rates(frames, state)) == states, "rates", what)
     efforts = force.efforts(frames, state)
     pairs = isinstance(efforts, list) and all(

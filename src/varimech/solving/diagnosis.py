@@ -47,6 +47,7 @@ def explained(
     else:
         q, v = _last_finite_iterate(failure, inputs, step, scheme.difference)
     worst, residual = _worst_constraint(equations, q, ρ, t)
+    singular = _is_near(failure, equations, q) and _nearly_dependent(equations, q, ρ, t)
     if failure.reason == TOO_MANY_STEPS:
         worst, residual = "the motion as a whole", math.nan
     elif failure.reason not in (SINGULAR, UNDERFLOW, STALLED, STEPPED_OVER, NO_CONVERGENCE):
@@ -71,7 +72,7 @@ def explained(
         step=failure.step,
         residual=residual,
         worst=worst,
-        remedy=_remedy(failure, inputs, equations, method, _nearly_dependent(equations, q, ρ, t)),
+        remedy=_remedy(failure, inputs, equations, method, singular),
     )
 
 
@@ -198,6 +199,16 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
         if not all(np.isfinite(np.array(ca.DM(value).nonzeros())).all() for value in values):
             return name
     return "the motion as a whole"
+
+
+def _is_near(failure: StepFailure, equations: Equations, q: np.ndarray) -> bool:
+    """Whether an iterate is still where the step could end; constraints say nothing elsewhere.
+
+    Ten times the coordinates, or what the velocities make of them in a step, is generous.
+    """
+    before, v = _before(failure, equations)
+    reach = max(np.abs(before).max(initial=0.0), np.abs(v * failure.length).max(initial=0.0))
+    return bool(np.abs(q - before).max(initial=0.0) <= 10 * reach)
 
 
 def _nearly_dependent(e: Equations, q: np.ndarray, ρ: np.ndarray, t: float) -> bool:

@@ -30,7 +30,7 @@ class JointValues:
         self._tree = tree
         here = [places[link.body] for link in tree.links]
         parts = [x for p in here for x in (p.first, p.second, *p.motion.geometry)]
-        values = iter(tree.model.parameter_set.evaluate_all(parts) if parts else [])
+        values = iter(tree.model.parameter_set.evaluate_all(parts))
         self._places = [
             PlaceValues(
                 next(values).ravel(),
