@@ -192,10 +192,8 @@ class Nodes:
         each is known by its identity.
         """
         self._locals = {id(local): local for local in locals_}
-        found = (
-            self._model.parameter_set.evaluate_all(list(self._locals.values())) if locals_ else []
-        )
-        self._values = {key: value.ravel() for key, value in zip(self._locals, found, strict=True)}
+        values = self._model.parameter_set.evaluate_all(list(self._locals.values()))
+        self._values = {key: x.ravel() for key, x in zip(self._locals, values, strict=True)}
 
     # which of them follow from others
 
