@@ -5,7 +5,7 @@ where nothing is said.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypedDict, Unpack
 
@@ -25,7 +25,6 @@ from .core.schedule import (
     equal_steps,
     given_ends,
 )
-from .formulations.ali3p import ALI3P
 from .formulations.formulation import (
     ContinuousRates,
     Formulation,
@@ -33,7 +32,6 @@ from .formulations.formulation import (
     check_rates,
     check_step,
 )
-from .formulations.index1 import Projected
 from .formulations.registry import FORMULATIONS, find_formulation
 from .integrators.dop853 import DOP853
 from .integrators.integrator import Integrator
@@ -145,8 +143,8 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
             remedy=Message("give one of the two ({output} spaces stored results)"),
         )
     equal = step is not None or (tolerance is None and every != 1)
-    found = _method(how.get("integrator"), how.get("formulation"), equal=equal)
-    method = replace(found, coordinates=find_coordinates(how.get("coordinates", "natural")))
+    coordinates = find_coordinates(how.get("coordinates", "natural"))
+    method = Method(*_scheme(how.get("integrator"), how.get("formulation"), equal), coordinates)
     traits = method.integrator.traits
     if tolerance is not None and not traits.adaptive:
         raise ModelError(
@@ -229,25 +227,19 @@ def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
     )
 
 
-def _method(
-    integrator: str | Integrator | None, formulation: str | Formulation | None, *, equal: bool
-) -> Method:
+def _scheme(
+    integrator: str | Integrator | None, formulation: str | Formulation | None, equal: bool
+) -> tuple[Formulation, Integrator]:
     if integrator is None and formulation is None:
-        return Method(ALI3P(), TRAPEZOIDAL) if equal else Method(Projected(), DOP853)
+        return (FORMULATIONS["ali3p"], TRAPEZOIDAL) if equal else (FORMULATIONS["index1"], DOP853)
     if integrator is None:
         assert formulation is not None
         wanted = find_formulation(formulation)
-        return Method(
-            wanted,
-            (
-                DOP853
-                if _fit(wanted, DOP853) and not (equal and _fit(wanted, TRAPEZOIDAL))
-                else TRAPEZOIDAL
-            ),
-        )
+        explicit = _fit(wanted, DOP853) and not (equal and _fit(wanted, TRAPEZOIDAL))
+        return wanted, DOP853 if explicit else TRAPEZOIDAL
     found = find_integrator(integrator)
     if formulation is None:
-        return Method(FORMULATIONS[formulations_of(found)[0]], found)
+        return FORMULATIONS[formulations_of(found)[0]], found
     wanted = find_formulation(formulation)
     if not _fit(wanted, found):
         called = wanted.name if wanted == FORMULATIONS[wanted.name] else wanted.title
@@ -259,7 +251,7 @@ def _method(
                 formulation=formulations_of(found)[0],
             ),
         )
-    return Method(wanted, found)
+    return wanted, found
 
 
 def _fit(formulation: Formulation, integrator: Integrator) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..core.errors import ModelError, check_numbers
@@ -33,7 +34,7 @@ class AlphaScheme(DifferenceScheme):
     remembers = True
     order = 2
 
-    @property
+    @cached_property
     def traits(self) -> IntegratorTraits:
         """Equal steps; damping but for ρ∞ = 1, where α_m = α_f = ½, and for α = 0."""
         return IntegratorTraits(damping=self.newmark_gamma > 0.5)

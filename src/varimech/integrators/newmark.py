@@ -13,6 +13,7 @@ Method, Dover 2000, chapter 9.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..core.errors import ModelError, check_numbers
@@ -73,7 +74,7 @@ class Newmark(DifferenceScheme):
             return "order 2, no damping: conserves energy, passes singular positions; the robust choice with fixed steps"
         return "order 1 with damping of fast vibrations (gamma=…)"
 
-    @property
+    @cached_property
     def traits(self) -> IntegratorTraits:
         """Equal steps; damping with γ > ½."""
         return IntegratorTraits(damping=self.gamma > 0.5)

@@ -266,7 +266,7 @@ class Solver:
         if parts > 1 and task.complex_step:
             guess = self.nearby.followed(ρ)
             return None if guess is None else self.inputs(task, ρ, guess=guess)
-        return replace(self.inputs(task, ρ, guess=self.nearby.positions), parts=parts)
+        return self.inputs(task, ρ, guess=self.nearby.positions, parts=parts)
 
     def inputs(
         self,
@@ -276,6 +276,7 @@ class Solver:
         guess: np.ndarray | None = None,
         state: np.ndarray | None = None,
         slopes: np.ndarray | None = None,
+        parts: int = 1,
     ) -> Inputs:
         """What a run starts from; derivatives of a given state with respect to all parameters are
         its `slopes`.
@@ -308,9 +309,9 @@ class Solver:
             floors,
             self._chosen if self.method.formulation.traits.selects else None,
             task.memory,
-            anchor=(
-                None if self.programs.recursive else self.nearby.positions
-            ),  # no penalties, and no mass matrix to look at
+            parts,
+            # recursion has no penalties, and no mass matrix to look at
+            None if self.programs.recursive else self.nearby.positions,
         )
 
     def wanted(self, task: Task) -> DerivativeRequest:
