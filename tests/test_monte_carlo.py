@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from oscillator import oscillator, x_of
-from pendulum_exact import DURATION, OBJECTIVES, SPREADS, exact_moments, exact_quantile
+from pendulum_exact import DISTRIBUTIONS, DURATION, OBJECTIVES, exact_moments, exact_quantile
 from scipy.stats import norm, uniform
 
 import varimech as vm
@@ -36,7 +36,7 @@ def mechanism() -> vm.Mechanism:
 
 
 def study(**changes: Any) -> vm.Study:
-    return mechanism().monte_carlo(OBJECTIVES, SPREADS, **{**SETTINGS, **changes})
+    return mechanism().monte_carlo(OBJECTIVES, DISTRIBUTIONS, **{**SETTINGS, **changes})
 
 
 def same(a: vm.Study, b: vm.Study) -> None:
@@ -81,12 +81,12 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of
     0.15 %.
     """
-    truth, spread = exact_moments(DURATION)
+    truth, variance = exact_moments(DURATION)
     for sampling in KINDS:
         missed = np.zeros((2, 2))
         for seed in range(100):
             found = study(samples=512, sampling=sampling, seed=seed, step=0.05, every=20)
-            for row, (of, exact) in enumerate((("mean", truth), ("variance", spread))):
+            for row, (of, exact) in enumerate((("mean", truth), ("variance", variance))):
                 bounds = found.interval(of=of).isel(time=-1)
                 missed[row] += ((exact < bounds.lower) | (exact > bounds.upper)).to_numpy()
         assert (missed <= 12).all(), (sampling, missed)
@@ -117,11 +117,11 @@ def test_a_control_makes_intervals_shorter_and_keeps_them_right(sampling: str) -
 
 def test_a_linear_objective_is_known_by_its_control() -> None:
     m = oscillator()
-    spreads = {"a": norm(0.9, 0.1), "b": uniform(-1, 3)}
+    distributions = {"a": norm(0.9, 0.1), "b": uniform(-1, 3)}
     sum_of = vm.final(lambda s: 2 * s.parameter("a") + s.parameter("b"))
     found = m.monte_carlo(
         sum_of,
-        spreads,
+        distributions,
         duration=0.1,
         step=0.05,
         samples=64,
@@ -134,7 +134,9 @@ def test_a_linear_objective_is_known_by_its_control() -> None:
 def test_what_does_not_vary_is_known_exactly() -> None:
     found = study(samples=100)
     assert abs(found.variance[0, 1]) < 1e-30  # y begins at 0, to rounding
-    constant = mechanism().monte_carlo(vm.final(lambda s: 3.3), SPREADS, **SETTINGS, samples=100)
+    constant = mechanism().monte_carlo(
+        vm.final(lambda s: 3.3), DISTRIBUTIONS, **SETTINGS, samples=100
+    )
     np.testing.assert_array_equal(constant.variance, 0)
     np.testing.assert_array_equal(constant.mean, 3.3)
     np.testing.assert_array_equal(constant.quantile(0.7), 3.3)
@@ -472,7 +474,7 @@ def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
         ({"target": 0}, "target = 0 for 'x' must be a positive number"),
         ({"target": {"z": 1.0}}, "no objective is called 'z'"),
         ({"objectives": []}, "at least one objective"),
-        ({"spreads": {"M": vm.Tolerance(1)}}, "no parameter is called 'M'"),
+        ({"distributions": {"M": vm.Tolerance(1)}}, "no parameter is called 'M'"),
         ({"tolerances": 1e-3}, "did you mean 'tolerance'"),
         ({"backend": "gpu"}, "gpu"),
         ({"control": "yes"}, "control = 'yes' must be True or False"),
@@ -480,7 +482,13 @@ def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_bad_input(change: dict[str, Any], message: str) -> None:
-    asked = {"objectives": OBJECTIVES, "spreads": SPREADS, "samples": 10, **SETTINGS, **change}
+    asked = {
+        "objectives": OBJECTIVES,
+        "distributions": DISTRIBUTIONS,
+        "samples": 10,
+        **SETTINGS,
+        **change,
+    }
     with pytest.raises(vm.ModelError, match=message):
         mechanism().monte_carlo(**asked)
 

@@ -61,7 +61,11 @@ OPTIONS = {
             *2 * ["add floating: true"],
         ),
         (Message("{sigma} of {!r}", "{step}"), *3 * ["sigma= of '{step}'"]),
-        (Message("{}", Written("spread=…", "tolerance: …")), "spread=…", *2 * ["tolerance: …"]),
+        (
+            Message("{}", Written("distribution=…", "tolerance: …")),
+            "distribution=…",
+            *2 * ["tolerance: …"],
+        ),
     ],
 )
 def test_remedies_are_in_the_words_of_the_caller(

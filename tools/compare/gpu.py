@@ -29,7 +29,7 @@ from varimech.solving.ensemble_runs import sampler_for
 from varimech.solving.task import Task
 
 DURATION = five_bar.DURATION
-SPREAD = 0.01
+HALF_WIDTH = 0.01
 PSI = {"psi1": five_bar.objectives()["psi1"]}
 TURNED = {"turned": vm.integral(lambda s: s.angular_velocity("OF"), unit="rad")}
 COMPARED = 10_000
@@ -68,7 +68,7 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
     card = gpu_for(sampler)
     rows = m.data.parameter_set.nominal * (
         1
-        + SPREAD
+        + HALF_WIDTH
         * np.random.default_rng(8).uniform(-1, 1, (count, m.data.parameter_set.nominal.size))
     )
     values = cupy.asarray(rows)
@@ -101,14 +101,14 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
 
 
 def study(
-    what: str, m: vm.Mechanism, objectives: Any, spreads: Any, count: int, **how: Any
+    what: str, m: vm.Mechanism, objectives: Any, distributions: Any, count: int, **how: Any
 ) -> dict[str, Any]:
     """Times a whole study; a short one before compiles everything."""
 
     def execute(samples: int) -> vm.Study:
         return m.monte_carlo(
             objectives,
-            spreads,
+            distributions,
             samples=samples,
             executor="cuda",
             backend="native",
@@ -158,8 +158,8 @@ def main(path: Path) -> None:
     m = five_bar.mechanism()
     for method, setting, count in KERNELS:
         add("kernels", kernel(m, method, setting, count))
-    spreads = {
-        name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS
+    distributions = {
+        name: vm.Tolerance(HALF_WIDTH * m.parameters[name].value) for name in five_bar.PARAMETERS
     }
     fastest = {"duration": DURATION, "step": DURATION / 30, "integrator": "dop853", "every": 30}
     for count in STUDIES:
@@ -169,7 +169,7 @@ def main(path: Path) -> None:
                 "five-bar, Dormand–Prince 8 with 30 steps, ψ¹ at the end",
                 m,
                 PSI,
-                spreads,
+                distributions,
                 count,
                 **fastest,
             ),

@@ -52,7 +52,7 @@ CREST = 6.68
 def mechanism() -> vm.Mechanism:
     """The pendulum; its length L has a tolerance."""
     m = vm.Mechanism("pendulum with a tolerance", gravity=(0, -G))
-    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(TOLERANCE))
+    L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(TOLERANCE))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=L, mass=3.0)
     m.revolute("O")

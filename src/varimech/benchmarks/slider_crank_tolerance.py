@@ -50,7 +50,7 @@ TRUNCATION = 1e-4, 6e-3
 def mechanism() -> vm.Mechanism:
     """The slider-crank; the mass m1 of its crank has a tolerance."""
     m = vm.Mechanism("slider-crank with a tolerance", gravity=(0, -9.81))
-    m1 = m.parameter("m1", MASS, unit="kg", spread=vm.Tolerance(TOLERANCE))
+    m1 = m.parameter("m1", MASS, unit="kg", distribution=vm.Tolerance(TOLERANCE))
     m.ground_point("A", (0, 0))
     m.bar("crank", "A", "B", length=1.414, mass=m1)
     m.bar("rod", "B", "C", length=2.0, mass=2.0)

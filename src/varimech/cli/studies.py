@@ -157,9 +157,9 @@ def uncertainty(
     """Propagate parameter tolerances: mean, standard deviation and the contribution of each
     parameter.
 
-    The file defines the distributions of parameters (tolerance: 0.1 mm, or spread: …). With --out a
-    Monte Carlo study keeps its state in the folder: the same command continues after Ctrl-C, or
-    with more samples.
+    The file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …).
+    With --out a Monte Carlo study keeps its state in the folder: the same command continues after
+    Ctrl-C, or with more samples.
 
     Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with the results up to
     then.

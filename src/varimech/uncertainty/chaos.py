@@ -126,8 +126,8 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
         )
     # two streams of the same seed: an even set to fit, and an independent one to check
     size = 1 << (runs - 1).bit_length()
-    fitted = study.spreads.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])
-    others = study.spreads.from_uniform(Sampling("random", seed, checks, d).points(1))
+    fitted = study.distributions.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])
+    others = study.distributions.from_uniform(Sampling("random", seed, checks, d).points(1))
     with study.runs.own_errors("polynomial chaos"):
         y = study.function(ot.Sample(fitted))
         check_varies(study, y)

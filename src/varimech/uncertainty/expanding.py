@@ -111,9 +111,9 @@ def at_means(s: Simulation, distributions: ParameterDistributions) -> Simulation
             raise ModelError(
                 f"parameters names {name!r}, which has its own distribution",
                 remedy=Message(
-                    "give {spreads} to change it, or {} to fix it",
-                    f"spreads={{{name!r}: None}}",
-                    spreads={name: ...},
+                    "give {distributions} to change it, or {} to fix it",
+                    f"distributions={{{name!r}: None}}",
+                    distributions={name: ...},
                 ),
             )
     return s.at(

@@ -36,7 +36,7 @@ class Moments(Result):
     """What errors the horizon allows, in standard deviations."""
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     time: np.ndarray
     values: np.ndarray = field(repr=False)
     """ψ at the means of the parameters, (time, objective)"""
@@ -70,9 +70,9 @@ class Moments(Result):
         """
         import xarray as xr
 
-        g, H, C = self.slopes, self.curvatures, self.spreads.covariance
+        g, H, C = self.slopes, self.curvatures, self.distributions.covariance
         first = first_variance(g, C)
-        variance = first if H is None else second_variance(g, H, self.spreads)
+        variance = first if H is None else second_variance(g, H, self.distributions)
         arrays = {
             "first_mean": self.values,
             "mean": self.values if H is None else second_mean(self.values, H, C),
@@ -85,7 +85,7 @@ class Moments(Result):
         coords = {
             **along_time(self.time),
             **with_units("objective", self.objective_names, self.units),
-            **with_units("parameter", self.spreads.names, self.spreads.units),
+            **with_units("parameter", self.distributions.names, self.distributions.units),
         }
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
@@ -140,8 +140,8 @@ class Moments(Result):
                         "mean": at["mean"].item(),
                         "std": at["std"].item(),
                         "unit": self.units[k],
-                        "parameter": self.spreads.names[i],
-                        "sigma": self.spreads.sigma[i],
+                        "parameter": self.distributions.names[i],
+                        "sigma": self.distributions.sigma[i],
                         "slope": self.slopes[-1, k, i],
                         "contribution": shares[i],
                     }

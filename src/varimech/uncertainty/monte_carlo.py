@@ -78,8 +78,8 @@ def monte_carlo(
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits = Limits(samples, _targets(target, objectives), float(allowed_failures))
     where = _executor(executor, s.backend)
-    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
-    once = at_means(s, spreads)
+    distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
+    once = at_means(s, distributions)
     s = sparse_output(once)
     solver = s.solver(objectives)
     task = Task(s.schedule, objectives, None, s.backend, False, runs=samples)
@@ -90,12 +90,12 @@ def monte_carlo(
         before = None if folder is None else folder.load()
         usual = chunk_size(sampling, int(samples), columns, target=target is not None)
         size = chunk or (before[0]["chunk"] if before else usual)
-        drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
+        drawing = Sampling(sampling, int(seed), int(size), len(distributions.names))
         _check_memory(drawing, s.ρ.size, columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
-            about = _about(solver, task, spreads, s.ρ, drawing, control=control, keep=keep)
+            about = _about(solver, task, distributions, s.ρ, drawing, control=control, keep=keep)
             _take_up(folder, before, about)
-        model = _first_order(solver, task, spreads, s.ρ) if control else None
+        model = _first_order(solver, task, distributions, s.ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
         state = before[1] if before else Accumulator([None] * drawing.replicates)
         centre = _centre(state, solver, task, s.ρ, columns)
@@ -104,7 +104,7 @@ def monte_carlo(
             s.name,
             tuple(objectives),
             tuple(o.unit for o in objectives.values()),
-            spreads,
+            distributions,
             s.schedule.stored_times,
             drawing,
             bool(control),
@@ -223,16 +223,16 @@ def _centre(
 
 
 def _first_order(
-    solver: Solver, task: Task, spreads: ParameterDistributions, ρ: np.ndarray
+    solver: Solver, task: Task, distributions: ParameterDistributions, ρ: np.ndarray
 ) -> Control:
     """The control: slopes at the means of the parameters."""
     check_gradients(solver.equations, task.objectives)
     run, _ = solver.run(
-        Task(task.schedule, task.objectives, spreads.indices, task.backend, False), ρ
+        Task(task.schedule, task.objectives, distributions.indices, task.backend, False), ρ
     )
     assert run.gradients is not None
-    slopes = run.gradients.transpose(2, 0, 1).reshape(len(spreads.names), -1)
-    return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
+    slopes = run.gradients.transpose(2, 0, 1).reshape(len(distributions.names), -1)
+    return Control(distributions.indices, distributions.mean, np.ascontiguousarray(slopes))
 
 
 def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
@@ -261,7 +261,7 @@ def _rerun_individually(solver: Solver, task: Task) -> RerunIndividually:
 def _about(
     solver: Solver,
     task: Task,
-    spreads: ParameterDistributions,
+    distributions: ParameterDistributions,
     ρ: np.ndarray,
     sampling: Sampling,
     *,
@@ -283,7 +283,7 @@ def _about(
         "bodies, joints, forces or objectives (digest)": _digest(*functions),
         "method": repr(solver.method),
         "values of parameters": ρ.tolist(),
-        "spreads": spreads.described(),
+        "distributions": distributions.described(),
         "sampling": sampling.kind,
         "seed": sampling.seed,
         "chunk": sampling.size,

@@ -145,25 +145,25 @@ def distributions_of(
     >>> import varimech as vm
     >>> from scipy.stats import uniform
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03))
+    >>> L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.03))
     >>> mass = m.parameter("mass", 3.0, unit="kg")
     >>> distributions_of(m.parameters, {"mass": uniform(2.9, 0.2)}, {("L", "mass"): 0.5}).names
     ('L', 'mass')
     """
     if given is not None and not isinstance(given, Mapping):
         raise ModelError(
-            f"spreads = {given!r} must be distributions by parameter, such as {{'L':"
+            f"distributions = {given!r} must be distributions by parameter, such as {{'L':"
             " varimech.Tolerance(0.01)}"
         )
-    requested = {name: p.spread for name, p in parameters.items()}
-    for name, spread in (given or {}).items():
+    requested = {name: p.distribution for name, p in parameters.items()}
+    for name, distribution in (given or {}).items():
         if name not in parameters:
             raise unknown_name("parameter", name, parameters)
-        requested[name] = spread
+        requested[name] = distribution
     varying = {
-        name: marginal(parameters[name], spread)
-        for name, spread in requested.items()
-        if spread is not None
+        name: marginal(parameters[name], distribution)
+        for name, distribution in requested.items()
+        if distribution is not None
     }
     if not varying:
         example = next(iter(parameters), "L")
@@ -172,9 +172,10 @@ def distributions_of(
             remedy=Message(
                 "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
                 Written(
-                    "parameter(…, spread=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
+                    "parameter(…, distribution=varimech.Tolerance(0.01))",
+                    "parameters: {tolerance: 0.01}",
                 ),
-                f"spreads={{{example!r}: varimech.Tolerance(0.01)}}",
+                f"distributions={{{example!r}: varimech.Tolerance(0.01)}}",
             ),
         )
     for name, m in varying.items():

@@ -184,7 +184,7 @@ def reliability(
         sorms,
         dict(zip(study.names, nearest.values.tolist(), strict=True)),
         dict(zip(study.names, nearest.importance.tolist(), strict=True)),
-        study.spreads.units,
+        study.distributions.units,
         nearest.curvatures,
         drawn,
         dict(runs.calls - before),

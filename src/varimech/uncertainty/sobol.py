@@ -99,7 +99,7 @@ class SobolIndices(Result):
 
 def check_independent(study: GlobalStudy) -> None:
     """Indices of correlated parameters would be no parts of the variance."""
-    s = study.spreads
+    s = study.distributions
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
             raise ModelError(

@@ -41,7 +41,7 @@ class Study(Result):
     label: str
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     time: np.ndarray
     sampling: Sampling
     controlled: bool
@@ -291,7 +291,7 @@ class Study(Result):
         parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
         coords = {
             **self._coords(),
-            **with_units("parameter", self.spreads.names, self.spreads.units),
+            **with_units("parameter", self.distributions.names, self.distributions.units),
         }
         return xr.Dataset(
             {

@@ -94,7 +94,7 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
         else (order[: MOST_PARTS - 1], order[MOST_PARTS - 1 :])
     )
     heights = [parts[:, i] for i in named] + ([parts[:, others].sum(axis=1)] if others.size else [])
-    labels = [moments.spreads.names[i] for i in named] + (
+    labels = [moments.distributions.names[i] for i in named] + (
         [f"{others.size} others"] if others.size else []
     )
     colours = [COLOURS[i % len(COLOURS)] for i in named] + ([FIRST] if others.size else [])

@@ -108,7 +108,7 @@ class StudyRunner:
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
-        s, sampling = self.study.spreads, self.study.sampling
+        s, sampling = self.study.distributions, self.study.sampling
         while taken < self.limits.samples:
             number, begin = divmod(taken, sampling.size)
             end = min(sampling.size, begin + self.limits.samples - taken)
@@ -120,7 +120,11 @@ class StudyRunner:
         """Add the outcome of a chunk and save it: first kept samples, then the state that refers to
         them.
         """
-        study, names, indices = self.study, self.study.spreads.names, self.study.spreads.indices
+        study, names, indices = (
+            self.study,
+            self.study.distributions.names,
+            self.study.distributions.indices,
+        )
         failures = [
             Failure(
                 each.first + k,
