@@ -53,8 +53,10 @@ def read(tmp_path: Path, text: str) -> vm.Mechanism:
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_files_of_benchmarks_are_what_their_python_says(name: str) -> None:
-    """`python tools/write_models.py` writes them anew."""
+def test_files_of_benchmarks_agree_with_their_python(name: str) -> None:
+    """`python tools/write_models.py` writes those of mechanisms that are built in Python; the
+    others have the settings of their Python.
+    """
     assert BENCHMARKS[name].model_file.read_text(encoding="utf-8") == model_text(name)
 
 
@@ -64,9 +66,8 @@ def test_what_is_read_is_written_again(name: str) -> None:
     assert vm.Mechanism.from_file(path).to_text() == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")  # of Bricard's mechanism
 @pytest.mark.parametrize(
-    "name", ["five-bar", "andrews", "bricard", "governor", "flexible-slider-crank"]
+    "name", ["five-bar", "andrews", "four-bar", "tree", "flexible-slider-crank"]
 )
 def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written_from(
     name: str,

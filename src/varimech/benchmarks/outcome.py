@@ -151,6 +151,18 @@ class Checked:
         return written
 
 
+def read_model(name: str) -> vm.Mechanism:
+    """Read a mechanism, with its studies, from a model file of this package."""
+    return vm.Mechanism.from_file(Path(__file__).parent / "models" / f"{name}.yaml")
+
+
+def read_objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
+    """The objectives of a mechanism that was read from its model file."""
+    assert m.studies is not None, "mechanisms of files have studies"
+    made = {name: entry.made() for name, entry in m.studies.objectives.items()}
+    return {name: each for name, each in made.items() if isinstance(each, vm.Objective)}
+
+
 def row_at(run: vm.Run, time: float) -> int:
     """Index of a stored time (s)."""
     row = int(np.abs(run.time - time).argmin())
