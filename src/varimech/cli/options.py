@@ -45,16 +45,16 @@ Integrator = Annotated[
     str | None,
     typer.Option(
         help="Name of an integrator; [bold]varimech methods[/] lists them.",
-        autocompletion=c.one_of(*c.INTEGRATORS),
+        autocompletion=c.schemes("integrators"),
     ),
 ]
 Formulation = Annotated[
     str | None,
-    typer.Option(help="Name of a formulation.", autocompletion=c.one_of(*c.FORMULATIONS)),
+    typer.Option(help="Name of a formulation.", autocompletion=c.schemes("formulations")),
 ]
 Coordinates = Annotated[
     str | None,
-    typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.one_of(*c.COORDINATES)),
+    typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.schemes("coordinates")),
 ]
 Backend = Annotated[
     str | None,
