@@ -237,7 +237,7 @@ def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(
 
     def kill_after_two_chunks(self: StudyRunner, *arguments: Any) -> None:
         add(self, *arguments)
-        if self.study.tally.taken == 2 * 64:
+        if self.study.accumulator.taken == 2 * 64:
             cluster.kill()
             cluster.wait()
 

@@ -346,10 +346,10 @@ def test_limits_out_of_reach_are_said_to_be(curved: vm.GlobalStudy) -> None:
     ):
         curved.probability(still >= 2)
     with pytest.raises(
-        vm.ModelError, match="objective 'still' does not vary: none of the parameters F, G"
+        vm.ModelError, match="objective 'still': it does not vary: none of the parameters F, G"
     ):
         curved.chaos(runs=8)
-    with pytest.raises(vm.ModelError, match="objective 'still' does not vary"):
+    with pytest.raises(vm.ModelError, match="objective 'still': it does not vary"):
         curved.sobol(samples=8)
 
 

@@ -224,9 +224,9 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         )
 
         def merge(outcome: Any = outcome) -> None:
-            tally = Accumulator([None])
+            accumulator = Accumulator([None])
             for number in range(COST_SAMPLES // CHUNK):
-                tally.add(number, CHUNK, outcome.summary, outcome.comoments, [])
+                accumulator.add(number, CHUNK, outcome.summary, outcome.comoments, [])
 
         seconds, _ = fastest(merge, 1.0)
         found.append(

@@ -207,7 +207,7 @@ def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
             for name in end
         }
     else:
-        data |= {"samples": int(result.tally.taken), "failed": int(result.tally.failed)}
+        data |= {"samples": int(result.accumulator.taken), "failed": int(result.accumulator.failed)}
         if result.count:
             data["quantiles"] = _quantiles(result)
     name = "moments" if hasattr(result, "contributions") else "study"

@@ -321,8 +321,9 @@ class Optimum(Result):
         instant = float(p.time[p.peak_path(outcome)[0].argmax()])
         if instant == 0:
             raise ModelError(
-                f"{p.name!r} is largest at the start, where nothing has moved yet: there is no"
-                " motion to certify"
+                "it is largest at the start, where nothing has moved yet: there is no motion to"
+                " certify",
+                element=f"objective {p.name!r}",
             )
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
@@ -425,5 +426,6 @@ class Optimum(Result):
     @property
     def _evaluator(self) -> MechanismEvaluator:
         if not isinstance(self.problem.evaluator, MechanismEvaluator):
-            raise ModelError("this problem is not that of a mechanism: it has no runs")
+            problem = "this problem is not that of a mechanism: it has no runs"
+            raise ModelError(problem, element=f"objective {self.problem.name!r}")
         return self.problem.evaluator

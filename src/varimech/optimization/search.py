@@ -233,4 +233,5 @@ def check_settings(max_iterations: int, tolerance: float) -> None:
     """
     check_whole("optimize", 1, max_iterations=max_iterations)
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
-        raise ModelError(f"tolerance_optimality = {tolerance!r} must be a number between 0 and 1")
+        problem = "must be a number between 0 and 1"
+        raise ModelError(problem, field="tolerance_optimality", value=tolerance)

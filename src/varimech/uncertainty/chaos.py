@@ -121,8 +121,11 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
     highest = _degree(d, runs) if degree is None else int(degree)
     if (candidates := math.comb(d + highest, d)) > runs:
         raise ModelError(
-            f"chaos: there are {candidates} polynomials of degree {highest} in {d} parameters, more"
-            f" than runs ({runs}); give a smaller degree, or runs={2 * candidates}"
+            f": there are {candidates} polynomials of degree {highest} in {d} parameters, more than"
+            f" runs ({runs})",
+            element="chaos",
+            field="degree",
+            remedy=f"give a smaller degree, or runs={2 * candidates}",
         )
     # two streams of the same seed: an even set to fit, and an independent one to check
     size = 1 << (runs - 1).bit_length()

@@ -266,8 +266,9 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     if not σ > 0:
         names = ", ".join(study.names)
         raise ModelError(
-            f"probability: the gradient of {study.objective_names[limit.objective]!r} vanishes at"
-            f" the medians of {names}, and it does not change within six standard deviations"
+            f"the gradient of {study.objective_names[limit.objective]!r} vanishes at the medians of"
+            f" {names}, and it does not change within six standard deviations",
+            element="probability",
         )
     return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
 

@@ -155,7 +155,7 @@ class GlobalStudy:
     def __repr__(self) -> str:
         s = self.distributions
         rows = [
-            [n, m.mean, m.sigma, u, m.description.split("(")[0]]
+            [n, m.mean, m.sigma, u, m.family]
             for n, m, u in zip(s.names, s.marginals, s.units, strict=True)
         ]
         lines = [
@@ -220,8 +220,8 @@ def check_varies(study: GlobalStudy, values: Any) -> None:
     for k, name in enumerate(study.objective_names):
         if not values.getMarginal(k).computeVariance()[0] > 0:
             raise ModelError(
-                f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)}"
-                " changes it"
+                f"it does not vary: none of the parameters {', '.join(study.names)} changes it",
+                element=f"objective {name!r}",
             )
 
 

@@ -37,6 +37,11 @@ class Normal:
         return 0.0, 3 * self.sigma**4
 
     @property
+    def family(self) -> str:
+        """Name of the distribution without its numbers."""
+        return "normal"
+
+    @property
     def description(self) -> str:
         """The distribution as text."""
         return f"normal(mean={self.mean!r}, sigma={self.sigma!r})"
@@ -70,6 +75,14 @@ class Other:
         return skewness * self.sigma**3, (excess + 3) * self.sigma**4
 
     @property
+    def family(self) -> str:
+        """Name of the distribution without its numbers."""
+        frozen = self.distribution
+        if isinstance(frozen, Frozen):
+            return type(frozen.given).__name__
+        return frozen.dist.name or type(frozen.dist).__name__
+
+    @property
     def description(self) -> str:
         """The distribution as text."""
         frozen = self.distribution
@@ -79,7 +92,7 @@ class Other:
             *(repr(float(x)) for x in frozen.args),
             *(f"{k}={float(x)!r}" for k, x in frozen.kwds.items()),
         ]
-        return f"{frozen.dist.name or type(frozen.dist).__name__}({', '.join(given)})"
+        return f"{self.family}({', '.join(given)})"
 
 
 Marginal = Normal | Other

@@ -41,7 +41,7 @@ Target = float | Mapping[str, float] | None
 
 
 class StudyOptions(TypedDict, total=False):
-    """Options of a Monte Carlo study, in the words of `Problem.monte_carlo`."""
+    """Options of a Monte Carlo study, as arguments of `Problem.monte_carlo`."""
 
     correlation: Correlation | None
     samples: int
@@ -124,21 +124,26 @@ def _check(
 ) -> None:
     for label, switch in switches.items():
         if not isinstance(switch, bool):
-            raise ModelError(f"monte_carlo: {label} = {switch!r} must be True or False")
+            problem = "must be True or False"
+            raise ModelError(problem, element="monte_carlo", field=label, value=switch)
     if sampling not in KINDS:
         raise unknown_name("kind of sampling", sampling, KINDS)
     check_whole("monte_carlo", 1, samples=samples, chunk=1 if chunk is None else chunk)
     check_whole("monte_carlo", 0, seed=seed)
     if not isinstance(allowed_failures, Real) or not 0 <= float(allowed_failures) < 1:
         raise ModelError(
-            f"monte_carlo: allowed_failures = {allowed_failures!r} must be a share of the samples,"
-            " from 0 to below 1"
+            "must be a share of the samples, from 0 to below 1",
+            element="monte_carlo",
+            field="allowed_failures",
+            value=allowed_failures,
         )
     if sampling == "sobol":
         if chunk is not None and chunk & (chunk - 1):
             raise ModelError(
-                f"monte_carlo: chunk = {chunk!r} must be a power of two, by which Sobol sequences"
-                " are even"
+                "must be a power of two, by which Sobol sequences are even",
+                element="monte_carlo",
+                field="chunk",
+                value=chunk,
             )
         if samples > (most := REPLICATES << SOBOL_BITS):
             raise ModelError(
@@ -178,6 +183,7 @@ def _executor(executor: Any, backend: str) -> Executor:
                 backend="interpreted",
                 executor=...,
             ),
+            element="monte_carlo",
             remedy="leave one of them out",
         )
     return where
@@ -193,19 +199,22 @@ def _take_up(
 
 
 def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | None:
-    """Half-widths to be met, by objective; infinite where anything will do."""
+    """Half-widths to be met, by objective; infinite where there is no target."""
     if target is None:
         return None
-    wanted = target if isinstance(target, Mapping) else dict.fromkeys(named, target)
-    for name, value in wanted.items():
+    targets = target if isinstance(target, Mapping) else dict.fromkeys(named, target)
+    for name, value in targets.items():
         if name not in named:
             raise unknown_name("objective", name, named)
         if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
             raise ModelError(
-                f"monte_carlo: target = {value!r} for {name!r} must be a positive number in its"
-                " unit: half of the confidence interval of its mean at the end"
+                f"for {name!r} must be a positive number in its unit: half of the confidence"
+                " interval of its mean at the end",
+                element="monte_carlo",
+                field="target",
+                value=value,
             )
-    return np.array([float(wanted.get(name, np.inf)) for name in named])
+    return np.array([float(targets.get(name, np.inf)) for name in named])
 
 
 def _centre(
@@ -216,23 +225,23 @@ def _centre(
     """
     if state.summary is not None:
         return state.summary.sketch.centre
-    found = rerun_individually(solver, task, ρ, explain=False)
-    if isinstance(found, VarimechError) or not np.isfinite(found.objectives).all():
+    run = rerun_individually(solver, task, ρ, explain=False)
+    if isinstance(run, VarimechError) or not np.isfinite(run.objectives).all():
         return np.zeros(columns)
-    return found.objectives.ravel()
+    return run.objectives.ravel()
 
 
 def _first_order(
     solver: Solver, task: Task, distributions: ParameterDistributions, ρ: np.ndarray
 ) -> Control:
-    """The control: slopes at the means of the parameters."""
+    """The control: derivatives at the means of the parameters."""
     check_gradients(solver.equations, task.objectives)
     run, _ = solver.run(
         Task(task.schedule, task.objectives, distributions.indices, task.backend, False), ρ
     )
     assert run.gradients is not None
-    slopes = run.gradients.transpose(2, 0, 1).reshape(len(distributions.names), -1)
-    return Control(distributions.indices, distributions.mean, np.ascontiguousarray(slopes))
+    gradients = run.gradients.transpose(2, 0, 1).reshape(len(distributions.names), -1)
+    return Control(distributions.indices, distributions.mean, np.ascontiguousarray(gradients))
 
 
 def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
@@ -252,8 +261,8 @@ def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
 
 def _rerun_individually(solver: Solver, task: Task) -> RerunIndividually:
     def rerun_ones(row: np.ndarray, explain: bool) -> np.ndarray | VarimechError:
-        found = rerun_individually(solver, task, row, explain=explain)
-        return found if isinstance(found, VarimechError) else found.objectives
+        run = rerun_individually(solver, task, row, explain=explain)
+        return run if isinstance(run, VarimechError) else run.objectives
 
     return rerun_ones
 
@@ -280,7 +289,7 @@ def _about(
     return {
         "mechanism": solver.model.name,
         "objectives": list(task.objectives),
-        "bodies, joints, forces or objectives (digest)": _digest(*functions),
+        "bodies, joints, forces or objectives": _digest(*functions),
         "method": repr(solver.method),
         "values of parameters": ρ.tolist(),
         "distributions": distributions.described(),
@@ -292,7 +301,7 @@ def _about(
         "longest step": s.longest_chosen,
         "every": s.every,
         "tolerance": s.tolerance,
-        "times (digest)": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
+        "times": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
         "control": bool(control),
         "keep": bool(keep),
         "units of objectives": [o.unit for o in task.objectives.values()],
@@ -300,8 +309,8 @@ def _about(
     }
 
 
-def _digest(*parts: bytes | np.ndarray) -> str:
+def _digest(*parts: bytes | np.ndarray) -> dict[str, str]:
     total = hashlib.sha256()
     for part in parts:
         total.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
-    return total.hexdigest()
+    return {"digest": total.hexdigest()}

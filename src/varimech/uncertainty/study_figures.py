@@ -55,7 +55,7 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
         left.set_ylabel(f"{name}{unit}")
         right.set_ylabel(f"standard deviation{unit}")
         for ax in (left, right):
-            _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
+            _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]), named=ax is right)
             quiet(ax)
             ax.margins(x=0)
         right.legend(
@@ -68,14 +68,12 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
     for column in axes.T:
         figure.align_ylabels(column)
         column[-1].set_xlabel("time (s)")
-    lines, labels = axes[0, 0].get_legend_handles_labels()
-    named = [
-        (line, label)
-        for line, label in zip(lines, labels, strict=True)
-        if not label.startswith("horizon")
-    ]
     figure.legend(
-        *zip(*named, strict=True), loc="outside lower left", ncols=3, frameon=False, fontsize=9
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="outside lower left",
+        ncols=3,
+        frameon=False,
+        fontsize=9,
     )
     figure.suptitle(f"{moments.label}: moments of order {moments.order}", fontsize=12, color=INK)
     return figure
@@ -107,13 +105,14 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
     ax.plot(t, std, color=INK, linewidth=1.2, label="standard deviation")
 
 
-def _mark_horizon(ax: Axes, horizon: float, end: float) -> None:
-    """Mark the horizon of the expansion by a line, and the time after it in grey."""
+def _mark_horizon(ax: Axes, horizon: float, end: float, *, named: bool) -> None:
+    """Mark the horizon of the expansion by a line, if `named` with a label for the legend, and the
+    time after it in grey.
+    """
     if horizon < end:
         ax.axvspan(horizon, end, color=BEYOND, zorder=0)
-        ax.axvline(
-            horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s"
-        )
+        label = f"horizon, {horizon:.3g} s" if named else None
+        ax.axvline(horizon, color=INK, linewidth=1.0, linestyle=":", label=label)
 
 
 def draw_study(study: Study, sigmas: float | None) -> Figure:
