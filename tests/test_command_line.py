@@ -21,7 +21,7 @@ import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 from varimech.cli import benchmark, studies, study_output
 from varimech.cli.app import PANELS, app
-from varimech.cli.json_output import give_json
+from varimech.cli.output_files import give_json
 from varimech.cli.study_output import StudyOutput, StudyRequest, conduct
 from varimech.core.atomic_files import atomic_write
 

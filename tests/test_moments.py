@@ -122,7 +122,7 @@ def test_pendulum_slopes_are_known() -> None:
     assert found.values[1:, 0] == pytest.approx(
         [-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8
     )
-    assert found.slopes[1:, 0, 0] == pytest.approx(
+    assert found.derivatives[1:, 0, 0] == pytest.approx(
         [-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8
     )
 
@@ -230,7 +230,7 @@ def test_what_has_just_begun_does_not_count() -> None:
         travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME
     )
     assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(
-        found.slopes[1, 0, 0]
+        found.derivatives[1, 0, 0]
     )
     assert found.horizon.item() == TIME
 

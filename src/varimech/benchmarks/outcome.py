@@ -16,6 +16,7 @@ import numpy as np
 import varimech as vm
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from rich.table import Table
 
@@ -242,6 +243,11 @@ def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
     return (
         stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
     )
+
+
+def legend_beside(ax: Axes) -> None:
+    """Draw the legend to the right of the axes, where it hides no curve."""
+    ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.3)
 
 
 def energy_panel(run: vm.Run) -> vm.Panel:

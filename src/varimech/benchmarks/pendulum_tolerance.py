@@ -71,7 +71,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         checks.append(
             Check(
                 f"its derivative with respect to the length at {t:g} s (rad/m)",
-                wide.slopes[row, 0, 0],
+                wide.derivatives[row, 0, 0],
                 derivative,
                 1e-8,
             )

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from . import options as o
-from .json_output import give_json
+from .output_files import give_json
 
 
 def methods(

@@ -15,8 +15,7 @@ from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import completion as c
 from . import options as o
-from .json_output import print_json
-from .output_files import make_folder
+from .output_files import make_folder, print_json
 
 
 @o.running("duration", "every", "backend", "set_")

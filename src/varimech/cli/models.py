@@ -12,7 +12,7 @@ from ..benchmarks import BENCHMARKS
 from ..core.atomic_files import atomic_write, write_text
 from ..core.errors import ModelError, unknown_name
 from . import options as o
-from .json_output import print_json
+from .output_files import print_json
 
 STARTER = Path(__file__).parent.parent / "files" / "starter.yaml"
 

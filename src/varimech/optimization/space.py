@@ -110,15 +110,7 @@ def space_of(
                 remedy=Message("give its initial value in {start}"),
             )
     for label, named in (("bounds", bounds), ("start", start)):
-        for name in named or {}:
-            if numbers.indices([name]) and name not in names:
-                raise ModelError(
-                    Message(
-                        "names {!r}, which {over} does not: {}", name, ", ".join(map(repr, names))
-                    ),
-                    element=analysis,
-                    field=label,
-                )
+        _check_varied(analysis, label, named or {}, numbers, names)
     initial_values, lowers, uppers = [], [], []
     for p in parameters:
         low, high = _narrowed(analysis, p, (bounds or {}).get(p.name))
@@ -143,6 +135,19 @@ def space_of(
         np.array(uppers),
         held,
     )
+
+
+def _check_varied(
+    analysis: str, label: str, named: Iterable[str], numbers: ParameterSet, names: tuple[str, ...]
+) -> None:
+    """Check that bounds or initial values are those of varied parameters."""
+    for name in named:
+        if numbers.indices([name]) and name not in names:
+            raise ModelError(
+                Message("names {!r}, which {over} does not: {}", name, ", ".join(map(repr, names))),
+                element=analysis,
+                field=label,
+            )
 
 
 def _chosen(

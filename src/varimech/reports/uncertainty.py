@@ -113,7 +113,7 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
     up, not these.
     """
     std = moments.std.isel(objective=k).to_numpy()
-    parts = np.abs(moments.slopes[:, k]) * moments.distributions.sigma
+    parts = np.abs(moments.derivatives[:, k]) * moments.distributions.sigma
     order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
     curves = [Curve("all parameters", moments.time, std, colour=GREY)]
     curves += [
@@ -137,7 +137,7 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
 def _contributions(moments: Moments) -> str:
     head = ["objective", "parameter", "σ of the parameter", "∂ψ/∂ρ", "share of the variance (%)"]
     rows = [
-        [r["objective"], r["parameter"], r["sigma"], r["slope"], 100 * r["contribution"]]
+        [r["objective"], r["parameter"], r["sigma"], r["derivative"], 100 * r["contribution"]]
         for r in moments.table().to_dict("records")
     ]
     return table(head, rows)

@@ -40,7 +40,7 @@ class Moments(Result):
     time: np.ndarray
     values: np.ndarray = field(repr=False)
     """ψ at the means of the parameters, (time, objective)"""
-    slopes: np.ndarray = field(repr=False)
+    derivatives: np.ndarray = field(repr=False)
     """dψ/dρ there, (time, objective, parameter)"""
     curvatures: np.ndarray | None = field(repr=False)
     """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
@@ -49,7 +49,7 @@ class Moments(Result):
     objective)
     """
     run: Run = field(repr=False)
-    """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
+    """At the means of the parameters, with first derivatives: any output of it, and `wrt=`"""
     seconds: dict[str, float]
 
     @property
@@ -70,7 +70,7 @@ class Moments(Result):
         """
         import xarray as xr
 
-        g, H, C = self.slopes, self.curvatures, self.distributions.covariance
+        g, H, C = self.derivatives, self.curvatures, self.distributions.covariance
         first = first_variance(g, C)
         variance = first if H is None else second_variance(g, H, self.distributions)
         arrays = {
@@ -142,7 +142,7 @@ class Moments(Result):
                         "unit": self.units[k],
                         "parameter": self.distributions.names[i],
                         "sigma": self.distributions.sigma[i],
-                        "slope": self.slopes[-1, k, i],
+                        "derivative": self.derivatives[-1, k, i],
                         "contribution": shares[i],
                     }
                 )
@@ -168,7 +168,7 @@ class Moments(Result):
                 (["variance of", "due to", "share"], self._shares()),
             ],
             notes=[
-                f"{name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
+                f"{name}: valid within {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
                 for name, t in zip(self.objective_names, self.horizons, strict=True)
                 if t < end
             ],
@@ -201,4 +201,4 @@ UNITS = {
     "std": "objective_unit",
     "error": "standard deviations",
 }
-"""Of what is known by time and objective."""
+"""Dimensions of quantities by time and objective."""

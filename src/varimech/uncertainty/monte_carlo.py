@@ -94,12 +94,15 @@ def monte_carlo(
         _check_memory(drawing, s.ρ.size, columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
             about = _about(solver, task, distributions, s.ρ, drawing, control=control, keep=keep)
-            _take_up(folder, before, about)
+            if before is not None:
+                check_same(folder.folder, before[0], about)
+            folder.begin(about)
         model = _first_order(solver, task, distributions, s.ρ) if control else None
-        together = replace(task, backend="native") if where.elsewhere else task
+        sampler = sampler_for(
+            solver, replace(task, backend="native") if where.elsewhere else task, samples
+        )
         state = before[1] if before else Accumulator([None] * drawing.replicates)
-        centre = _centre(state, solver, task, s.ρ, columns)
-        work = Work(sampler_for(solver, together, samples), columns, centre, model, keep)
+        work = Work(sampler, columns, _centre(state, solver, task, s.ρ, columns), model, keep)
         study = Study(
             s.name,
             tuple(objectives),
@@ -113,9 +116,8 @@ def monte_carlo(
             time.perf_counter() - began,
             _run_at_means(once, solver),
         )
-        StudyRunner(study, limits, s.ρ, folder, s.progress).execute(
-            where, work, _rerun_individually(solver, task)
-        )
+        runner = StudyRunner(study, limits, s.ρ, folder, s.progress)
+        runner.execute(where, work, _rerun_individually(solver, task))
         return study
 
 
@@ -187,15 +189,6 @@ def _executor(executor: Any, backend: str) -> Executor:
             remedy="leave one of them out",
         )
     return where
-
-
-def _take_up(
-    folder: Checkpoint, before: tuple[dict[str, Any], Accumulator] | None, about: dict[str, Any]
-) -> None:
-    """Go on with the study of a folder, if it is the same, or begin one there."""
-    if before is not None:
-        check_same(folder.folder, before[0], about)
-    folder.begin(about)
 
 
 def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | None:

@@ -8,7 +8,7 @@ Gauss–Hermite rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -167,19 +167,7 @@ def distributions_of(
         if distribution is not None
     }
     if not varying:
-        example = next(iter(parameters), "L")
-        raise ModelError(
-            "no parameter has a distribution",
-            element="parameters",
-            remedy=Message(
-                "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
-                Written(
-                    "parameter(…, distribution=varimech.Tolerance(0.01))",
-                    "parameters: {tolerance: 0.01}",
-                ),
-                f"distributions={{{example!r}: varimech.Tolerance(0.01)}}",
-            ),
-        )
+        raise ModelError("no parameter has a distribution", remedy=_define(parameters))
     for name, m in varying.items():
         parameters[name].check(m.mean)
     names, every = tuple(varying), list(parameters)
@@ -187,6 +175,17 @@ def distributions_of(
     units = tuple(parameters[name].unit for name in names)
     return ParameterDistributions(
         names, units, [every.index(name) for name in names], tuple(varying.values()), R
+    )
+
+
+def _define(parameters: Iterable[str]) -> Message:
+    example = next(iter(parameters), "L")
+    return Message(
+        "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
+        Written(
+            "parameter(…, distribution=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
+        ),
+        f"distributions={{{example!r}: varimech.Tolerance(0.01)}}",
     )
 
 
