@@ -246,7 +246,7 @@ def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
 
 
 def legend_beside(ax: Axes) -> None:
-    """Draw the legend to the right of the axes, where it hides no curve."""
+    """Place the legend of a panel to the right of it."""
     ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.3)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 from ..results.run import Run
 from ..sensitivity.objective import Objective
-from .measurement import component_word
+from .measurement import component_suffix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +181,7 @@ def draw_fit(fit: Fit) -> Figure:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         initial = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
-            colour, suffix = COLOURS[c % len(COLOURS)], component_word(m, c)
+            colour, suffix = COLOURS[c % len(COLOURS)], component_suffix(m, c)
             ax.plot(
                 first.time,
                 initial[:, c],

@@ -126,7 +126,7 @@ def _reading(measure: Turn | Slide | Distance) -> StateFunction:
     return lambda s: s.measure(measure)
 
 
-def component_word(m: Measurement, component: int) -> str:
+def component_suffix(m: Measurement, component: int) -> str:
     """Suffix that identifies one of several components."""
     if m.components == 1:
         return ""

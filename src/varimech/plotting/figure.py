@@ -93,7 +93,7 @@ def picture(figure: Figure) -> str:
 
 
 def legend_beside(ax: Axes) -> None:
-    """Draw the legend to the right of the axes, where it hides no curve."""
+    """Place the legend of a panel to the right of it."""
     ax.legend(
         frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3
     )
