@@ -57,9 +57,7 @@ def benchmark(
         _print_list(as_json)
         return
     entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
-    given = {
-        key: value for key, value in o.settings(context).items() if key not in ("name", "page")
-    }
+    given = o.settings(context)
     if out is not None:
         make_folder(out)
     outcomes, written, stopped = _solved(entries, given, out, alone=name != "all")

@@ -41,9 +41,8 @@ def new(
       varimech new robot.yaml --like robot.urdf
     """
     if path.exists() and not force:
-        raise ModelError(
-            f"{path} exists already; choose another name, or use --force to replace it"
-        )
+        remedy = "choose another name, or use --force to replace it"
+        raise ModelError(f"{path} exists already", remedy=remedy)
     if like is None:
         text = STARTER.read_text(encoding="utf-8")
     elif like in BENCHMARKS:

@@ -201,6 +201,7 @@ def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulati
     if s.schedule.outputs is not None:
         return s.with_options(output=times)
     steps = times / s.schedule.step
+    # a round value: above the rounding of the quotient, and a negligible part of a step
     between_steps = np.abs(steps - np.round(steps)) > 1e-6
     if between_steps.any():
         raise ModelError(

@@ -98,9 +98,7 @@ def monte_carlo(
                 check_same(folder.folder, before[0], about)
             folder.begin(about)
         model = _first_order(solver, task, distributions, s.ρ) if control else None
-        sampler = sampler_for(
-            solver, replace(task, backend="native") if where.elsewhere else task, samples
-        )
+        sampler = sampler_for(solver, _compiled(task, where), samples)
         state = before[1] if before else Accumulator([None] * drawing.replicates)
         work = Work(sampler, columns, _centre(state, solver, task, s.ρ, columns), model, keep)
         study = Study(
@@ -174,6 +172,11 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
             output=...,
         ),
     )
+
+
+def _compiled(task: Task, where: Executor) -> Task:
+    """The task of samples, compiled if they run in another process or on a GPU."""
+    return replace(task, backend="native") if where.elsewhere else task
 
 
 def _executor(executor: Any, backend: str) -> Executor:
