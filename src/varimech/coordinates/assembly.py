@@ -73,9 +73,10 @@ class Assembly:
             if (owner := self.fits.broken_by(k, ρ)) is not None:
                 name = list(self.model.parameter_set.parameters)[k]
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: the"
-                    f" ground holds a body at several places, where any change of {name!r} breaks"
-                    f" the {owner}; let another parameter move with it"
+                    f"no derivative with respect to {name!r} exists: the ground holds a body at"
+                    f" several points, where any change of {name!r} breaks the {owner}",
+                    element=self.model.label,
+                    remedy="let another parameter change with it",
                 )
 
     @cached_property
@@ -110,7 +111,7 @@ class Assembly:
         for driver in self.model.drivers.values():
             if not np.isfinite(self.model.parameter_set.evaluate(driver.motion(SX(0)), ρ)).all():
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0"
+                    f"driver {driver.name!r} is not finite at t = 0", element=self.model.label
                 )
         poses = guess_poses(self.model, self.start, ρ)
         first = self._placed(poses, ρ)
@@ -162,8 +163,9 @@ class Assembly:
         for name, length in zip(names, column(lengths(q, ρ)), strict=True):
             if length <= TOGETHER * size:
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r}: the start has a value that is not finite; look"
-                    f" at {name!r}: its ends coincide"
+                    "the initial state is not finite",
+                    element=self.model.label,
+                    remedy=f"check {name!r}: its ends coincide",
                 )
 
     @cached_property
@@ -289,11 +291,11 @@ class Assembly:
         names = [*self.equations.constraint_names, *self._held_labels]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
-            f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by"
-            f" {F[worst]:.3g}",
+            f"assembly fails: {names[worst]} is missed by {F[worst]:.3g}",
             {names[worst]: float(F[worst])},
+            element=self.model.label,
             remedy=Message(
-                "check lengths, ground points and start values, or give {} rough angles of all"
+                "check lengths, ground points and initial values, or give {} rough angles of all"
                 " bodies",
                 Call("start", near=...),
             ),
@@ -324,17 +326,17 @@ class Assembly:
         return ", ".join(h.label for h in self.start.holds) or "nothing"
 
     def _too_much(self, left: int) -> ModelError:
-        wanted = (
-            "give one value for each"
-            if left > 0 or not self.model.drivers
-            else "drivers take all there are, give none"
-        )
-        return ModelError(
-            f"mechanism {self.model.name!r}: the start gives too much or twice the same"
-            f" ({self._given}); "
-            f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: {wanted}"
-            f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
-        )
+        if left <= 0:
+            remedy = "drivers prescribe all degrees of freedom: specify no initial value"
+        else:
+            each = " for each" if left > 1 else ""
+            remedy = (
+                f"the model has {left} unconstrained DOF: specify exactly one initial value{each}"
+            )
+        if self.model.beams:
+            remedy += ", or positions of the points between beams that are stretched initially"
+        problem = f"the initial conditions are redundant or conflicting ({self._given})"
+        return ModelError(problem, element=self.model.label, remedy=remedy)
 
     def _gauss_newton(
         self, q: np.ndarray, ρ: np.ndarray, level: Level | None = None

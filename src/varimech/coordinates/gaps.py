@@ -98,17 +98,20 @@ class ClosestFit:
         model, x = self.model, self._closest
         arcs = self.arcs(x)
         worst = max(arcs, key=lambda name: arcs[name], default=None)
-        cannot = f"mechanism {model.name!r} cannot be assembled:"
         remedy = Message(
-            "check lengths, ground points and start values, or give {} a better guess",
+            "check lengths, ground points and initial values, or give {} a better guess",
             Call("start", near=...),
         )
+
+        def failure(problem: str) -> AssemblyError:
+            return AssemblyError(
+                f"assembly fails: {problem}", gaps, element=model.label, remedy=remedy
+            )
+
         if worst is None or arcs[worst] <= CLOSED * self.size:
             gaps = self.gaps(x)
             missed = max(gaps, key=lambda name: gaps[name])
-            return AssemblyError(
-                f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad)", gaps, remedy=remedy
-            )
+            return failure(f"{missed} is missed by {gaps[missed]:.3g} (m or rad)")
         # with everything else nearly closed, that joint shows the whole misfit of its loop
         unit = self.unit(worst, x)
         x = self.closest({(worst, unit)}, [x])
@@ -116,14 +119,12 @@ class ClosestFit:
         size = f"{gaps[worst]:.3g} {unit}"
         loop = _loop(model, model.joints[worst])
         if not loop:
-            problem = f"{cannot} joint {worst!r} stays open by {size}"
-            return AssemblyError(problem, gaps, remedy=remedy)
+            return failure(f"joint {worst!r} stays open by {size}")
         bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
         names = ", ".join(repr(j.name) for j in loop)
-        problem = (
-            f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}"
+        return failure(
+            f"the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}"
         )
-        return AssemblyError(problem, gaps, remedy=remedy)
 
     def beginnings(self) -> list[np.ndarray]:
         """The guess itself, and disturbed ones."""

@@ -34,8 +34,9 @@ def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[
     for body, pose in poses.items():
         if not all(np.isfinite(numbers).all() for numbers in pose):
             raise AssemblyError(
-                f"mechanism {model.name!r}: lengths, places or start values are too large to place"
-                f" body {body.name!r}; look at their units"
+                f"lengths, positions or initial values are too large to place body {body.name!r}",
+                element=model.label,
+                remedy="check their units",
             )
     return poses
 

@@ -73,9 +73,10 @@ class InitialStateSolver(Assembly):
         λ = column(self._multipliers.value(np.concatenate([x[n:], q]), ρ))
         state = InitialState(q, v, x[:n], λ, x[n:])
         if not np.isfinite(state.packed).all():
-            where = self._non_finite(state, ρ)
             raise AssemblyError(
-                f"mechanism {self.model.name!r}: the start has a value that is not finite; {where}"
+                "the initial state is not finite",
+                element=self.model.label,
+                remedy=self._non_finite(state, ρ),
             )
         return state
 
@@ -123,10 +124,10 @@ class InitialStateSolver(Assembly):
         for row, k in np.argwhere(missed > BROKEN):
             name = list(self.model.parameter_set.parameters)[indices[k]]
             raise AssemblyError(
-                f"mechanism {self.model.name!r} has no {what} with respect to {name!r}: its"
-                f" constraints depend on each other, so any change of {name!r} breaks"
-                f" {names[row]!r}; let another parameter move with it, or leave the joint out that"
-                " says the same"
+                f"no {what} with respect to {name!r} exists: constraints depend on each other, so"
+                f" any change of {name!r} breaks {names[row]!r}",
+                element=self.model.label,
+                remedy="let another parameter change with it, or leave out the redundant joint",
             )
 
     def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
@@ -237,13 +238,14 @@ class InitialStateSolver(Assembly):
         return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_]))
 
     def _check_dofs(self, q: np.ndarray, ρ: np.ndarray) -> None:
-        name, n = self.model.name, q.size
+        n = q.size
         self._check_rounding(q, ρ)
         dofs = n - self.equations.own.first_order - rank_of(np.array(self._undriven(q, ρ)))
         if dofs == 0:
             raise ModelError(
-                f"mechanism {name!r} has no freedom: its joints hold every body still; remove a"
-                " joint or free a body"
+                "the joints fix every body: no degrees of freedom remain",
+                element=self.model.label,
+                remedy="remove a joint or free a body",
             )
         everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
         constraints = everything[: everything.shape[0] - self._held]
@@ -252,10 +254,11 @@ class InitialStateSolver(Assembly):
         if self._held > rank_of(everything) - rank_of(constraints):
             raise self._too_much(left)
         if self._held < open_:
-            joint = ", or add the joint that should hold it" if self.start.holds else ""
+            joint = ", or add the missing joint" if self.start.holds else ""
             raise ModelError(
-                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open"
+                f"the initial conditions leave {open_ - self._held} of {left} DOF undetermined"
                 f" (given: {self._given})",
+                element=self.model.label,
                 remedy=Message(
                     "give {} a value that fixes {}{}",
                     Call("start"),
@@ -275,22 +278,23 @@ class InitialStateSolver(Assembly):
         moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
         if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
             raise ModelError(
-                f"mechanism {self.model.name!r}: joints that close its loops are redundant, and in"
-                " these coordinates their equations are rounding alone",
+                "the joints that close its loops are redundant; in these coordinates their"
+                " equations consist of rounding errors",
+                element=self.model.label,
                 remedy=Message("use {coordinates}", coordinates="natural"),
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:
-        """What can still move, in words."""
+        """Coordinates that can still move, for messages."""
         _, _, Vt = np.linalg.svd(jacobian)
         rank = rank_of(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
         names = [self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1]
-        return ", ".join(dict.fromkeys(map(self._in_words, names)))
+        return ", ".join(dict.fromkeys(map(self._described, names)))
 
-    def _in_words(self, coordinate: str) -> str:
-        """Directions of a body are told as what turns."""
+    def _described(self, coordinate: str) -> str:
+        """A coordinate for messages: directions of a body stand for its orientation."""
         body, *rest = coordinate.rsplit(".", 2)
         if len(rest) == 2 and rest[0] in ("u", "v", "w") and body in self.model.bodies:
             return f"the {'angle' if self.model.dimension == 2 else 'orientation'} of {body!r}"
@@ -305,8 +309,9 @@ class InitialStateSolver(Assembly):
             ]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(
-                f"mechanism {self.model.name!r}: no velocities fit the start; {names[worst]} is off"
-                f" by {abs(F[worst]):.3g}"
+                f"no velocities meet the initial conditions: {names[worst]} is missed by"
+                f" {abs(F[worst]):.3g}",
+                element=self.model.label,
             )
 
     def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
@@ -316,11 +321,12 @@ class InitialStateSolver(Assembly):
         inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
         if inertia[0] <= 1e-12 * np.abs(M).max():
             motion = np.abs(Z @ directions[:, 0])
-            name = self._in_words(self.equations.coordinate_names[int(motion.argmax())])
+            name = self._described(self.equations.coordinate_names[int(motion.argmax())])
             raise ModelError(
-                f"mechanism {self.model.name!r} can move without inertia (it shows in {name}); give"
-                " the body that turns there an inertia (for a spatial bar: its radius), or a joint"
-                " that holds it"
+                f"{name} can move without inertia",
+                element=self.model.label,
+                remedy="give the body that turns there an inertia (for a spatial bar: its radius),"
+                " or a joint that holds it",
             )
 
     def _non_finite(self, state: InitialState, ρ: np.ndarray) -> str:
@@ -331,8 +337,8 @@ class InitialStateSolver(Assembly):
                 force = self.model.forces.get(name)
                 between = None if force is None else force.span()
                 hint = "" if between is None else ": its ends coincide"
-                return f"look at {name!r}{hint}"
-        return "look at the forces and drivers at t = 0"
+                return f"check {name!r}{hint}"
+        return "check the forces and drivers at t = 0"
 
 
 def _seeds(count: int, indices: list[int]) -> np.ndarray:

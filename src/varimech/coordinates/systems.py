@@ -38,7 +38,7 @@ class Natural:
 @dataclass(frozen=True)
 class Relative:
     """Joint coordinates along a spanning tree, by recursion: as many unknowns as the tree has
-    freedoms, closed loops as constraints.
+    degrees of freedom, closed loops as constraints.
 
     Args:
         reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the

@@ -153,8 +153,15 @@ class AssemblyError(VarimechError):
         gaps: joint (or driver, or start value) → how far it stays open, in metres or radians.
     """
 
-    def __init__(self, problem: Text, gaps: dict[str, float] | None = None, *, remedy: Text = ""):
-        super().__init__(problem, remedy=remedy)
+    def __init__(
+        self,
+        problem: Text,
+        gaps: dict[str, float] | None = None,
+        *,
+        element: str = "",
+        remedy: Text = "",
+    ):
+        super().__init__(problem, element=element, remedy=remedy)
         self.gaps = gaps or {}
 
 

@@ -1,5 +1,5 @@
-"""Independent coordinates: only as many coordinates as there are freedoms are integrated, the
-others follow from the constraints.
+"""Independent coordinates: only as many coordinates as there are degrees of freedom are
+integrated; the others follow from the constraints.
 
 Of q, a set z of coordinates is chosen such that Φ_q restricted to the others is as far from
 singular as it can be. From z and ż

@@ -90,6 +90,11 @@ class ModelData:
         return body.points if self._points is None else self._points[body]
 
     @property
+    def label(self) -> str:
+        """Its subject in messages: "mechanism 'crane'"."""
+        return f"mechanism {self.name!r}"
+
+    @property
     def all_points(self) -> list[Point]:
         """All points of all bodies."""
         return [p for b in self.bodies.values() for p in self.points_of(b).values()]

@@ -1,10 +1,10 @@
 """A spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
 
-A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an
-equation), a joint that is cut as many equations as it takes away. The tree is the one that costs
-least (Prim's algorithm); among equals the shallow one, since the mass matrix couples each joint
-with all those on its way to the ground. A body that no such way reaches hangs on the ground by a
-joint that leaves it free.
+A joint of the tree costs as many unknowns as it has degrees of freedom (Euler parameters: one more,
+and an equation); a cut joint costs as many equations as it removes degrees of freedom. The tree is
+the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix
+couples each joint with all joints between it and the ground. A body that no chain of joints
+connects to the ground is connected by a joint that leaves it free.
 """
 
 from __future__ import annotations
