@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from .coordinates.dynamics import Dynamics
-from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
+from .coordinates.systems import COORDINATES, Coordinates
 from .core.errors import ModelError, unknown_name
 from .core.messages import Call, Message
 from .core.schedule import (
@@ -218,7 +218,7 @@ def _equal_times(duration: float, how: RunOptions) -> Schedule:
 
 def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
     """A set of coordinates by name, or as given."""
-    if isinstance(coordinates, (Natural, Relative)):
+    if isinstance(coordinates, Coordinates):
         return coordinates
     if isinstance(coordinates, str) and coordinates.lower() in COORDINATES:
         return COORDINATES[coordinates.lower()]

@@ -14,9 +14,8 @@ import numpy as np
 from ..core.errors import AssemblyError, ModelError
 from ..core.messages import Call, Message
 from ..core.symbols import SX
-from ..model.beam_initial_conditions import DirectionCondition
 from ..model.body import Body, RigidBody
-from ..model.initial_conditions import InitialConditionRow, OrientationCondition, Start
+from ..model.initial_conditions import Start
 from .closure_conditions import ClosureConditions
 from .equations import Equations
 from .gaps import ClosestFit
@@ -52,9 +51,9 @@ class Assembly:
         self.equations = e = equations
         self.model = e.model
         self.start = e.model.start_conditions or Start()
-        self.fits = ClosureConditions(e)
+        self.closure = ClosureConditions(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
-        self._held = e.start_positions.numel() - e.λ.numel()
+        self._given_count = e.start_positions.numel() - e.λ.numel()
 
     def check_closure(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
         """Bodies held by the ground at several places have to fit in, also for small changes of the
@@ -63,14 +62,14 @@ class Assembly:
         Raises:
             AssemblyError: if they do not.
         """
-        if not self.equations.fits:
+        if not self.equations.closure_conditions:
             return
-        if not self.fits(ρ[None, :])[0]:
+        if not self.closure(ρ[None, :])[0]:
             raise ClosestFit(
                 self.model, self.start, guess_poses(self.model, self.start, ρ), ρ
             ).error()
         for k in indices or []:
-            if (owner := self.fits.broken_by(k, ρ)) is not None:
+            if (owner := self.closure.broken_by(k, ρ)) is not None:
                 name = list(self.model.parameter_set.parameters)[k]
                 raise AssemblyError(
                     f"no derivative with respect to {name!r} exists: the ground holds a body at"
@@ -177,11 +176,11 @@ class Assembly:
         return list(spans), ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
 
     @property
-    def _held_labels(self) -> list[str]:
+    def _condition_labels(self) -> list[str]:
         """What is given at the start, once for each number of it."""
         return [
             h.label
-            for h in self.equations.holds
+            for h in self.equations.initial_conditions
             for _ in range(h.deviation(self.equations.frames).numel())
         ]
 
@@ -256,14 +255,9 @@ class Assembly:
         """(q, ρ) → 3 for each given orientation or direction where it is met, −1 or less where it
         is half a turn off.
         """
-        e, held = (
-            self.equations,
-            [h for h in self.equations.holds if isinstance(h, OrientationCondition)],
-        )
-        rows = [h.hold for h in e.holds if isinstance(h, InitialConditionRow)]
-        traces = [ca.trace(h.orientation.T @ e.frames[h.body].rotation) for h in held]
-        traces += [3 * h.alignment(e.frames) for h in rows if isinstance(h, DirectionCondition)]
-        return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if traces else None
+        e = self.equations
+        values = ca.vertcat(SX(0, 1), *[c.alignment(e.frames) for c in e.initial_conditions])
+        return ca.Function("orientations", [e.q, e.ρ], [values]) if values.numel() else None
 
     def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The same positions, without turns that joints may have made on the way to them."""
@@ -288,7 +282,7 @@ class Assembly:
         the loop at fault.
         """
         F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
-        names = [*self.equations.constraint_names, *self._held_labels]
+        names = [*self.equations.constraint_names, *self._condition_labels]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
             f"assembly fails: {names[worst]} is missed by {F[worst]:.3g}",
@@ -312,18 +306,20 @@ class Assembly:
             return None
         left = q.size - rank_of(np.array(alone.jacobian(q, np.zeros(0), ρ))) - self._shaped
         can_move = left > 0 or self.model.drivers
-        return self._too_much(left) if can_move and self._held - self._shaped > left else None
+        return (
+            self._too_much(left) if can_move and self._given_count - self._shaped > left else None
+        )
 
     @property
     def _shaped(self) -> int:
         """What beams hold by themselves: their shape."""
-        return self._held - sum(
-            h.deviation(self.equations.frames).numel() for h in self.start.holds
+        return self._given_count - sum(
+            h.deviation(self.equations.frames).numel() for h in self.start.conditions
         )
 
     @property
     def _given(self) -> str:
-        return ", ".join(h.label for h in self.start.holds) or "nothing"
+        return ", ".join(h.label for h in self.start.conditions) or "nothing"
 
     def _too_much(self, left: int) -> ModelError:
         if left <= 0:

@@ -96,8 +96,8 @@ class CountedAngle:
     turn: Turn
     given: SX | None
     """At t = 0, where it is given."""
-    held: Turn | None
-    """The angle that the start itself gives, if it is this one."""
+    initial: Turn | None
+    """The angle of an initial condition, if it is this one."""
     θ: SX
     θ̇: SX
 
@@ -105,7 +105,7 @@ class CountedAngle:
         """What ties the coordinate to the frames, scaled to a length (m) as other constraints are,
         and gives it an inertia μ (kg·m²).
         """
-        known = self.given if self.held is None else None
+        known = self.given if self.initial is None else None
         at_start = self.turn.difference(frames, self.θ) if known is None else self.θ - known
         tie = Constraint(
             f"turns of {self.name}", arm * self.turn.deviation(frames, self.θ), (), arm * at_start
@@ -164,7 +164,7 @@ def counted_turns(
     """Angles by name, with their coordinates."""
     pairs = zip(names, ca.vertsplit(θ), ca.vertsplit(θ̇), strict=True) if θ.numel() else ()
     return {
-        name: CountedAngle(name, model.find_angle(name), given(name), given.held(name), x, ẋ)
+        name: CountedAngle(name, model.find_angle(name), given(name), given.initial(name), x, ẋ)
         for name, x, ẋ in pairs
     }
 
@@ -177,11 +177,12 @@ class GivenAngles:
 
     def __init__(self, model: ModelData):
         self._model = model
-        holds = model.start_conditions.holds if model.start_conditions else ()
-        held = [(h.measure, h.at) for h in holds if isinstance(h, OutputCondition)]
-        held += [(d.output, d.motion(SX(0))) for d in model.drivers.values()]
-        self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in held if isinstance(m, Turn)]
-        self._starts = [h.measure for h in holds if isinstance(h, OutputCondition)]
+        conditions = model.start_conditions.conditions if model.start_conditions else ()
+        initial = [c for c in conditions if isinstance(c, OutputCondition)]
+        given = [(c.output, c.at) for c in initial]
+        given += [(d.output, d.motion(SX(0))) for d in model.drivers.values()]
+        self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in given if isinstance(m, Turn)]
+        self._initial = [c.output for c in initial]
         self._among: dict[tuple[Body, ...], list[tuple[Turn, SX]]] = {}
         for turn, at in self.turns:
             self._among.setdefault(turn.bodies, []).append((turn, at))
@@ -197,11 +198,11 @@ class GivenAngles:
         (group, first), (other_group, second) = (self._planar(body) for body in turn.bodies)
         return second - first if group is other_group else None
 
-    def held(self, name: str) -> Turn | None:
-        """The angle as the start itself gives it, if it does."""
+    def initial(self, name: str) -> Turn | None:
+        """The angle as an initial condition states it, if one does."""
         turn = self._model.find_angle(name)
         among = (other for other, _ in self._among.get(turn.bodies, ()) if turn.same(other))
-        return next((other for other in among if any(other is x for x in self._starts)), None)
+        return next((other for other in among if any(other is x for x in self._initial)), None)
 
     def _planar(self, body: Body) -> tuple[Body, SX]:
         return self._angles.get(body, (body, SX(0)))

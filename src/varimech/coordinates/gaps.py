@@ -21,12 +21,10 @@ from ..core.mathematics import rotation
 from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.body import Body
-from ..model.conditions import Aligned, Axis, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
-from ..model.initial_conditions import Hold, OrientationCondition, Start
+from ..model.initial_conditions import Start
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Distance
 from .poses import Pose
 
 STIFF = 1e4
@@ -66,7 +64,7 @@ class ClosestFit:
         self.given = {
             d.name: d.output.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
         }
-        self.given |= {hold.label: _deviation(hold, frames) for hold in start.holds}
+        self.given |= {c.label: c.misfit(frames) for c in start.conditions}
 
     @cached_property
     def _closest(self) -> np.ndarray:
@@ -199,44 +197,9 @@ class ClosestFit:
 
 
 def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
-    """Residuals of a joint that are lengths, or those that are angles."""
-    rows = [SX(0, 1)]
-    for condition in joint.conditions():
-        if isinstance(condition, (Aligned, SameOrientation, Perpendicular)) == angular:
-            if isinstance(condition, Separation):
-                rows.append(
-                    Distance(condition.first, condition.second).difference(frames, condition.length)
-                )
-            elif isinstance(
-                condition, Aligned
-            ):  # which residuals do not tell from the opposite direction
-                rows.append(_turned(condition.first, frames) - _turned(condition.second, frames))
-            elif isinstance(condition, SameOrientation):
-                rows.append(
-                    _difference(
-                        frames[condition.first].rotation @ condition.relative,
-                        frames[condition.second].rotation,
-                    )
-                )
-            else:
-                rows.append(condition.residuals(frames))
-    return ca.vertcat(*rows)
-
-
-def _turned(axis: Axis, frames: Mapping[Body, Frame]) -> SX:
-    return frames[axis.body].direction(axis.direction)
-
-
-def _difference(first: SX, second: SX) -> SX:
-    """Rows whose norm is the chord of the angle between two orientations, 2 sin(θ/2)."""
-    return (first - second)[:, 0] if first.shape[0] == 2 else ca.vec(first - second) / np.sqrt(2)
-
-
-def _deviation(hold: Hold, frames: Mapping[Body, Frame]) -> SX:
-    """By how much a start value is missed; orientations half a turn off miss it, too."""
-    if isinstance(hold, OrientationCondition):
-        return _difference(hold.orientation, frames[hold.body].rotation)
-    return hold.deviation(frames)
+    """Misfits of a joint that are lengths, or those that are angles."""
+    rows = [c.misfit(frames) for c in joint.conditions() if c.angular == angular]
+    return ca.vertcat(SX(0, 1), *rows)
 
 
 def _locals(model: ModelData, ρ: np.ndarray) -> list[np.ndarray]:

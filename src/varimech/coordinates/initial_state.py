@@ -120,7 +120,7 @@ class InitialStateSolver(Assembly):
         """Refuse derivatives that leave equations unmet, (equation, parameter) as a share of what
         the parameter changes.
         """
-        names = [*self.equations.constraint_names, *self._held_labels]
+        names = [*self.equations.constraint_names, *self._condition_labels]
         for row, k in np.argwhere(missed > BROKEN):
             name = list(self.model.parameter_set.parameters)[indices[k]]
             raise AssemblyError(
@@ -248,15 +248,15 @@ class InitialStateSolver(Assembly):
                 remedy="remove a joint or free a body",
             )
         everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
-        constraints = everything[: everything.shape[0] - self._held]
+        constraints = everything[: everything.shape[0] - self._given_count]
         open_ = n - rank_of(constraints)
         left = open_ - self._shaped
-        if self._held > rank_of(everything) - rank_of(constraints):
+        if self._given_count > rank_of(everything) - rank_of(constraints):
             raise self._too_much(left)
-        if self._held < open_:
-            joint = ", or add the missing joint" if self.start.holds else ""
+        if self._given_count < open_:
+            joint = ", or add the missing joint" if self.start.conditions else ""
             raise ModelError(
-                f"the initial conditions leave {open_ - self._held} of {left} DOF undetermined"
+                f"the initial conditions leave {open_ - self._given_count} of {left} DOF undetermined"
                 f" (given: {self._given})",
                 element=self.model.label,
                 remedy=Message(
@@ -305,7 +305,7 @@ class InitialStateSolver(Assembly):
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
             names = [
                 *self.equations.constraint_names,
-                *(f"speed: {label}" for label in self._held_labels),
+                *(f"speed: {label}" for label in self._condition_labels),
             ]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(

@@ -81,7 +81,7 @@ def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple
     drives is looked at.
     """
     for element in e.elements:
-        if element.hold is None:
+        if element.initial is None:
             if element.efforts:
                 yield element.name, ca.veccat(*[effort for _, effort in element.efforts]), False
             if element.constraints:

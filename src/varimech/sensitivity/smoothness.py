@@ -111,7 +111,7 @@ def _expressions(
 ) -> Iterator[tuple[str, str | None, bool, list[SX]]]:
     """Place, objective, whether final, and what is stated there."""
     for element in e.elements:
-        if element.hold is None:
+        if element.initial is None:
             yield element.name, None, False, element.stated
     for values, final in zip(objective_expressions(e, objectives), (False, True), strict=True):
         for name, value in zip(objectives, ca.vertsplit(values) if objectives else [], strict=True):

@@ -109,7 +109,7 @@ def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
             runner.native,
             inputs,
             solver.nearby.reach,
-            (solver.model.parameter_set.allowed, solver.start.fits),
+            (solver.model.parameter_set.allowed, solver.start.closure),
             limits,
             solver.time_plan.fixed(
                 task.schedule, task.objectives, solver.model.parameter_set.nominal

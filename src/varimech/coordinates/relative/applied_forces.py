@@ -88,20 +88,19 @@ class _Reader:
     def read(self, force: ForceLaw) -> _Read | None:
         """One force; None where it acts on nothing that moves."""
         pairs = force.efforts(self._frames, self._state)
-        held = [
-            SX.sym("f", effort.numel()) for _, effort in pairs
-        ]  # what varies with (u, ω) is the rate, not the effort
+        # symbols in place of the efforts: only the rates vary with (u, ω)
+        efforts = [SX.sym("f", effort.numel()) for _, effort in pairs]
         V = force.potential_energy(self._frames, self._state)
         power = sum(
-            (ca.dot(rate, f) for (rate, _), f in zip(pairs, held, strict=True)),
+            (ca.dot(rate, f) for (rate, _), f in zip(pairs, efforts, strict=True)),
             -self._rate(V) - self._angles.rate(V, self._frames),
         )
         acted = self._involved(power)
         if not acted:
             return None
         wrenches = [ca.gradient(power, self._layout.twist(self._blocks[body])) for body in acted]
-        if held:
-            wrenches = ca.substitute(wrenches, held, [effort for _, effort in pairs])
+        if efforts:
+            wrenches = ca.substitute(wrenches, efforts, [effort for _, effort in pairs])
         wrenches = self._angles.replaced(wrenches, lambda name: self._counted[name](self._blocks))
         involved = list(dict.fromkeys([*acted, *self._involved(*wrenches)]))
         roles = dict(self._roles)
