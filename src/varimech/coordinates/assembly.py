@@ -1,4 +1,4 @@
-"""Positions that assemble at t = 0: with the held measures D(q, ρ) = 0 beside the constraints,
+"""Positions that assemble at t = 0: with the initial conditions D(q, ρ) = 0 beside the constraints,
 
 Φ(q, ρ) = 0,     D(q, ρ) = 0          (Gauss–Newton from a first guess)
 """
@@ -25,11 +25,17 @@ from .linear import RANK, column, independent, rank_of, solution
 from .poses import Pose
 
 CLOSED = 1e-10
-"""Largest residual of an assembled mechanism (m or rad), relative to its size."""
+"""Largest residual of an assembled mechanism (m or rad), relative to its size: Gauss–Newton
+converges quadratically down to rounding, and a mechanism that does not close stays far above.
+"""
 LIGHT = 1e-6
-"""Share of the largest mass below which a coordinate counts as one without."""
+"""Share of the largest mass below which a coordinate counts as massless: elimination
+loses as many digits as the ratio of masses has, and ten of sixteen shall remain.
+"""
 TOGETHER = 1e-12
-"""Largest distance of points that are at one place, relative to the size of the mechanism."""
+"""Largest distance of coinciding points, relative to the size of the mechanism: rounding of an
+assembly, and far below any length that is meant.
+"""
 EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would
 take minutes beyond.
@@ -38,6 +44,12 @@ ITERATIONS = 60
 """Of Gauss–Newton: quadratic convergence takes some ten, from far away; those that are shortened
 count a tenth.
 """
+SHORTEST = 1e-4
+"""Share of a Gauss–Newton step below which no descent is left: a dozen halvings."""
+ARMIJO = 1e-4
+"""Share of the predicted decrease that a step must achieve: the usual value (Nocedal and Wright,
+Numerical Optimization, section 3.1).
+"""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
 assemble.
@@ -45,7 +57,7 @@ assemble.
 
 
 class Assembly:
-    """Finds where a mechanism is at its start, for any values of the parameters."""
+    """Assembles the initial positions of a mechanism for any values of the parameters."""
 
     def __init__(self, equations: Equations):
         self.equations = e = equations
@@ -80,32 +92,32 @@ class Assembly:
 
     @cached_property
     def placing(self) -> np.ndarray:
-        """Which parameters places at the start depend on."""
+        """Which parameters the initial positions depend on."""
         e = self.equations
         return np.array(ca.which_depends(e.start_positions, e.ρ, 1, False), dtype=bool)
 
-    def place_slopes(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+    def position_sensitivities(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """∂q/∂ρ at the start, (coordinate, parameter)."""
         return self._positions.sensitivity(q, np.zeros(0), ρ, np.eye(ρ.size))
 
     def followed(
-        self, q: np.ndarray, ρ: np.ndarray, wanted: np.ndarray, parts: int
+        self, q: np.ndarray, ρ: np.ndarray, target: np.ndarray, parts: int
     ) -> np.ndarray | None:
-        """Positions at the start for wanted values, followed from those for other ones in parts of
-        the way; None where they cannot be.
+        """Initial positions for target values of the parameters, continued from those for ρ in so
+        many parts; None where they cannot be.
         """
         for k in range(1, parts + 1):
-            q, residual = self._gauss_newton(q, ρ + k / parts * (wanted - ρ))
+            q, residual = self._gauss_newton(q, ρ + k / parts * (target - ρ))
             if not residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0))):
                 return None
-        return q if self._oriented(q, wanted) else None
+        return q if self._oriented(q, target) else None
 
     def assemble(self, ρ: np.ndarray, *, explain: bool = True) -> np.ndarray:
-        """Positions that meet all constraints and start values.
+        """Positions that meet all constraints and initial conditions.
 
         Raises:
-            AssemblyError: if there are none; with what stays open, unless that need not be told.
-            ModelError: if the start says too much.
+            AssemblyError: if there are none; with the open loop, if `explain`.
+            ModelError: if initial conditions are redundant or conflicting.
         """
         for driver in self.model.drivers.values():
             if not np.isfinite(self.model.parameter_set.evaluate(driver.motion(SX(0)), ρ)).all():
@@ -143,7 +155,7 @@ class Assembly:
         return self.equations.given_turns(self.equations.from_poses(poses), ρ)
 
     def closed_from(self, guess: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
-        """Positions that meet all constraints and start values, from a guess; None where it leads
+        """Positions that meet all constraints and initial conditions, from a guess; None where it leads
         to none.
         """
         q, residual = self._gauss_newton(guess, ρ)
@@ -177,7 +189,7 @@ class Assembly:
 
     @property
     def _condition_labels(self) -> list[str]:
-        """What is given at the start, once for each number of it."""
+        """Label of the initial condition of each row."""
         return [
             h.label
             for h in self.equations.initial_conditions
@@ -265,16 +277,17 @@ class Assembly:
         if e.sizes is None:
             return q
         bodies = list(e.frames)
-        found = ca.Function(
+        values = ca.Function(
             "poses",
             [e.q, e.ρ],
             [x for b in bodies for x in (e.frames[b].origin, e.frames[b].rotation)],
         ).call([q, ρ])
         poses = {
             b: (column(o), np.array(R))
-            for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)
+            for b, o, R in zip(bodies, values[::2], values[1::2], strict=True)
         }
         back = self._placed(poses, ρ)
+        # turns differ by 6, rounding of positions by 1e-12
         return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
@@ -296,8 +309,8 @@ class Assembly:
         )
 
     def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:
-        """Joints and drivers that close by themselves, and more start values than they leave room
-        for.
+        """An error where joints and drivers close by themselves, with more initial conditions than
+        degrees of freedom remain.
         """
         e = self.equations
         alone = Level(e.start_positions[: e.λ.numel()], e.q, SX(0, 1), e.ρ, e.t)
@@ -312,7 +325,7 @@ class Assembly:
 
     @property
     def _shaped(self) -> int:
-        """What beams hold by themselves: their shape."""
+        """Number of initial conditions that keep beams on their shape."""
         return self._given_count - sum(
             h.deviation(self.equations.frames).numel() for h in self.start.conditions
         )
@@ -354,10 +367,10 @@ class Assembly:
                 else 1
                 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max(initial=0.0)))
             )
-            while length > 1e-4:
+            while length > SHORTEST:
                 trial = residuals(q + length * step)
                 if np.isfinite(trial).all() and np.linalg.norm(trial) < np.linalg.norm(F) * (
-                    1 - 1e-4 * length
+                    1 - ARMIJO * length
                 ):
                     break
                 length /= 2

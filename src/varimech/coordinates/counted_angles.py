@@ -68,24 +68,24 @@ class TurnProbe:
         names, depends = list(asked), np.array(ca.DM(function.jac_sparsity(0, 1), 1), dtype=bool)
         alone = depends.sum(axis=1) == 1
         differing = alone & _differing(function, np.ones(len(names)))  # all of them at once
-        found = {names[k] for k in np.flatnonzero(depends[differing].any(axis=0))}
+        needed = {names[k] for k in np.flatnonzero(depends[differing].any(axis=0))}
         for k in np.flatnonzero(depends[~alone].any(axis=0)):
-            if names[k] not in found and _differing(function, np.eye(len(names))[k]).any():
-                found.add(names[k])
-        return found
+            if names[k] not in needed and _differing(function, np.eye(len(names))[k]).any():
+                needed.add(names[k])
+        return needed
 
 
 def _differing(function: ca.Function, turns: np.ndarray) -> np.ndarray:
     """Which values of a function of others and turns differ by some turns; what is not finite
     everywhere counts as different.
     """
-    rng, found = np.random.default_rng(0), np.zeros(function.numel_out(0), dtype=bool)
+    rng, differing = np.random.default_rng(0), np.zeros(function.numel_out(0), dtype=bool)
     for _ in range(PLACES):
         others = rng.uniform(0.1, 1.0, function.numel_in(0))
         here, there = (np.array(function(others, n)).ravel() for n in (0 * turns, turns))
         largest = SAME * np.abs(here).max(initial=0.0)
-        found |= ~np.isclose(here, there, rtol=SAME, atol=largest)
-    return found
+        differing |= ~np.isclose(here, there, rtol=SAME, atol=largest)
+    return differing
 
 
 @dataclass(frozen=True)
@@ -216,17 +216,17 @@ class GivenAngles:
         for turn, at in self.turns:
             edges.setdefault(turn.first, []).append((turn.second, at))
             edges.setdefault(turn.second, []).append((turn.first, -at))
-        found: dict[Body, tuple[Body, SX]] = {}
+        angles: dict[Body, tuple[Body, SX]] = {}
         for base in (self._model.ground, *edges):
-            reached = [] if base in found else [base]
+            reached = [] if base in angles else [base]
             if reached:
-                found[base] = base, SX(0)
+                angles[base] = base, SX(0)
             for body in reached:  # grows
                 for other, at in edges.get(body, ()):
-                    if other not in found:
-                        found[other] = base, found[body][1] + at
+                    if other not in angles:
+                        angles[other] = base, angles[body][1] + at
                         reached.append(other)
-        return found
+        return angles
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,8 +37,8 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
     kinds: dict[object, list[_Read]] = {}
     rows = _Rows(e.constraints.numel())
     for element in e.elements:
-        found = _read(element, roles, rows)
-        kinds.setdefault((_form(element), found.reading.key), []).append(found)
+        instance = _read(element, roles, rows)
+        kinds.setdefault((_form(element), instance.reading.key), []).append(instance)
     sizes = {
         COORDINATES: e.q.numel(),
         CONSTRAINTS: e.constraints.numel(),
@@ -145,13 +145,13 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         PARAMETER: SX.sym("ρ", k),
         TIME: SX.sym("t"),
     }
-    found = restate([r.reading for r in reads], lambda role, place: symbols[role][place])
+    restated = restate([r.reading for r in reads], lambda role, place: symbols[role][place])
     local = Dynamics(
         symbols[POSITION],
         symbols[RATE],
         symbols[PARAMETER],
         symbols[TIME],
-        (_with_expressions(first.element, iter(found.expressions)),),
+        (_with_expressions(first.element, iter(restated.expressions)),),
     )
     tables = {
         COORDINATES: [r.reading.entries[COORDINATES] for r in reads],
@@ -162,7 +162,7 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
     arrays = {
         space: np.array(table, dtype=np.int32).reshape(count, -1) for space, table in tables.items()
     }
-    return Piece(local, count, arrays, found.constants, found.values)
+    return Piece(local, count, arrays, restated.constants, restated.values)
 
 
 def _particle() -> Dynamics:

@@ -54,7 +54,7 @@ class Equations(Dynamics):
     initial_conditions: tuple[InitialCondition, ...]
     sizes: CoordinateScales | None = field(default=None, kw_only=True)
     """By what errors are measured where coordinates are of several kinds; None where the largest
-    tells the size of all.
+    is the size of all.
     """
     lengths: np.ndarray = field(kw_only=True)
     """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit
@@ -118,14 +118,14 @@ class Equations(Dynamics):
         """Generalised force of gravity on rigid bodies, of each beam (its weight included), and of
         each force by name.
         """
-        found: dict[str, list[Element]] = {"gravity": []}
+        parts: dict[str, list[Element]] = {"gravity": []}
         beams = {b.name for b in self.model.beams}
         for e in self.elements:
             if not e.initial and (e.name in self.model.bodies or e.name in self.model.forces):
-                found.setdefault(
+                parts.setdefault(
                     "gravity" if e.name in self.model.bodies and e.name not in beams else e.name, []
                 ).append(e)
-        return {name: self.force_of(elements) for name, elements in found.items()}
+        return {name: self.force_of(elements) for name, elements in parts.items()}
 
     @cached_property
     def state(self) -> State:
@@ -300,17 +300,17 @@ def _deviation(
 
 
 def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
-    found = []
+    elements = []
     for d in model.drivers.values():
         frames = among(d.output.bodies)
         at_start = d.output.difference(frames, d.motion(t))
-        found.append(
+        elements.append(
             Element(
                 d.name,
                 constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), at_start),),
             )
         )
-    return found
+    return elements
 
 
 class ForceStatements:

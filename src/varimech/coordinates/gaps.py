@@ -1,6 +1,6 @@
 """Why a mechanism does not assemble: which loop or joint stays open, and by how much.
 
-The bodies are kept rigid, the start values nearly met, and the joints are closed as far as they go
+The bodies are kept rigid, the initial conditions nearly met, and the joints are closed as far as they go
 (least squares over all poses). What is left open then belongs to loops that cannot close. Holding
 all joints but the worst one nearly closed gathers the misfit of its loop there.
 """
@@ -28,18 +28,24 @@ from ..model.model_data import ModelData
 from .poses import Pose
 
 STIFF = 1e4
-"""Weight of what is to be met against what may stay open."""
+"""Weight of conditions to meet against those that may stay open: leaves 1e-8 of the gap elsewhere
+(weights count squared), which the three digits of a message do not show.
+"""
 PRECISE = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 1000}
 """Of least squares: with weights so different they approach their minimum slowly."""
 CLOSED = 1e-9
-"""Share of the size of a mechanism below which nothing is open."""
+"""Share of the size of a mechanism below which nothing is open: above what
+least squares with tolerances of 1e-12 leave.
+"""
 ATTEMPTS = 6
-"""Least squares may end in a poor local minimum; the best of so many starts is taken."""
+"""Least squares may end in a poor local minimum; the best of so many starts is taken. A small
+round number: only failures pay for it.
+"""
 
 
 class ClosestFit:
-    """All bodies free to move about the guessed poses; joints, drivers and start values as
-    residuals.
+    """All bodies free to move about the guessed poses; joints, drivers and initial
+    conditions as residuals.
 
     Angles count as arcs at the size of the mechanism, so that what is closest does not depend on
     the unit of length.
@@ -85,8 +91,8 @@ class ClosestFit:
         values = self._function(
             [x for b in bodies for x in (self._frames[b].origin, self._frames[b].rotation)]
         )
-        found = [np.array(value) for value in values.call([self._closest, self.ρ])]
-        placed = zip(bodies, found[::2], found[1::2], strict=True)
+        poses = [np.array(value) for value in values.call([self._closest, self.ρ])]
+        placed = zip(bodies, poses[::2], poses[1::2], strict=True)
         n = self.model.dimension
         ground = {self.model.ground: (np.zeros(n), np.eye(n))}
         return ground | {b: (o.ravel(), R) for b, o, R in placed}
@@ -143,9 +149,8 @@ class ClosestFit:
             for name, r in self.angles.items()
         ]
         rows += [STIFF * r for r in self.given.values()]
-        rows.append(
-            SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows)))
-        )  # the method wants as many rows as unknowns
+        # the method needs at least as many rows as unknowns
+        rows.append(SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows))))
         weighted = ca.densify(ca.vertcat(*rows) / self.size)
         F, J = (
             self._function([weighted]),
@@ -155,14 +160,14 @@ class ClosestFit:
         def residuals(y: np.ndarray) -> np.ndarray:
             return np.array(F(y, self.ρ)).ravel()
 
-        found = [
+        outcomes = [
             least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), method="lm", **PRECISE)
             for y in beginnings
         ]
-        return np.asarray(min(found, key=lambda outcome: outcome.cost).x)
+        return np.asarray(min(outcomes, key=lambda outcome: outcome.cost).x)
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint, driver and start value misses: the length (m), or the angle (rad) where
+        """What each joint, driver and initial condition misses: the length (m), or the angle (rad) where
         its arc is longer.
         """
         lengths, chords, given = (

@@ -94,12 +94,12 @@ class InitialStateSolver(Assembly):
             self._check_dofs(q, ρ)
         v = self._velocities.solve_linear(q.size, q, ρ)
         self._check_velocities(v, q, ρ)
-        slopes = (
+        derivatives = (
             None
             if indices is None
             else np.vstack(self._moving_sensitivities(q, v, ρ, _seeds(ρ.size, indices)))
         )
-        return np.concatenate([q, v]), slopes
+        return np.concatenate([q, v]), derivatives
 
     def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
         """Where joints say the same more than once, they have to go on doing so for small changes
@@ -155,9 +155,9 @@ class InitialStateSolver(Assembly):
         q_, v_, x_, λ_ = self._first(state, ρ, ρ_)
         w_ = x_[n:]
 
-        def parted(*slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def parted(*derivatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """u' and u_k."""
-            u_ = np.vstack(slopes)
+            u_ = np.vstack(derivatives)
             return u_[:, -1], u_[:, :-1]
 
         q2, missed = self._positions.second(
@@ -172,8 +172,8 @@ class InitialStateSolver(Assembly):
             x, earlier, ρ, *parted(x_, q_, v_, ρ_), np.vstack([q2, v2])
         )
         wq = np.concatenate([state.w, state.q])
-        along, slopes = parted(w_, q_, ρ_)
-        λ2 = np.array(self._multipliers.curvature(wq, ρ, along)) @ slopes
+        along, derivatives = parted(w_, q_, ρ_)
+        λ2 = np.array(self._multipliers.curvature(wq, ρ, along)) @ derivatives
         λ2 += np.array(self._multipliers.partials(wq, ρ))[:, : 2 * n] @ np.vstack([x2[n:], q2])
         first = np.vstack([q_, v_, x_[:n], λ_])
         return first[:, -1], first[:, :-1], np.vstack([q2, v2, x2[:n], λ2])

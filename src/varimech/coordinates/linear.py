@@ -63,8 +63,8 @@ def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
     forces = np.where(held, 1 / np.where(held, strengths, 1.0), 0.0)
     units = np.concatenate([motions, forces])
     K = units[:, None] * np.block([[M, Φ_q.T], [Φ_q, np.zeros((len(Φ_q), len(Φ_q)))]]) * units
-    found = (units * least_squares(K, (units * b.T).T).T).T
-    return np.concatenate([found[:n], least_squares(Φ_q, found[n:])])
+    x = (units * least_squares(K, (units * b.T).T).T).T
+    return np.concatenate([x[:n], least_squares(Φ_q, x[n:])])
 
 
 def column(value: ca.DM) -> np.ndarray:

@@ -203,13 +203,16 @@ def check_rates(chain: Chain, formulation: Formulation, e: Dynamics, method: str
 
 
 def check_continuous(
-    found: ContinuousRates, formulation: Formulation, e: Dynamics
+    continuous: ContinuousRates, formulation: Formulation, e: Dynamics
 ) -> ContinuousRates:
     """The same for both chains of continuous rates."""
-    n, ω = e.q.numel(), {} if found.omega is None else {"ω": 1}
-    for chain, settings in ((found.rates, ω | _settings(e)), (found.results, _settings(e))):
+    n, ω = e.q.numel(), {} if continuous.omega is None else {"ω": 1}
+    for chain, settings in (
+        (continuous.rates, ω | _settings(e)),
+        (continuous.results, _settings(e)),
+    ):
         _checked(chain, formulation, "continuous", {"q": n, "v": n}, settings, _state(e))
-    return found
+    return continuous
 
 
 def _state(e: Dynamics) -> dict[str, int]:

@@ -67,7 +67,7 @@ class StartContinuation:
             return np.zeros(nominal.size)
         size = max(float(np.abs(near).max(initial=0.0)), 1e-300)
         slopes = (
-            np.abs(self._start.place_slopes(near, nominal))
+            np.abs(self._start.position_sensitivities(near, nominal))
             / (np.full(near.size, size) if sizes is None else sizes.typical)[:, None]
         )
         most = slopes.max(axis=0, initial=0.0)

@@ -36,7 +36,7 @@ class Acting:
     """Motions of the bodies they depend on, as symbols."""
     parameters: SX
     time: SX
-    found: Restated
+    restated: Restated
     """What they take off the wrench of each body that they act on."""
     parameter_rows: np.ndarray
     """(force, parameter)"""
@@ -51,11 +51,10 @@ def acting(model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]
     reader = _Reader(model, layout, t, counted) if model.forces else None
     kinds: dict[object, list[_Read]] = {}
     for force in model.forces.values():
-        found = reader.read(force) if reader is not None else None
-        if found is not None:
-            kinds.setdefault((len(found.involved), len(found.acted), found.reading.key), []).append(
-                found
-            )
+        member = reader.read(force) if reader is not None else None
+        if member is not None:
+            key = len(member.involved), len(member.acted), member.reading.key
+            kinds.setdefault(key, []).append(member)
     return [_kind(alike, layout) for alike in kinds.values()]
 
 
@@ -131,13 +130,13 @@ def _kind(members: list[_Read], layout: Layout) -> Acting:
     bodies = [layout.symbols("body") for _ in first.involved]
     symbols = {f"body {k}": block for k, block in enumerate(bodies)}
     symbols |= {PARAMETER: SX.sym("ρ", len(first.reading.entries[PARAMETER])), TIME: SX.sym("t")}
-    found = restate([m.reading for m in members], lambda role, place: symbols[role][place])
+    restated = restate([m.reading for m in members], lambda role, place: symbols[role][place])
     rows = np.array([m.reading.entries[PARAMETER] for m in members], dtype=np.int32)
     return Acting(
         bodies,
         symbols[PARAMETER],
         symbols[TIME],
-        found,
+        restated,
         rows,
         [m.involved for m in members],
         [m.acted for m in members],

@@ -26,7 +26,7 @@ from .joints import motion_of
 
 @dataclass(frozen=True)
 class Link:
-    """How a body hangs on the tree: on its parent by a joint, or free of all (no joint, and the
+    """Place of a body in the tree: below its parent by a joint, or free of all (no joint, and the
     ground as parent).
     """
 
@@ -56,13 +56,13 @@ class SpanningTree:
     @cached_property
     def depths(self) -> dict[Body, int]:
         """Number of joints between each body and the ground."""
-        found = {self.model.ground: 0}
+        depths = {self.model.ground: 0}
         for link in self.links:
-            found[link.body] = found[link.parent] + 1
-        return found
+            depths[link.body] = depths[link.parent] + 1
+        return depths
 
     def carrier(self, bodies: Iterable[Body]) -> Body:
-        """The last body that all of these hang on, or that is one of them; the ground if there is
+        """The last common ancestor of these bodies, which may be one of them; the ground if there is
         no other.
         """
         paths = [self.path(body) for body in bodies]
@@ -71,10 +71,10 @@ class SpanningTree:
 
     def path(self, body: Body) -> list[Body]:
         """From a body to the ground, both included."""
-        found = [body]
-        while not found[-1].is_ground:
-            found.append(self.link_of[found[-1]].parent)
-        return found
+        path = [body]
+        while not path[-1].is_ground:
+            path.append(self.link_of[path[-1]].parent)
+        return path
 
     @property
     def coordinates(self) -> int:
