@@ -19,10 +19,9 @@ from ..model.initial_conditions import Start
 from .closure_conditions import ClosureConditions
 from .equations import Equations
 from .gaps import ClosestFit
-from .guess import guess_poses
+from .guess import Pose, guess_poses
 from .levels import Level
 from .linear import RANK, column, independent, rank_of, solution
-from .poses import Pose
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size: Gauss–Newton

@@ -37,7 +37,7 @@ SAME = 1e-9
 rounding of a turn makes.
 """
 PLACES = 3
-"""Random states at which expressions are compared."""
+"""Random states at which expressions are compared: at a single one, a switch may hide a dependence."""
 
 
 @dataclass
@@ -121,7 +121,7 @@ def angle_name(model: ModelData, name: str) -> str:
 
 
 def counted_names(model: ModelData, names: Iterable[str]) -> list[str]:
-    """Each angle once."""
+    """Names of angles, each angle once."""
     return list(dict.fromkeys(angle_name(model, name) for name in names))
 
 

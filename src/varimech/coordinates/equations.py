@@ -7,7 +7,7 @@ the equations follow from that (`dynamics`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,17 +18,19 @@ from ..core.coordinate_scales import CoordinateScales
 from ..core.errors import VarimechError
 from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
+from ..model.conditions import Condition
 from ..model.force import ForceLaw
 from ..model.initial_conditions import InitialCondition, OutputCondition
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
 from .counted_angles import GivenAngles, GivenTurns, TurnProbe
 from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, Inertia
+from .guess import Pose
 from .initial_condition_rows import initial_conditions_of
 from .least_norm import dependencies
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates
-from .poses import Pose
 from .reactions import BodyReactions
 from .redundancy import Redundancy
 
@@ -288,6 +290,17 @@ def derive(
     )
 
 
+def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Frames) -> Constraint:
+    """Some conditions of a joint, with the form to assemble with where one has its own."""
+    other = any(type(c).at_start is not Condition.at_start for c in conditions)
+    return Constraint(
+        f"joint {joint.name}",
+        ca.vertcat(*[c.residuals(frames) for c in conditions]),
+        (joint.name,),
+        ca.vertcat(*[c.at_start(frames) for c in conditions]) if other else None,
+    )
+
+
 def _deviation(
     condition: InitialCondition, frames: Frames, turn_of: Callable[[Turn], SX | None]
 ) -> SX:
@@ -335,7 +348,7 @@ class ForceStatements:
         )
 
     def element(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> Element:
-        """One of them."""
+        """The contribution of one force to the equations."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         self._check(force, [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]])
         for c, rate in zip((c for c in force.coordinates() if c.order == 1), rates, strict=True):

@@ -25,7 +25,7 @@ from ..model.frame import Frame
 from ..model.initial_conditions import Start
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from .poses import Pose
+from .guess import Pose
 
 STIFF = 1e4
 """Weight of conditions to meet against those that may stay open: leaves 1e-8 of the gap elsewhere

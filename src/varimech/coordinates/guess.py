@@ -18,7 +18,13 @@ from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.relative_motion import planar
 from ..model.scalar_outputs import Coordinate, ScalarOutput, Slide, Turn
-from .poses import Pose, swing
+
+Pose = tuple[np.ndarray, np.ndarray]
+"""Origin and rotation matrix."""
+PARALLEL = 1e-12
+"""Sine below which two directions are parallel: rounding of unit vectors, and the axis of the
+rotation between them is unknown.
+"""
 
 
 def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
@@ -237,3 +243,21 @@ class _Guess:
                 o, R = self.poses[other.body]
                 return o + R @ self._number(other.local)
         return default
+
+
+def swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The smallest rotation that turns one direction into another."""
+    lengths = np.linalg.norm(source) * np.linalg.norm(target)
+    if lengths == 0:
+        return np.eye(source.size)
+    c = float(source @ target) / lengths
+    if source.size == 2:
+        return planar(np.arctan2(source[0] * target[1] - source[1] * target[0], source @ target))
+    axis = np.cross(source, target) / lengths
+    if np.linalg.norm(axis) < PARALLEL and c > 0:
+        return np.eye(3)
+    if np.linalg.norm(axis) < PARALLEL:  # half a turn about any axis across
+        across = np.cross(source, np.eye(3)[np.abs(source).argmin()])
+        return 2 * np.outer(across, across) / (across @ across) - np.eye(3)
+    K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return np.eye(3) + K + K @ K / (1 + c)

@@ -19,8 +19,7 @@ from ..model.body import Body, Frames, Point
 from ..model.initial_conditions import InitialCondition, InitialConditionRow, OutputCondition, Start
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Distance
-from .guess import guess_poses
-from .poses import Pose
+from .guess import Pose, guess_poses
 
 NEW = 1e-6
 """Least sine of the angle between a row of a Jacobian and the span of others that counts as

@@ -1,7 +1,7 @@
-"""A consistent start: positions that assemble, velocities and accelerations that belong to them,
-and how all of it depends on ρ.
+"""A consistent initial state: positions that assemble, velocities and accelerations that belong to
+them, and their derivatives with respect to ρ.
 
-With the held measures D(q, ρ) = 0 beside the constraints, and everything at t = 0,
+With the initial conditions D(q, ρ) = 0 beside the constraints, and everything at t = 0,
 
     positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from a first guess)
     velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
@@ -32,8 +32,8 @@ from .levels import Explicit, Level
 from .linear import RANK, column, independent, rank_of
 
 BROKEN = 1e-6
-"""Share of what a parameter changes of an equation that may stay unmet where derivatives are said
-to exist.
+"""Share of the change of an equation by a parameter that may stay unmet where derivatives exist:
+rounding leaves 1e-9 or so of dependent equations, and a loop that breaks leaves about one.
 """
 
 
@@ -55,14 +55,14 @@ class InitialState:
 
 
 class InitialStateSolver(Assembly):
-    """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
+    """Computes the initial state and its derivatives for any values of the parameters."""
 
     def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
         """The whole state at assembled positions.
 
         Raises:
             AssemblyError: if there is none.
-            ModelError: if the start says too little or too much, or the mechanism cannot move.
+            ModelError: if initial conditions are missing or redundant, or the mechanism cannot move.
         """
         n = q.size
         self._check_dofs(q, ρ)
@@ -87,8 +87,8 @@ class InitialStateSolver(Assembly):
         the chosen parameters.
 
         Raises:
-            AssemblyError: if no velocities fit the start.
-            ModelError: if the start says too little or too much, or the mechanism cannot move.
+            AssemblyError: if no velocities meet the initial conditions.
+            ModelError: if initial conditions are missing or redundant, or the mechanism cannot move.
         """
         if self._immobile or not independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
             self._check_dofs(q, ρ)
@@ -102,8 +102,8 @@ class InitialStateSolver(Assembly):
         return np.concatenate([q, v]), derivatives
 
     def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
-        """Where joints say the same more than once, they have to go on doing so for small changes
-        of the chosen parameters.
+        """Check that redundant constraints stay redundant for small changes of the chosen
+        parameters.
 
         Raises:
             AssemblyError: if they do not.
@@ -180,7 +180,7 @@ class InitialStateSolver(Assembly):
 
     @property
     def dofs(self) -> int:
-        """Freedoms of the mechanism (drivers not counted) at its nominal start."""
+        """Degrees of freedom of the mechanism, driven ones included, at its nominal initial state."""
         ρ = self.model.parameter_set.nominal
         q = self.assemble(ρ)
         count = q.size - self.equations.own.first_order
@@ -275,6 +275,8 @@ class InitialStateSolver(Assembly):
         J = np.array(self._undriven(q, ρ))
         if sizes is None or not J.any():
             return
+        # 1e-9: far above rounding of q, and far too little to change a Jacobian that is one; 10:
+        # rounding changes altogether, by about its own size
         moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
         if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
             raise ModelError(
@@ -290,7 +292,9 @@ class InitialStateSolver(Assembly):
         rank = rank_of(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
-        names = [self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1]
+        names = [
+            self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1
+        ]  # noticeably
         return ", ".join(dict.fromkeys(map(self._described, names)))
 
     def _described(self, coordinate: str) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..core.symbols import SX
 from .linear import column, solution, weighed_solution
 
@@ -121,7 +122,7 @@ class Level:
         return max(
             SMALL
             * float((F_x @ np.abs(x) + F_e[:, : earlier.size] @ np.abs(earlier)).max(initial=0.0)),
-            1e-300,
+            TINY,
         )
 
 
@@ -153,5 +154,5 @@ def _curvature(expression: SX, inputs: list[SX]) -> ca.Function:
 def _relative(ρ_: np.ndarray, ρ: np.ndarray) -> np.ndarray:
     """The largest relative change of a parameter in each column of changes of ρ."""
     return (
-        np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + 1e-300
+        np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + TINY
     )

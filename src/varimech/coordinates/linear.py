@@ -7,8 +7,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..core.coordinate_scales import TINY
+
 RANK = 1e-9
-"""Singular values below this share of the largest count as zero."""
+"""Singular values below this share of the largest count as zero: between rounding (1e-15 times the
+condition of a Jacobian, some 1e4) and the least that mechanisms have, except at singular positions.
+"""
 DENSE = 150
 """Size up to which dense matrices are faster, and SciPy need not be loaded."""
 
@@ -68,7 +72,7 @@ def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
 
 
 def column(value: ca.DM) -> np.ndarray:
-    """Its entries."""
+    """The entries of a CasADi column."""
     return np.array(value).ravel()
 
 
@@ -82,7 +86,7 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 def rank_of(A: np.ndarray) -> int:
     """Number of independent rows."""
     return (
-        int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, float(np.linalg.norm(A, 2)))))
+        int(np.linalg.matrix_rank(A, tol=RANK * max(TINY, float(np.linalg.norm(A, 2)))))
         if A.size
         else 0
     )

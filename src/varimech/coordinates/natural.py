@@ -35,11 +35,10 @@ from ..model.model_data import ModelData
 from .connected import check_connected
 from .counted_angles import GivenAngles, GivenTurns, counted_names
 from .dynamics import Constraint
-from .equations import Equations, angles_of_forces, derive
-from .joint_constraints import joint_constraint
+from .equations import Equations, angles_of_forces, derive, joint_constraint
+from .guess import Pose
 from .natural_nodes import Basis, Node, Nodes
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
-from .poses import Pose
 
 DISTURBANCE = 1e-3
 """Relative change of parameters that shows whether two expressions of them are equal: large beside

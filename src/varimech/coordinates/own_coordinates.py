@@ -18,7 +18,7 @@ from ..model.own_coordinates import OwnCoordinate
 from ..model.scalar_outputs import Turn
 from .counted_angles import CountedAngle, GivenAngles, counted_turns
 from .dynamics import Element
-from .poses import Pose
+from .guess import Pose
 
 
 class DeclaredCoordinates:

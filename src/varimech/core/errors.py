@@ -268,6 +268,18 @@ def check_numbers(owner: str, **values: object) -> None:
             raise ModelError("is not a finite number", element=owner, field=label, value=value)
 
 
+def check_between(owner: str, low: float, high: float, problem: str, **values: float) -> None:
+    """Check constants for finite numbers between two bounds, these included.
+
+    Raises:
+        ModelError: with the problem, such as "must be positive", for the first one that is not.
+    """
+    check_numbers(owner, **values)
+    for label, value in values.items():
+        if not low <= value <= high:
+            raise ModelError(problem, element=owner, field=label, value=value)
+
+
 def check_named(label: str, values: object, example: str) -> None:
     """What is given by name has to be so."""
     if values is not None and not isinstance(values, Mapping):

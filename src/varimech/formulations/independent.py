@@ -27,8 +27,7 @@ from ..coordinates.dynamics import Dynamics
 from ..core.symbols import SX
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from .blocks import accelerations, settings_of, whole_state
-from .formulation import Formulation, FormulationTraits
+from .formulation import Formulation, FormulationTraits, accelerations, settings_of, whole_state
 
 HEAVY = 1e12
 """Weight of a chosen coordinate over that of the others."""

@@ -161,9 +161,8 @@ def special_times(evaluate: Evaluate, duration: float, count: int) -> np.ndarray
         turns = 1 + np.flatnonzero(differences[1:] * differences[:-1] < 0)
         if turns.size <= MOST_ZEROS:
             left, right = differences[turns - 1], differences[turns]
-            times.append(
-                t[turns] + 0.5 * t[1] * (left + right) / (left - right)
-            )  # of the parabola through three samples
+            # vertex of the parabola through three samples
+            times.append(t[turns] + 0.5 * t[1] * (left + right) / (left - right))
     return np.unique(np.concatenate([np.zeros(0), *times]))
 
 

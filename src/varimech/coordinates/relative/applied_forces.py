@@ -60,7 +60,7 @@ def acting(model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]
 
 @dataclass(frozen=True)
 class _Read:
-    """One force."""
+    """A force with its expressions."""
 
     involved: list[Body]
     acted: list[Body]

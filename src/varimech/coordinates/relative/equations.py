@@ -15,8 +15,7 @@ from ...model.model_data import ModelData
 from ..connected import check_connected
 from ..counted_angles import counted_names
 from ..dynamics import Constraint, Element
-from ..equations import Equations, angles_of_forces, derive
-from ..joint_constraints import joint_constraint
+from ..equations import Equations, angles_of_forces, derive, joint_constraint
 from ..own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from .choice import ORIGIN
 from .joint_values import JointValues

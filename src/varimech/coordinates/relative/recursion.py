@@ -77,7 +77,7 @@ class Recursion:
 
     @cached_property
     def frames(self) -> dict[Body, Frame]:
-        """Of all bodies."""
+        """Frames of all bodies."""
         return {body: motion.frame for body, motion in self.motions.items()}
 
     def among(self, bodies: tuple[Body, ...]) -> Frames:

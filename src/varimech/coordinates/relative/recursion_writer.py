@@ -38,7 +38,7 @@ MOTION = "motion"
 
 
 class RecursionWriter:
-    """Writes one plan."""
+    """Writes the plan of one recursion over the bodies."""
 
     def __init__(self, tree: RecursiveTree, name: str, source: Given | SolvedStart):
         self._tree, self.plan, self._source = tree, Plan(name), source
@@ -105,7 +105,7 @@ class RecursionWriter:
         return self.plan
 
     def _settings(self) -> list[Vector]:
-        """The last arguments."""
+        """The last arguments of the plan: α, ρ and t."""
         e = self._tree.equations
         α = self.plan.argument(self._source.penalties(self._m))
         self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)

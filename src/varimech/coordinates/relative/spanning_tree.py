@@ -50,7 +50,7 @@ class SpanningTree:
 
     @cached_property
     def link_of(self) -> dict[Body, Link]:
-        """By body."""
+        """Link of each moving body."""
         return {link.body: link for link in self.links}
 
     @cached_property
@@ -105,9 +105,8 @@ def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
     links: list[Link] = []
     numbers = count()
     depth = {model.ground: 0}
-    roots = sorted(
-        model.moving_bodies, key=lambda b: not b.floating
-    )  # stable: otherwise in the order in which they were made
+    # floating bodies first, otherwise in the order of the model
+    roots = sorted(model.moving_bodies, key=lambda b: not b.floating)
     for root in (model.ground, *roots):
         if root in depth and not root.is_ground:
             continue
@@ -137,8 +136,8 @@ def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
 def _rigid(body: Body, model: ModelData) -> RigidBody:
     if not isinstance(body, RigidBody):
         raise ModelError(
-            f"mechanism {model.name!r} has a beam, {body.name!r}; relative coordinates are those of"
-            " rigid bodies",
+            f"{body.name!r} is a beam; relative coordinates are those of rigid bodies",
+            element=model.label,
             remedy=Message("use {coordinates}", coordinates="natural"),
         )
     return body
