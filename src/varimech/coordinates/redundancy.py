@@ -157,16 +157,16 @@ class Redundancy:
             return False
         jacobians = ca.Function("jacobians", [μ, e.packed, e.ρ, e.t], f)
         at = list(zip(states, times, strict=True))
-        values = [self._stresses(x, t, ρ)[2] if used else np.zeros(0) for x, t in at]
-        values = [
+        multipliers = [self._stresses(x, t, ρ)[2] if used else np.zeros(0) for x, t in at]
+        parts = [
             [np.array(part) for part in jacobians(y, x, ρ, t)]
-            for y, (x, t) in zip(values, at, strict=True)
+            for y, (x, t) in zip(multipliers, at, strict=True)
         ]
         for k, null in enumerate(
             (lambda x, t: self._stresses(x, t, ρ)[0], lambda x, t: self._null(x, t, ρ))
         ):
-            if any(part[k].any() for part in values) and _along(
-                [part[k] for part in values], [null(x, t) for x, t in at]
+            if any(part[k].any() for part in parts) and _along(
+                [part[k] for part in parts], [null(x, t) for x, t in at]
             ):
                 return True
         return False

@@ -124,6 +124,19 @@ class ResidualLimit:
     """What to try, for the message."""
 
 
+class Conditioning(NamedTuple):
+    """What is known of the linear systems of a run."""
+
+    regular: bool = True
+    """Constraints are independent and all coordinates have mass."""
+    relaxed: bool = True
+    """The run may pass nearly singular positions."""
+
+
+SHARP = Conditioning(relaxed=False)
+"""Linear systems are solved as they are."""
+
+
 class Formulation(ABC):
     """The contract; see the module. Methods that `traits` do not promise need not be there."""
 
@@ -147,13 +160,9 @@ class Formulation(ABC):
     def traits(self) -> FormulationTraits:
         """What it can do."""
 
-    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
-        """How its linear systems are solved.
-
-        Args:
-            regular: constraints are independent and all coordinates have mass.
-            relaxed: for a run that has to pass nearly singular positions.
-        """
+    def saddle(self, conditioning: Conditioning) -> Saddle:
+        """How its linear systems are solved."""
+        regular, relaxed = conditioning
         return Saddle(regular) if regular and not relaxed else Saddle.relaxed(regular)
 
     def step(

@@ -36,6 +36,7 @@ from ..stages.saddle import Saddle
 from .formulation import (
     ROUNDED,
     VIOLATION,
+    Conditioning,
     ContinuousRates,
     FinishedMotion,
     Formulation,
@@ -98,9 +99,9 @@ class Penalty(Formulation):
             exact=False, compliant=True, step=True, rates=rates, continuous=rates
         )
 
-    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
+    def saddle(self, conditioning: Conditioning) -> Saddle:
         """As exact as it can be: constraints give way by themselves."""
-        return Saddle(regular)
+        return Saddle(conditioning.regular)
 
     def step(
         self,
