@@ -65,7 +65,7 @@ def facts(m: vm.Mechanism, values: np.ndarray) -> dict[str, bytes]:
     for body in m.data.moving_bodies:
         for point in body.points.values():
             known[point.label] = point.local
-    for k, hold in enumerate(m.data.start_conditions.holds if m.data.start_conditions else ()):
+    for k, hold in enumerate(m.data.start_conditions.conditions if m.data.start_conditions else ()):
         known |= {
             f"start {k} {field}": x for field, x in vars(hold).items() if isinstance(x, ca.SX)
         }

@@ -372,7 +372,7 @@ class Mechanism(Model):
 
     @property
     def dofs(self) -> int:
-        """Number of degrees of freedom at the start, drivers not counted."""
+        """Number of degrees of freedom at the initial position, driven ones included."""
         return self._solvers.default.start.dofs
 
     def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:

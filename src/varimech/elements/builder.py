@@ -83,8 +83,8 @@ class Model(ElementMethods):
         speed: Mapping[Any, Any] | None = None,
         near: Mapping[str, Any] | None = None,
     ) -> None:
-        """Say how the mechanism starts: one value for each freedom; the rest is assembled from
-        them.
+        """Set the initial conditions: one value for each degree of freedom; the rest is
+        assembled from them.
 
         Args:
             angle: of planar bodies or of joints that turn, rad.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..plotting.table import number
 from ..results.result import Description
 from .goodness import serial_correlation
@@ -79,7 +80,7 @@ def warnings(fit: Fit) -> Iterator[str]:
         )
     if g.too_small:
         yield (
-            f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, 1e-300):.3g} times too"
+            f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, TINY):.3g} times too"
             " large, and so are the intervals"
         )
     yield from _outliers(fit)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..plotting.table import number
@@ -371,7 +372,7 @@ class Optimum(Result):
         margins = np.minimum(values - c.lower, c.upper - values)
         k = int(margins.argmin())
         total = float(λ.sum())
-        largest = max(np.abs(self.best.optimality.rows).max(initial=0.0), 1e-300)
+        largest = max(np.abs(self.best.optimality.rows).max(initial=0.0), TINY)
         active = bool(np.abs(λ).max() > ACTIVE_SHARE * largest) or c.lower == c.upper
         value, when = float(values[k]), np.nan
         worst, violation = value, max(0.0, -float(margins[k]))

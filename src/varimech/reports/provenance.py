@@ -43,7 +43,8 @@ def _dofs(run: Run) -> int:
     if model is None or model.start_conditions is None or model.beams:
         return 0
     return sum(
-        int(h.deviation(run.live.equations.frames).numel()) for h in model.start_conditions.holds
+        int(h.deviation(run.live.equations.frames).numel())
+        for h in model.start_conditions.conditions
     )
 
 

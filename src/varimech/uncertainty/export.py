@@ -61,7 +61,7 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
         ],
         "not checked": (
             allowed.others
-            + [f"{name}: fits together" for name in sorted(set(solver.start.fits.owners))]
+            + [f"{name}: fits together" for name in sorted(set(solver.start.closure.owners))]
         ),
         "objectives": [{"name": name, "unit": o.unit} for name, o in objectives.items()],
     }
