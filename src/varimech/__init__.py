@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from .results.ensemble import Ensemble as Ensemble
     from .results.gradient import Gradient as Gradient
     from .results.hessian import Hessian as Hessian
+    from .results.result import SavedResult as SavedResult
     from .results.run import Run as Run, load_run as load_run
     from .results.topology import Topology as Topology
     from .sensitivity.comparison import Constraint as Constraint

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -24,7 +25,7 @@ from .certificate_evidence import (
 )
 from .labels import with_units
 from .result import Description, Result, Variable
-from .saving import plain
+from .saving import load_dataset, load_json, plain, restored_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,18 +224,46 @@ class Certificate(Result):
         """All of it as plain data, and `trusted`; what is not a number is null."""
         return {"trusted": self.trusted, **plain(self)}
 
+    def _metadata(self) -> dict[str, Any]:
+        """All of it: evidence that the dataset does not have, too."""
+        return self.to_json()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certificate:
+        """Read a certificate that was saved as .json or .nc.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The same certificate.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        path, kind = Path(path), cls.__name__
+        json = path.suffix == ".json"
+        return cls.from_json(load_json(path, kind) if json else load_dataset(path, kind)[1])
+
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Certificate:
-        """A certificate from what `to_json` gave."""
+        """A certificate from plain data.
+
+        Args:
+            data: what `to_json` gave.
+
+        Returns:
+            The same certificate.
+
+        Raises:
+            ModelError: if something in it is missing, or of another type.
+        """
         try:
             certificate: Certificate = _restored(cls, data)
         except (ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"this is not a saved certificate: {error!r}") from None
+            problem = f"this is not a saved certificate: {error!r}"
+            raise ModelError(problem, element="Certificate", field="data") from None
         return certificate
-
-    @classmethod
-    def _from_json(cls, data: dict[str, Any]) -> Certificate:
-        return cls.from_json(data)
 
     def plot(self, *, style: str | None = None) -> Figure:
         """For each parameter how far differences are off over the perturbation, a curve an
@@ -310,9 +339,8 @@ def _restored(kind: Any, value: Any) -> Any:
         hints = get_type_hints(kind)
         return kind(**{f.name: _restored(hints[f.name], value[f.name]) for f in fields(kind)})
     if kind is np.ndarray:
-        array = np.array(value, dtype=object)
-        texts = any(isinstance(x, str) and x not in ("inf", "-inf") for x in array.flat)
-        return array if texts else array.astype(float)
+        array = restored_array(value)
+        return array if array.dtype.kind == "U" else array.astype(float)
     if kind is float:
         return float("nan" if value is None else value)
     return value

@@ -43,7 +43,20 @@ class Run(ArrayOutputs):
     _dims = ("time",)
 
     @classmethod
-    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> Run:
+    def load(cls, path: str | Path) -> Run:
+        """Read a run that was saved as .nc or .json; it needs no mechanism.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The run with all its saved outputs, bit by bit.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        dataset, info = cls._read(Path(path))
+        info.pop("text", None)
         return cls(None, info, dataset)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -233,9 +246,15 @@ def step_text(info: dict[str, Any]) -> str:
 
 
 def load_run(path: str | Path) -> Run:
-    """Read a run that was saved with `Run.save`.
+    """Read a run that was saved with `Run.save`: `Run.load`.
+
+    Args:
+        path: the file, .nc or .json.
+
+    Returns:
+        The run, without its mechanism.
 
     Raises:
-        ModelError: if there is none, or it was damaged or changed since.
+        ModelError: if the file is missing, was damaged or changed, or has another result.
     """
     return Run.load(path)

@@ -46,8 +46,11 @@ def save_dataset(
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise ModelError(
-            f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)} or .json; choose by the"
-            " ending of the name"
+            f"must end with {', '.join(ENDINGS)} or .json",
+            element="save",
+            field="path",
+            value=str(path),
+            remedy="the ending chooses the format",
         )
     if only is not None:
         names = [only] if isinstance(only, str) else list(only)
@@ -73,23 +76,48 @@ def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
     """
     import xarray as xr
 
-    what = f"is not a saved {kind.lower()}"
     _check_exists(path)
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
         info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
-    except Exception as error:  # HDF5 has many ways to say that a file is damaged
-        raise ModelError(f"file {str(path)!r} {what}, or it is damaged: {error}") from None
+    except Exception as error:  # HDF5 has many kinds of errors for a damaged file
+        raise _not_saved(path, kind, f", or it is damaged: {error}") from None
     if not isinstance(info, dict):
-        raise ModelError(f"file {str(path)!r} {what}: it has no 'varimech' attribute")
+        raise _not_saved(path, kind, ": it has no 'varimech' attribute")
     if not intact:
-        raise ModelError(
-            f"file {str(path)!r} {what} as it was written: something in it was changed, or damaged;"
-            " save it again, or read what is there with xarray.load_dataset"
-        )
-    if (other := dataset.attrs.get("result", "Run")) != kind:  # runs of 0.1 do not say so
-        raise ModelError(f"file {str(path)!r} {what}: it holds a {other}")
-    return dataset, info
+        remedy = "save it again, or read what is there with xarray.load_dataset"
+        raise _not_saved(path, kind, " as it was written: it was changed, or damaged", remedy)
+    _check_kind(path, kind, dataset.attrs.get("result", "Run"))  # which runs of 0.1 do not state
+    own = {key: v for key, v in dataset.attrs.items() if key not in ("result", "varimech", SEAL)}
+    return dataset.drop_attrs(deep=False).assign_attrs(own), info
+
+
+def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
+    """Dataset and metadata in what `Result.to_json` gave, with the text beside it.
+
+    Raises:
+        ModelError: for another kind of result, or none.
+    """
+    import xarray as xr
+
+    _check_kind(path, kind, data.get("result"))
+    try:
+        for each in (*data["coords"].values(), *data["data_vars"].values()):
+            each["data"] = restored_array(each["data"])
+        dataset = xr.Dataset.from_dict(data)
+        return dataset, {**data["info"], "text": data["text"]}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _not_saved(path, kind, f": {error!r}") from None
+
+
+def restored_array(value: Any) -> np.ndarray:
+    """An array from what `plain` made of it: among numbers, null is NaN and "inf" infinite."""
+    entries = np.array(value, dtype=object).ravel().tolist()
+    infinite = [x in ("inf", "-inf") for x in entries]
+    texts = any(isinstance(x, str) and not i for x, i in zip(entries, infinite, strict=True))
+    return np.array(
+        value, dtype=float if not texts and (None in entries or any(infinite)) else None
+    )
 
 
 def save_json(data: dict[str, Any], path: Path) -> Path:
@@ -111,15 +139,26 @@ def load_json(path: Path, kind: str) -> dict[str, Any]:
         if data.pop(SEAL) != data_digest(data):
             raise ValueError("it was changed after it was saved")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-        raise ModelError(f"file {str(path)!r} is not a saved {kind.lower()}: {error!r}") from None
+        raise _not_saved(path, kind, f": {error!r}") from None
     return dict(data)
+
+
+def _not_saved(path: Path, kind: str, why: str, remedy: str = "") -> ModelError:
+    problem = f"is not a saved {kind.lower()}{why}"
+    return ModelError(f"file {str(path)!r} {problem}", value=str(path), remedy=remedy)
+
+
+def _check_kind(path: Path, kind: str, other: object) -> None:
+    if other != kind:
+        raise _not_saved(path, kind, f": the kind of result in it is {other}")
 
 
 def _check_exists(path: Path) -> None:
     if path.is_dir():
-        raise ModelError(f"{str(path)!r} is a folder; name the file in it")
+        problem = f"{str(path)!r} is a folder"
+        raise ModelError(problem, value=str(path), remedy="name the file in it")
     if not path.is_file():
-        raise ModelError(f"there is no file {str(path)!r}")
+        raise ModelError(f"there is no file {str(path)!r}", value=str(path))
 
 
 def plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +66,19 @@ class SobolIndices(Result):
         return self.indices
 
     @classmethod
-    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> SobolIndices:
+    def load(cls, path: str | Path) -> SobolIndices:
+        """Read indices that were saved as .nc or .json.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The same indices.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        dataset, info = cls._read(Path(path))
         return cls(info["mechanism"], info["source"], dataset)
 
     def table(self) -> pd.DataFrame:
