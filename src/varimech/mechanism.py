@@ -136,6 +136,9 @@ class Mechanism(Model):
                 that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
+        Returns:
+            The run: outputs by name over time, plots, drawings, files.
+
         Raises:
             ModelError: for input that makes no sense.
             AssemblyError: if the mechanism does not close at its start.
@@ -216,6 +219,9 @@ class Mechanism(Model):
         Args:
             objectives, wrt, options: as for `problem`.
             method, memory: as for `Problem.hessian`.
+
+        Returns:
+            A `Hessian`.
         """
         return self.problem(objectives, wrt, **options).hessian(method, memory=memory)
 
@@ -229,7 +235,14 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> xr.DataArray:
         """Hessians of objectives times a vector, by one run: short for
-        `problem(…).hessian_product(along)`.
+        `problem(…).hessian_product(…)`.
+
+        Args:
+            objectives, wrt, options: as for `problem`.
+            along, method: as for `Problem.hessian_product`.
+
+        Returns:
+            (objective, parameter).
         """
         return self.problem(objectives, wrt, **options).hessian_product(along, method)
 
@@ -249,6 +262,9 @@ class Mechanism(Model):
             objectives, options: as for `problem`.
             samples, threads: as for `Problem.ensemble`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
+
+        Returns:
+            An `Ensemble` in the order of the samples.
         """
         return self.problem(objectives, wrt, **options).ensemble(samples, threads=threads)
 
@@ -263,7 +279,14 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> Moments:
         """Mean and variance of objectives at every stored time, by exact derivatives: short for
-        `problem(…).moments(…)`, with its arguments.
+        `problem(…).moments(…)`.
+
+        Args:
+            objectives, options: as for `problem`.
+            spreads, correlation, order, accuracy: as for `Problem.moments`.
+
+        Returns:
+            `Moments`.
         """
         return self.problem(objectives, **options).moments(
             spreads, correlation=correlation, order=order, accuracy=accuracy
@@ -275,8 +298,17 @@ class Mechanism(Model):
         spreads: Given | None = None,
         **options: Unpack[MonteCarloOptions],
     ) -> Study:
-        """Mean, variance, quantiles and histograms of objectives, from many runs with parameters
-        drawn at random: short for `problem(…).monte_carlo(…)`, with its arguments.
+        """Mean, variance, quantiles and histograms of objectives, from many runs with random
+        parameters:
+        short for `problem(…).monte_carlo(…)`.
+
+        Args:
+            objectives: as for `problem`.
+            spreads: as for `Problem.monte_carlo`.
+            options: those of `Problem.monte_carlo` and of `problem`.
+
+        Returns:
+            A `Study`.
         """
         from .uncertainty.monte_carlo import StudyOptions
 
@@ -292,7 +324,15 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> GlobalStudy:
         """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
-        for `problem(…).openturns(…)`, with its arguments.
+        for
+        `problem(…).openturns(…)`.
+
+        Args:
+            objectives, options: as for `problem`.
+            spreads, correlation: as for `Problem.openturns`.
+
+        Returns:
+            A `GlobalStudy`; nothing is run yet.
         """
         return self.problem(objectives, **options).openturns(spreads, correlation=correlation)
 
@@ -305,7 +345,14 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> Path:
         """Write a program for many runs at once on machines without Varimech: short for
-        `problem(…).export(folder)`, with its arguments.
+        `problem(…).export(…)`.
+
+        Args:
+            folder, target: as for `Problem.export`.
+            objectives, options: as for `problem`.
+
+        Returns:
+            The folder.
         """
         return self.problem(objectives, **options).export(folder, target=target)
 
@@ -323,6 +370,9 @@ class Mechanism(Model):
                 objective}.
             over: parameters that may change; all of them if not given.
             options: those of `Problem.optimize` and of `problem`.
+
+        Returns:
+            An `Optimum`.
         """
         from .optimization.design import SearchOptions
 
@@ -336,7 +386,14 @@ class Mechanism(Model):
         **options: Unpack[DesignProblemOptions],
     ) -> DesignProblem:
         """The design problem as plain functions of a vector, for any other optimiser: short for
-        `problem(…).design_problem(over, …)`, with its arguments.
+        `problem(…).design_problem(…)`.
+
+        Args:
+            objective, over: as for `optimize`.
+            options: those of `Problem.design_problem` and of `problem`.
+
+        Returns:
+            A `DesignProblem`.
         """
         from .optimization.design import DesignOptions
 
@@ -362,6 +419,9 @@ class Mechanism(Model):
             duration: s; up to the last sample if not given.
             parameters: values of others, where these differ from the nominal ones.
             options: those of `Problem.fit` and of `problem`.
+
+        Returns:
+            A `Fit`.
         """
         from .optimization.fitting import FitOptions, last_sample
 
@@ -420,7 +480,15 @@ class Mechanism(Model):
         title: str | None = None,
         style: str | None = None,
     ) -> Figure:
-        """A drawing of the mechanism at its start; `style="paper"` makes it fit for a paper.
+        """Draw the mechanism at its start.
+
+        Args:
+            parameters: values that differ from the nominal ones.
+            title: title; the name of the mechanism if not given.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
 
         Raises:
             AssemblyError: if the mechanism does not close there.
@@ -466,6 +534,9 @@ class Mechanism(Model):
         Args:
             count: how many.
             parameters: values that differ from the nominal ones.
+
+        Returns:
+            (mode), Hz, in ascending order.
 
         Raises:
             ModelError: if a driver moves the mechanism, or a speed at its start does and nothing
@@ -513,8 +584,14 @@ class Mechanism(Model):
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Read a mechanism, with its studies, from a model file (YAML).
 
+        Args:
+            path: the file.
+
+        Returns:
+            The mechanism.
+
         Raises:
-            FileError: with file, line, field and remedy, for whatever is wrong in it.
+            FileError: with file, line, field and remedy.
         """
         from .files.reading import read_mechanism
 
@@ -537,6 +614,9 @@ class Mechanism(Model):
             values: parameter → value that takes the place of the nominal one, such as
                 `optimum.parameters`.
 
+        Returns:
+            The path.
+
         Raises:
             ModelError: for Python functions (forces, motions, shapes), which a file cannot hold:
                 write these as texts.
@@ -552,7 +632,17 @@ class Mechanism(Model):
         studies: Studies | Mapping[str, Any] | None = None,
         values: Values | None = None,
     ) -> str:
-        """The text of `to_file`."""
+        """The text that `to_file` writes.
+
+        Args:
+            studies, values: as for `to_file`.
+
+        Returns:
+            YAML.
+
+        Raises:
+            ModelError: for Python functions, which a file cannot contain.
+        """
         from .files.model_files import model_text
 
         return model_text(self.data, self.studies if studies is None else studies, values)
@@ -621,6 +711,9 @@ class Mechanism(Model):
                 …), "origin" (of joints: `joint.x`, …) and "damping" (`joint.damping`); of places,
                 components that are not zero.
             name: of the mechanism; the robot's if not given.
+
+        Returns:
+            The mechanism.
 
         Raises:
             ModelError: with the file, the link or joint, and the remedy.

@@ -126,12 +126,22 @@ class Problem(Displayed):
             duration: s; unchanged if not given.
             parameters: values that differ from the nominal ones, in place of those of this problem.
             options: run options to change, as for `Mechanism.simulate`.
+
+        Returns:
+            Another problem.
         """
         s = self._simulation.with_options(duration=duration, **options)
         return replace(self, _simulation=s if parameters is None else s.at(parameters))
 
     def run(self) -> Run:
-        """Simulate from t = 0; raises as `Mechanism.simulate` does."""
+        """Simulate from t = 0.
+
+        Returns:
+            The run, without derivatives.
+
+        Raises:
+            VarimechError: as `Mechanism.simulate` does.
+        """
         return simulate(self._simulation)
 
     def gradient(
@@ -190,6 +200,9 @@ class Problem(Displayed):
         Args:
             along: the vector, parameter → number; parameters that are not named do not change.
             method: as for `hessian`.
+
+        Returns:
+            (objective, parameter).
         """
         objectives = scalars_of("hessian_product", self.objectives)
         return hessian_product(self._simulation, objectives, along, self._differentiated(), method)

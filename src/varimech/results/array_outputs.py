@@ -19,16 +19,35 @@ class ArrayOutputs(NamedOutputs):
     """Paths of points, and curves of all that turns or slides."""
 
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Positions of many points (m), (time, component) each."""
+        """Positions of many points.
+
+        Args:
+            points: their names.
+
+        Returns:
+            Name → (time, component), m.
+        """
         return self._of_points("position", points)
 
     def path_rates(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Their velocities (m/s), likewise."""
+        """Velocities of many points.
+
+        Args:
+            points: their names.
+
+        Returns:
+            Name → (time, component), m/s.
+        """
         return self._of_points("velocity", points)
 
     def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Derivatives of the positions of many points with respect to all `parameter_names`, (time,
-        component, parameter) each.
+        """Derivatives of the positions of many points with respect to all `parameter_names`.
+
+        Args:
+            points: their names.
+
+        Returns:
+            Name → (time, component, parameter).
         """
         self._selected("all")
         if self._live is None:
@@ -38,7 +57,14 @@ class ArrayOutputs(NamedOutputs):
         return dict(zip(points, np.split(slopes, len(points), axis=1), strict=True))
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
-        """Angles or displacements of all things that have one, over time."""
+        """An output of all things that have it.
+
+        Args:
+            kind: "angle" or "displacement".
+
+        Returns:
+            Name → (time), rad or m.
+        """
         names, live = self.names_of(MEASURES[kind].of), self._live
         if live is None or not names:
             return {n: self._measure(kind, n, None).to_numpy() for n in names}
@@ -48,8 +74,13 @@ class ArrayOutputs(NamedOutputs):
         return dict(zip(names, values.T, strict=True))
 
     def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
-        """Where directions of bodies (None: of the ground) point to, (time, direction,
-        component).
+        """Directions fixed in bodies, in global components.
+
+        Args:
+            given: pairs of a body (None for the ground) and a direction in its frame.
+
+        Returns:
+            (time, direction, component).
         """
         turned = []
         for body, direction in given:

@@ -183,7 +183,15 @@ class Certificate(Result):
         return tuple(dict.fromkeys(str(r) for r in self.reason.ravel() if r))
 
     def verdict(self, objective: int, parameter: int) -> str:
-        """The verdict on one derivative, in a few words."""
+        """The verdict on one derivative.
+
+        Args:
+            objective: index of the objective.
+            parameter: index of the parameter.
+
+        Returns:
+            Status with its reason or bound.
+        """
         status, reason = str(self.status[objective, parameter]), self.reason[objective, parameter]
         if reason:
             return f"{status}: {reason}"
@@ -191,8 +199,10 @@ class Certificate(Result):
         return f"{status}: below {bound:.0e}" if status == ZERO and bound > 0 else status
 
     def table(self) -> pd.DataFrame:
-        """A row a derivative: its value, digits, verdict, and the relative difference of each
-        method to it.
+        """Value, digits, verdict, and relative difference of each method, by derivative.
+
+        Returns:
+            A row for each objective and parameter.
         """
         import pandas as pd
 
@@ -221,7 +231,11 @@ class Certificate(Result):
         return pd.DataFrame(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data, and `trusted`; what is not a number is null."""
+        """All of it as plain data.
+
+        Returns:
+            Its fields, and `trusted`; NaN is None.
+        """
         return {"trusted": self.trusted, **plain(self)}
 
     def _metadata(self) -> dict[str, Any]:
@@ -266,8 +280,15 @@ class Certificate(Result):
         return certificate
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """For each parameter how far differences are off over the perturbation, a curve an
-        objective, beside the exact methods and the error of the steps; `style="paper"` for a paper.
+        """Errors of finite differences over the perturbation, beside the exact methods and the
+        error of the
+        steps.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each parameter and a curve for each objective.
         """
         panels, against = self.sweep_panels()
         title = f"{self.mechanism}: gradient by {self.differentiated}, {self._verdict}"
@@ -280,7 +301,11 @@ class Certificate(Result):
         return "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
 
     def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
-        """What `plot` draws, by parameter, and the method that all is measured against."""
+        """What `plot` draws.
+
+        Returns:
+            Curves and levels by parameter, and the method that all errors refer to.
+        """
         known = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
         against = next(reversed(known), "")
         exact = known.pop(against, self.gradient)

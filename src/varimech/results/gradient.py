@@ -150,7 +150,11 @@ class Gradient(Result):
         return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The gradient as a table: a row an objective, a column a parameter."""
+        """The gradient at the end of the run as a table.
+
+        Returns:
+            A row for each objective, a column for each parameter.
+        """
         import pandas as pd
 
         names = [
@@ -160,8 +164,16 @@ class Gradient(Result):
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """dψ/dρ over time: a panel an objective, a line a parameter; `style="paper"`
-        for a paper.
+        """Plot dψ/dρ over time.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective and a line for each parameter.
+
+        Raises:
+            ModelError: if the method gives the gradient at the end only.
         """
         if len(self.gradient_history) < self.time.size:
             raise ModelError(
@@ -182,8 +194,14 @@ class Gradient(Result):
         )
 
     def bars(self, *, style: str | None = None) -> Figure:
-        """ρ dψ/dρ at the end, what a change of each parameter by its own size would do: a panel an
-        objective, the largest first.
+        """Plot ρ dψ/dρ at the end of the run: the effect of changing each parameter by its own
+        value.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective, the largest parameter first.
         """
         values = self.run.info["parameters"]
         scaled = self.gradient_history[-1] * np.array(

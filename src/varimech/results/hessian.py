@@ -84,9 +84,18 @@ class Hessian(Result):
     def measure(
         self, function: StateFunction | str, *, name: str = "measure", unit: str = ""
     ) -> xr.DataArray:
-        """Second derivatives of any function of the state, or the text of one, at all stored times.
+        """Second derivatives of a function of the state at all stored times.
 
-        Their dimensions are (time[, component], parameter, parameter2).
+        Args:
+            function: a function of the state, or an expression as text.
+            name: name of the array.
+            unit: unit of the function.
+
+        Returns:
+            (time[, component], parameter, parameter2).
+
+        Raises:
+            ModelError: if the Hessian was not computed with method="forward".
         """
         import xarray as xr
 
@@ -151,7 +160,17 @@ class Hessian(Result):
         )
 
     def to_dataframe(self, objective: str | None = None) -> pd.DataFrame:
-        """The Hessian of one objective (the first one if not given) as a table."""
+        """The Hessian of one objective as a table.
+
+        Args:
+            objective: its name; the first one if not given.
+
+        Returns:
+            A row and a column for each parameter.
+
+        Raises:
+            ModelError: for an unknown objective.
+        """
         import pandas as pd
 
         if objective is not None and objective not in self.objective_names:

@@ -91,34 +91,81 @@ class NamedOutputs(Result):
         return self._coordinate("parameter")
 
     def position(self, point: str, *, wrt: Any = None) -> xr.DataArray:
-        """Position of a point (m)."""
+        """Position of a point.
+
+        Args:
+            point: its name.
+            wrt: parameters to differentiate for: a name, several, or "all"; none if not given.
+
+        Returns:
+            (time, component), m; with `wrt` derivatives, (time, component, parameter).
+        """
         return self._measure("position", point, wrt)
 
     def velocity(self, point: str, *, wrt: Any = None) -> xr.DataArray:
-        """Velocity of a point (m/s)."""
+        """Velocity of a point.
+
+        Args:
+            point: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]), m/s.
+        """
         return self._measure("velocity", point, wrt)
 
     def acceleration(self, point: str, *, wrt: Any = None) -> xr.DataArray:
-        """Acceleration of a point (m/s²)."""
+        """Acceleration of a point.
+
+        Args:
+            point: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]), m/s².
+        """
         return self._measure("acceleration", point, wrt)
 
     def angle(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angle of a planar body or of a joint (rad), without jumps, from the value given at the
-        start or else one in (−π, π].
+        """Angle of a planar body or of a joint, without jumps.
 
-        Whole turns between two stored results are told from the rates at both: store often enough
-        that these hardly change between them.
+        It begins with the value given at the start, or else with one in (−π, π]. Whole turns
+        between two
+        stored results follow from the rates at both: store often enough that these hardly change.
+
+        Args:
+            name: name of the body or joint.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), rad.
         """
         return self._measure("angle", name, wrt)
 
     def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angular velocity of a body, or rate of a joint's angle (rad/s)."""
+        """Angular velocity of a body, or rate of a joint's angle.
+
+        Args:
+            name: name of the body or joint.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), rad/s; (time, component[, parameter]) for a body in space.
+        """
         return self._measure(
             "body_angular_velocity" if self._turns_in_space(name) else "angular_velocity", name, wrt
         )
 
     def angular_acceleration(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angular acceleration of a body or of a joint's angle (rad/s²)."""
+        """Angular acceleration of a body or of a joint's angle.
+
+        Args:
+            name: name of the body or joint.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), rad/s²; (time, component[, parameter]) for a body in space.
+        """
         return self._measure(
             "body_angular_acceleration" if self._turns_in_space(name) else "angular_acceleration",
             name,
@@ -126,31 +173,93 @@ class NamedOutputs(Result):
         )
 
     def displacement(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Displacement along a joint that slides (m)."""
+        """Displacement along a sliding joint.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), m.
+        """
         return self._measure("displacement", joint, wrt)
 
     def displacement_rate(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Rate of the displacement along a joint that slides (m/s)."""
+        """Rate of the displacement along a sliding joint.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), m/s.
+        """
         return self._measure("displacement_rate", joint, wrt)
 
     def rotation(self, body: str, *, wrt: Any = None) -> xr.DataArray:
-        """Rotation matrix of a body."""
+        """Rotation matrix of a body; its columns are the body's axes.
+
+        Args:
+            body: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, row, column[, parameter]).
+        """
         return self._measure("rotation", body, wrt)
 
     def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Force of a joint on its second body (N)."""
+        """Force of a joint on its second body, in global components.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]), N.
+
+        Warns:
+            RedundantReactionWarning: if redundant constraints share the load.
+        """
         return self._load("reaction", joint, wrt)
 
     def reaction_torque(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Torque of a joint on its second body about the joint's point (N·m)."""
+        """Torque of a joint on its second body about the joint's point.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), N·m; (time, component[, parameter]) in space.
+
+        Warns:
+            RedundantReactionWarning: if redundant constraints share the load.
+        """
         return self._load("reaction_torque", joint, wrt)
 
     def effort(self, driver: str, *, wrt: Any = None) -> xr.DataArray:
-        """Force or torque of a driver (N or N·m)."""
+        """Force or torque of a driver, positive where it increases what it drives.
+
+        Args:
+            driver: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), N or N·m.
+        """
         return self._load("effort", driver, wrt)
 
     def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Lagrange multiplier of a constraint of the equations."""
+        """Lagrange multiplier of a constraint of the equations.
+
+        Args:
+            constraint: its name in the equations, as in `names_of("constraint")`.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), J per unit of the constraint.
+        """
         array = self._measure("multiplier", constraint, wrt)
         if self._live is not None and self._live.depends_on_shares(
             lambda s: s.multiplier(constraint)
@@ -163,27 +272,68 @@ class NamedOutputs(Result):
         return array
 
     def axial_force(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
-        """Tension in each segment of a beam (N)."""
+        """Axial force in each segment of a beam; tension is positive.
+
+        Args:
+            beam: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, segment[, parameter]), N.
+        """
         return self._measure("axial_force", beam, wrt)
 
     def bending_moment(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
-        """Bending moment at each node between the ends of a beam (N·m): positive where it bends to
-        the left (plane), or its size (space).
+        """Bending moment at each node between the ends of a beam.
+
+        Args:
+            beam: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, node[, parameter]), N·m: positive where the beam bends to the left (plane), or
+            the
+            magnitude (space).
         """
         return self._measure("bending_moment", beam, wrt)
 
     def energy(self, kind: str = "total", *, wrt: Any = None) -> xr.DataArray:
-        """Kinetic, potential or total energy (J)."""
+        """Energy of the mechanism.
+
+        Args:
+            kind: "kinetic", "potential" or "total".
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), J.
+        """
         if kind not in ENERGIES:
             raise unknown_name("kind of energy", kind, ENERGIES)
         return self._measure("energy", kind, wrt)
 
     def state(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """A state or coordinate that an element owns, in its unit."""
+        """State or coordinate that an element owns.
+
+        Args:
+            name: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), in its unit.
+        """
         return self._measure("state", name, wrt)
 
     def distance(self, first: str, second: str, *, wrt: Any = None) -> xr.DataArray:
-        """Distance between two points (m)."""
+        """Distance between two points.
+
+        Args:
+            first: name of a point.
+            second: name of another one.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), m.
+        """
         gap = self.position(second).drop_vars("point") - self.position(first).drop_vars("point")
         length = (
             ((gap**2).sum("component") ** 0.5)
@@ -207,8 +357,20 @@ class NamedOutputs(Result):
         name: str = "measure",
         unit: str = "",
     ) -> xr.DataArray:
-        """Any function of the state, or the text of one, over time: a scalar or a vector. Only for
-        a run of this session.
+        """Evaluate a function of the state at all stored times; only for a run of this session.
+
+        Args:
+            function: a function of the state that returns a scalar or vector, or an expression as
+                text.
+            wrt: as for `position`.
+            name: name of the array.
+            unit: unit of the values.
+
+        Returns:
+            (time[, component][, parameter]).
+
+        Raises:
+            ModelError: if the run was read from a file, or the function cannot be evaluated.
         """
         expression = self.live.expression(function, name)
         if self.live.depends_on_shares(checked_callable(function, "a measure")):
@@ -234,7 +396,16 @@ class NamedOutputs(Result):
         return self._dataset
 
     def names_of(self, of: str) -> list[str]:
-        """All names of things that a measure can be of."""
+        """Names of all things that an output can be of.
+
+        Args:
+            of: a dimension of `dataset`: "point", "turn", "slide", "body", "joint", "driver",
+                "beam",
+                "constraint", "energy_kind" or "state".
+
+        Returns:
+            Their names.
+        """
         if self._live is not None:
             return names_of(self._live.equations)[of]
         return self._coordinate(of)
@@ -251,7 +422,15 @@ class NamedOutputs(Result):
         )
 
     def unit_of(self, kind: str, names: list[str]) -> str:
-        """Of a measure; drivers make forces or torques, states have units of their own."""
+        """Unit of an output; efforts and states have units of their own.
+
+        Args:
+            kind: the output, such as "effort".
+            names: of what; one unit is common to all.
+
+        Returns:
+            The unit as text.
+        """
         by_name = {"effort": "efforts", "state": "states"}
         known = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
         units = {known.get(name) for name in names} if kind in by_name else set()

@@ -101,7 +101,11 @@ class Result(Displayed):
         raise NotImplementedError
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The main variables as a table, with a row for each entry along their dimensions."""
+        """The main variables as a table.
+
+        Returns:
+            A row for each entry along their dimensions.
+        """
         data = self.dataset
         dims = self._kind._dims
         shown = data[[name for name, array in data.items() if array.dims == dims]]
@@ -109,7 +113,11 @@ class Result(Displayed):
         return shown.drop_vars(units).to_dataframe()
 
     def table(self) -> pd.DataFrame:
-        """The main numbers as a table; of most results, `to_dataframe`."""
+        """The main numbers as a table; of most results, `to_dataframe`.
+
+        Returns:
+            The table.
+        """
         return self.to_dataframe()
 
     def save(self, path: str | Path, *, variables: Sequence[str] | str | None = None) -> Path:

@@ -60,7 +60,11 @@ class Run(ArrayOutputs):
         return cls(None, info, dataset)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """All measures as a table with one row a time and one column a number."""
+        """All outputs as a table.
+
+        Returns:
+            A row for each time (s), a column for each number.
+        """
         import pandas as pd
 
         columns: dict[str, np.ndarray] = {}
@@ -79,24 +83,39 @@ class Run(ArrayOutputs):
         wrt: Any = None,
         title: str | None = None,
         style: str | None = None,
-        **measures: Any,
+        **outputs: Any,
     ) -> Figure:
-        """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"],
-        energy="total")`.
+        """Plot named outputs, one panel for each kind.
 
-        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it
-        with `.savefig("file.png")` (.pdf, .svg); `style="paper"` makes it as wide as a column of a
-        journal, with a title only if one is given.
+        Args:
+            wrt: parameters, whose derivatives are plotted instead: a name, several, or "all".
+            title: title; the mechanism if not given.
+            style: "paper" for the width of a journal column.
+            outputs: names by kind: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
+
+        Returns:
+            A figure; save it with `.savefig("file.pdf")`.
+
+        Raises:
+            ModelError: for an unknown output or name.
         """
-        if not measures:
+        if not outputs:
             raise ModelError('say what to plot, such as run.plot(position="2")')
         heading = ("" if style else self.info["mechanism"]) if title is None else title
-        return line_figure(self.panels(wrt=wrt, **measures), title=heading, style=style)
+        return line_figure(self.panels(wrt=wrt, **outputs), title=heading, style=style)
 
-    def panels(self, *, wrt: Any = None, **measures: Any) -> list[Panel]:
-        """Named measures as labelled curves, a panel a kind: what `plot` draws."""
+    def panels(self, *, wrt: Any = None, **outputs: Any) -> list[Panel]:
+        """Named outputs as labelled curves: what `plot` draws.
+
+        Args:
+            wrt: as for `plot`.
+            outputs: as for `plot`.
+
+        Returns:
+            A panel for each kind.
+        """
         panels = []
-        for kind, names in measures.items():
+        for kind, names in outputs.items():
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
                 raise unknown_name("measure", kind, known)
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in _names(kind, names)}
@@ -114,10 +133,19 @@ class Run(ArrayOutputs):
         title: str | None = None,
         style: str | None = None,
     ) -> Figure:
-        """A drawing of the mechanism at given times (the last one strong; the start if not given),
-        with paths of points.
+        """Draw the mechanism at given times, the last one in strong colours, with paths of points.
 
-        `style="paper"` makes it fit for a paper, as for `plot`.
+        Args:
+            times: one or more times (s).
+            trace: points whose paths are drawn.
+            title: title; mechanism and time if not given.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+
+        Raises:
+            ModelError: for times outside the run.
         """
         plan = self.drawing_plan
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
@@ -158,8 +186,14 @@ class Run(ArrayOutputs):
         return [int(np.abs(self.time - t).argmin()) for t in times]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The same at some of its stored times only; angles keep the turns that are counted at all
-        of them.
+        """The run at some of its stored times; angles keep the turns that are counted at all of
+        them.
+
+        Args:
+            rows: indices of stored times.
+
+        Returns:
+            A shorter run.
         """
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))

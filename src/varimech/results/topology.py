@@ -127,7 +127,12 @@ class Topology(Displayed):
         return max(depths.values())
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All of it as plain data.
+
+        Returns:
+            Bodies, tree, cut joints with their loops, drivers, and numbers of coordinates and
+            equations.
+        """
         return {
             "mechanism": self.mechanism,
             "coordinates": self.coordinates,
@@ -143,8 +148,14 @@ class Topology(Displayed):
         }
 
     def draw(self, *, style: str | None = None) -> Figure:
-        """A picture: bodies in layers by their depth, the joints of the tree as lines, those that
-        are cut as dashed curves.
+        """Draw bodies in layers by their depth, tree joints as lines and cut joints as dashed
+        curves.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
         """
         chords = [Chord(f"{c.kind} {c.joint}", *c.bodies) for c in self.closures]
         figure = draw_tree(

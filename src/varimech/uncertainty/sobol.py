@@ -82,7 +82,11 @@ class SobolIndices(Result):
         return cls(info["mechanism"], info["source"], dataset)
 
     def table(self) -> pd.DataFrame:
-        """A row an objective and parameter, those first that matter most."""
+        """Indices of each objective and parameter.
+
+        Returns:
+            A row for each, the largest total index first.
+        """
         frame = self.to_dataframe().reset_index()
         order = {name: k for k, name in enumerate(self.dataset["objective"].values)}
         frame["at"] = frame["objective"].map(order)
@@ -93,7 +97,14 @@ class SobolIndices(Result):
         )
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """Bars of first and total indices, a panel an objective; `style="paper"` for a paper."""
+        """Plot first and total indices as bars.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective.
+        """
         from ..plotting.style import in_style
         from .study_figures import draw_sobol
 
