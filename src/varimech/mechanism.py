@@ -131,7 +131,7 @@ class Mechanism(Model):
                 integrator if not given.
             coordinates: "natural" (if not given), or those of the joints along a tree: "rtdyn0"
                 (recursion about centres of mass), "rtdyn1" (about the global origin), or
-                `varimech.Relative(cut=["C"])` to say where loops are cut. Results are the same.
+                `varimech.Relative(cut=["C"])` to choose the cut joints. Results are the same.
             backend: "native" (compiled C), "interpreted", or "auto" (if not given): compiled where
                 that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
@@ -189,7 +189,7 @@ class Mechanism(Model):
         memory: float = 500.0,
         **options: Unpack[ProblemOptions],
     ) -> Gradient:
-        """Objectives and their derivatives with respect to parameters; also those of every measure
+        """Objectives and their derivatives with respect to parameters; also those of every output
         over time: short for `problem(…).gradient(…)`.
 
         Args:
@@ -197,7 +197,7 @@ class Mechanism(Model):
             method, relative_steps, memory: as for `Problem.gradient`.
 
         Returns:
-            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take
+            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose outputs take
             `wrt=`.
         """
         return self.problem(objectives, wrt, **options).gradient(
@@ -213,7 +213,7 @@ class Mechanism(Model):
         memory: float = 500.0,
         **options: Unpack[ProblemOptions],
     ) -> Hessian:
-        """Exact second derivatives of objectives, and of any measure over time: short for
+        """Exact second derivatives of objectives, and of any function of the state over time: short for
         `problem(…).hessian(…)`.
 
         Args:
@@ -532,7 +532,7 @@ class Mechanism(Model):
         potential (those that turn with a body) can do.
 
         Args:
-            count: how many.
+            count: number of frequencies.
             parameters: values that differ from the nominal ones.
 
         Returns:
@@ -551,19 +551,19 @@ class Mechanism(Model):
         self,
         *,
         coordinates: str | Coordinates = "natural",
-        measures: Mapping[str, Callable[[State], Any]] | None = None,
+        outputs: Mapping[str, Callable[[State], Any]] | None = None,
     ) -> MotionEquations:
         """The equations of motion as a CasADi function, for programs of your own; `.to_c(folder)`
         writes them as plain C.
 
         Args:
             coordinates: as for `simulate`; "rtdyn1" has fewest.
-            measures: further outputs by name, functions of the state without accelerations.
+            outputs: further outputs by name, functions of the state without accelerations.
 
         Returns:
             `MotionEquations`: `.function(q, v, t, rho)` gives M, Q, Phi, Phi_q and gamma of M a +
             Phi_qᵀ λ = Q, Phi_q a = gamma; `.q`, `.v` and `.parameters` are those of the start,
-            `.coordinate_names`, `.constraint_names` and `.parameter_names` tell what is what.
+            `.coordinate_names`, `.constraint_names` and `.parameter_names` name the entries.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -571,14 +571,14 @@ class Mechanism(Model):
         >>> rod = m.bar("rod", "O", "tip", length=1.0, mass=3.0)
         >>> joint = m.revolute("O")
         >>> m.start(angle={"rod": 0.0})
-        >>> found = m.equations(coordinates="rtdyn1")
-        >>> M, Q, *_ = found.function(found.q, found.v, 0.0, found.parameters)
+        >>> e = m.equations(coordinates="rtdyn1")
+        >>> M, Q, *_ = e.function(e.q, e.v, 0.0, e.parameters)
         >>> f"{float(Q / M):.3f}"  # −3 g / 2 L
         '-14.715'
         """
         from .interchange.motion_equations import motion_equations
 
-        return motion_equations(self._solvers, coordinates, measures or {})
+        return motion_equations(self._solvers, coordinates, outputs or {})
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
@@ -673,8 +673,9 @@ class Mechanism(Model):
 
         if self.studies is None:
             raise ModelError(
-                f"mechanism {self.name!r} has no studies: it was not read from a file; call"
-                " simulate, sensitivity, moments, … instead"
+                f"mechanism {self.name!r} has no studies: it was not read from a file",
+                value=kind,
+                remedy="call simulate, sensitivity, moments, … instead",
             )
         return conduct(self, self.studies, kind, changes)
 

@@ -1,4 +1,4 @@
-"""Measures of many things of a run at once, as plain arrays: faster than one by one. For drawings
+"""Outputs of many things of a run at once, as plain arrays: faster than one by one. For drawings
 and animations.
 """
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX
-from .catalog import MEASURES
+from .catalog import OUTPUTS
 from .live_run import LiveRun
 from .named_outputs import NamedOutputs
 
@@ -40,7 +40,7 @@ class ArrayOutputs(NamedOutputs):
         """
         return self._of_points("velocity", points)
 
-    def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
+    def path_derivatives(self, points: list[str]) -> dict[str, np.ndarray]:
         """Derivatives of the positions of many points with respect to all `parameter_names`.
 
         Args:
@@ -53,8 +53,8 @@ class ArrayOutputs(NamedOutputs):
         if self._live is None:
             dims = ("time", "component", "parameter")
             return {p: self.position(p, wrt="all").transpose(*dims).to_numpy() for p in points}
-        slopes = self._live.derivative(_column(self._live, "position", points))
-        return dict(zip(points, np.split(slopes, len(points), axis=1), strict=True))
+        derivatives = self._live.derivative(_column(self._live, "position", points))
+        return dict(zip(points, np.split(derivatives, len(points), axis=1), strict=True))
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
         """An output of all things that have it.
@@ -65,9 +65,9 @@ class ArrayOutputs(NamedOutputs):
         Returns:
             Name → (time), rad or m.
         """
-        names, live = self.names_of(MEASURES[kind].of), self._live
+        names, live = self.names_of(OUTPUTS[kind].of), self._live
         if live is None or not names:
-            return {n: self._measure(kind, n, None).to_numpy() for n in names}
+            return {n: self._output(kind, n, None).to_numpy() for n in names}
         values = (
             live.angles(names) if kind == "angle" else live.evaluate(_column(live, kind, names))
         )
@@ -97,7 +97,7 @@ class ArrayOutputs(NamedOutputs):
     def _of_points(self, kind: str, points: list[str]) -> dict[str, np.ndarray]:
         if self._live is None:
             return {
-                p: self._measure(kind, p, None).transpose("time", "component").to_numpy()
+                p: self._output(kind, p, None).transpose("time", "component").to_numpy()
                 for p in points
             }
         values = self._live.evaluate(_column(self._live, kind, points))
@@ -105,5 +105,5 @@ class ArrayOutputs(NamedOutputs):
 
 
 def _column(live: LiveRun, kind: str, names: Sequence[str]) -> SX:
-    """Measures of a kind below each other."""
-    return ca.vertcat(*[MEASURES[kind].get(live.equations.state, name) for name in names])
+    """Outputs of a kind below each other."""
+    return ca.vertcat(*[OUTPUTS[kind].get(live.equations.state, name) for name in names])

@@ -38,15 +38,15 @@ TRUSTED, NOT_TRUSTED, INDEPENDENT, ZERO = (
     "does not depend",
     "zero within rounding",
 )
-"""What can be said of one derivative. INDEPENDENT follows from the equations alone; ZERO from
+"""Verdicts on one derivative. INDEPENDENT follows from the equations alone; ZERO from
 numbers, with a bound.
 """
-DISAGREE, UNCHECKED, ROUNDING, STEPS, TWO_SLOPES, FAILING = (
+DISAGREE, UNCHECKED, ROUNDING, STEPS, SCALE_DEPENDENT, FAILING = (
     "methods disagree",
     "could not be checked",
     "rounding",
     "steps too long",
-    "two slopes",
+    "depends on the perturbation",
     "runs nearby fail",
 )
 COMPLIANT, UNRESOLVED = "constraints give way", "unresolved function"
@@ -90,7 +90,7 @@ class Certificate(Result):
     status: np.ndarray
     """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
     reason: np.ndarray
-    """Why not, in a word or two."""
+    """Why not; empty where it is trusted."""
     wanted: float
     """Digits from which on a derivative is trusted."""
     derivative_checks: tuple[DerivativeCheck, ...]

@@ -1,4 +1,4 @@
-"""Second derivatives of objectives, labelled, and those of any measure over time."""
+"""Second derivatives of objectives, labelled, and those of any function of the state over time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hessian(Result):
     """Objectives ψ, their gradients and Hessians with respect to parameters.
 
     Exact: derivatives of the discrete solution itself. Both halves of each Hessian come from
-    different runs, so their difference (`asymmetry`) tells how much rounding there is.
+    different runs, so their difference (`asymmetry`) shows the rounding.
     """
 
     method: str
@@ -36,7 +36,7 @@ class Hessian(Result):
     units: tuple[str, ...]
     parameter_units: tuple[str, ...]
     psi: np.ndarray
-    slopes: np.ndarray
+    gradient_array: np.ndarray
     """(objective, parameter)"""
     curvatures: np.ndarray
     """(objective, parameter, parameter), as it came out"""
@@ -52,7 +52,7 @@ class Hessian(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """That of the run, and how derivatives were computed."""
+        """That of the run, the method of the derivatives, and seconds."""
         return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @cached_property
@@ -61,7 +61,7 @@ class Hessian(Result):
         import xarray as xr
 
         symmetric = (self.curvatures + self.curvatures.transpose(0, 2, 1)) / 2
-        arrays = {"value": self.psi, "gradient": self.slopes, "hessian": symmetric}
+        arrays = {"value": self.psi, "gradient": self.gradient_array, "hessian": symmetric}
         dims = ("objective", "parameter", "parameter2")
         coords = with_units("objective", self.objective_names, self.units)
         for name in dims[1:]:
@@ -82,7 +82,7 @@ class Hessian(Result):
         return float(np.max(apart[sizes > 0] / sizes[sizes > 0], initial=0.0))
 
     def measure(
-        self, function: StateFunction | str, *, name: str = "measure", unit: str = ""
+        self, function: StateFunction | str, *, name: str = "output", unit: str = ""
     ) -> xr.DataArray:
         """Second derivatives of a function of the state at all stored times.
 
@@ -100,7 +100,12 @@ class Hessian(Result):
         import xarray as xr
 
         if self.second_states is None:
-            raise ModelError("second derivatives over time need hessian(…, method='forward')")
+            raise ModelError(
+                "does not keep second derivatives over time",
+                field="method",
+                value=self.method,
+                remedy="call hessian(…, method='forward')",
+            )
         live = self.run.live
         e, T, indices = live.equations, live.trajectory, live.indices
         expression = live.expression(function, name)
@@ -120,10 +125,10 @@ class Hessian(Result):
             [e.packed, first, second, both, *change, e.ρ, e.t, *symbols],
             [ca.densify(curvature)],
         )
-        found = np.zeros((count, size, p, p))
+        values = np.zeros((count, size, p, p))
         for i in range(p):
             for j in range(p):
-                slopes = (
+                tangents = (
                     T.sensitivities[:, :, i].T,
                     T.sensitivities[:, :, j].T,
                     self.second_states[:, :, i, j].T,
@@ -135,7 +140,7 @@ class Hessian(Result):
                     T.time[None, :],
                     *[n.T for n in turns],
                 )
-                found[:, :, i, j] = np.array(f(T.states.T, *slopes, *given)).T
+                values[:, :, i, j] = np.array(f(T.states.T, *tangents, *given)).T
         coords = along_time(T.time)
         dims = ["time"]
         if size > 1:
@@ -144,12 +149,12 @@ class Hessian(Result):
                 ["time", "component"],
             )
         else:
-            found = found[:, 0]
+            values = values[:, 0]
         coords |= {
             "parameter": list(self.parameter_names),
             "parameter2": list(self.parameter_names),
         }
-        symmetric = (found + np.swapaxes(found, -1, -2)) / 2
+        symmetric = (values + np.swapaxes(values, -1, -2)) / 2
         attrs = {"units": f"({unit}) per parameter units"}
         return xr.DataArray(
             symmetric,

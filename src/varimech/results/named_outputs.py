@@ -1,7 +1,7 @@
-"""Every measure of a run by name, as a labelled array with its unit; derivatives likewise where it
+"""Every output of a run by name, as a labelled array with its unit; derivatives likewise where it
 was differentiated.
 
-Measures are computed from stored states when asked for, or looked up in what was read from a file.
+Outputs are computed from stored states when asked for, or looked up in what was read from a file.
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ from ..model.driver import Driver
 from ..model.joint import Joint
 from ..model.named import Named
 from ..sensitivity.objective import StateFunction, checked_callable
-from .catalog import ENERGIES, MEASURES, names_of
-from .labels import BEAM_PARTS, along_time, labels_along, shape_of, with_units
+from .catalog import ENERGIES, OUTPUTS, names_of
+from .labels import (
+    BEAM_PARTS,
+    along_time,
+    derivative_units,
+    labels_along,
+    shape_of,
+    with_units,
+)
 from .live_run import LiveRun
 from .plan import drawing_plan, point_aliases
 from .result import Result
@@ -51,8 +58,8 @@ class NamedOutputs(Result):
         """The trajectory with its equations; only of a run of this session."""
         if self._live is None:
             raise ModelError(
-                "a run read from a file has only its saved measures; run the mechanism again for"
-                " new ones"
+                "a run read from a file has only its saved outputs",
+                remedy="run the mechanism again for new ones",
             )
         return self._live
 
@@ -73,7 +80,7 @@ class NamedOutputs(Result):
     @property
     def step_ends(self) -> np.ndarray | None:
         """Ends of the time steps taken, from 0 on (s); None for a run that was read from a file, or
-        whose integrator does not tell them.
+        whose integrator does not report them.
         """
         if self._live is None or self._live.trajectory.steps is not None:
             return None
@@ -100,7 +107,7 @@ class NamedOutputs(Result):
         Returns:
             (time, component), m; with `wrt` derivatives, (time, component, parameter).
         """
-        return self._measure("position", point, wrt)
+        return self._output("position", point, wrt)
 
     def velocity(self, point: str, *, wrt: Any = None) -> xr.DataArray:
         """Velocity of a point.
@@ -112,7 +119,7 @@ class NamedOutputs(Result):
         Returns:
             (time, component[, parameter]), m/s.
         """
-        return self._measure("velocity", point, wrt)
+        return self._output("velocity", point, wrt)
 
     def acceleration(self, point: str, *, wrt: Any = None) -> xr.DataArray:
         """Acceleration of a point.
@@ -124,7 +131,7 @@ class NamedOutputs(Result):
         Returns:
             (time, component[, parameter]), m/s².
         """
-        return self._measure("acceleration", point, wrt)
+        return self._output("acceleration", point, wrt)
 
     def angle(self, name: str, *, wrt: Any = None) -> xr.DataArray:
         """Angle of a planar body or of a joint, without jumps.
@@ -140,7 +147,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), rad.
         """
-        return self._measure("angle", name, wrt)
+        return self._output("angle", name, wrt)
 
     def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
         """Angular velocity of a body, or rate of a joint's angle.
@@ -152,7 +159,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), rad/s; (time, component[, parameter]) for a body in space.
         """
-        return self._measure(
+        return self._output(
             "body_angular_velocity" if self._turns_in_space(name) else "angular_velocity", name, wrt
         )
 
@@ -166,7 +173,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), rad/s²; (time, component[, parameter]) for a body in space.
         """
-        return self._measure(
+        return self._output(
             "body_angular_acceleration" if self._turns_in_space(name) else "angular_acceleration",
             name,
             wrt,
@@ -182,7 +189,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), m.
         """
-        return self._measure("displacement", joint, wrt)
+        return self._output("displacement", joint, wrt)
 
     def displacement_rate(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
         """Rate of the displacement along a sliding joint.
@@ -194,7 +201,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), m/s.
         """
-        return self._measure("displacement_rate", joint, wrt)
+        return self._output("displacement_rate", joint, wrt)
 
     def rotation(self, body: str, *, wrt: Any = None) -> xr.DataArray:
         """Rotation matrix of a body; its columns are the body's axes.
@@ -206,7 +213,7 @@ class NamedOutputs(Result):
         Returns:
             (time, row, column[, parameter]).
         """
-        return self._measure("rotation", body, wrt)
+        return self._output("rotation", body, wrt)
 
     def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
         """Force of a joint on its second body, in global components.
@@ -260,7 +267,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), J per unit of the constraint.
         """
-        array = self._measure("multiplier", constraint, wrt)
+        array = self._output("multiplier", constraint, wrt)
         if self._live is not None and self._live.depends_on_shares(
             lambda s: s.multiplier(constraint)
         ):
@@ -281,7 +288,7 @@ class NamedOutputs(Result):
         Returns:
             (time, segment[, parameter]), N.
         """
-        return self._measure("axial_force", beam, wrt)
+        return self._output("axial_force", beam, wrt)
 
     def bending_moment(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
         """Bending moment at each node between the ends of a beam.
@@ -295,7 +302,7 @@ class NamedOutputs(Result):
             the
             magnitude (space).
         """
-        return self._measure("bending_moment", beam, wrt)
+        return self._output("bending_moment", beam, wrt)
 
     def energy(self, kind: str = "total", *, wrt: Any = None) -> xr.DataArray:
         """Energy of the mechanism.
@@ -309,7 +316,7 @@ class NamedOutputs(Result):
         """
         if kind not in ENERGIES:
             raise unknown_name("kind of energy", kind, ENERGIES)
-        return self._measure("energy", kind, wrt)
+        return self._output("energy", kind, wrt)
 
     def state(self, name: str, *, wrt: Any = None) -> xr.DataArray:
         """State or coordinate that an element owns.
@@ -321,7 +328,7 @@ class NamedOutputs(Result):
         Returns:
             (time[, parameter]), in its unit.
         """
-        return self._measure("state", name, wrt)
+        return self._output("state", name, wrt)
 
     def distance(self, first: str, second: str, *, wrt: Any = None) -> xr.DataArray:
         """Distance between two points.
@@ -342,19 +349,16 @@ class NamedOutputs(Result):
         )
         if wrt is None:
             return length
-        slope = self.position(second, wrt=wrt).drop_vars("point") - self.position(
-            first, wrt=wrt
-        ).drop_vars("point")
-        return ((gap * slope).sum("component") / length).assign_attrs(
-            units="(m) per parameter unit"
-        )
+        ends = [self.position(p, wrt=wrt).drop_vars("point") for p in (first, second)]
+        change = (gap * (ends[1] - ends[0])).sum("component") / length
+        return change.assign_attrs(derivative_units("m"))
 
     def measure(
         self,
         function: StateFunction | str,
         *,
         wrt: Any = None,
-        name: str = "measure",
+        name: str = "output",
         unit: str = "",
     ) -> xr.DataArray:
         """Evaluate a function of the state at all stored times; only for a run of this session.
@@ -373,8 +377,8 @@ class NamedOutputs(Result):
             ModelError: if the run was read from a file, or the function cannot be evaluated.
         """
         expression = self.live.expression(function, name)
-        if self.live.depends_on_shares(checked_callable(function, "a measure")):
-            _warn(f"measure {name!r}", self.redundant_reactions)
+        if self.live.depends_on_shares(checked_callable(function, "an output")):
+            _warn(f"output {name!r}", self.redundant_reactions)
         return self._labelled(
             expression, name, ("component",) if expression.numel() > 1 else (), unit, wrt
         )
@@ -390,7 +394,7 @@ class NamedOutputs(Result):
 
     @property
     def dataset(self) -> xr.Dataset:
-        """All named measures (and their derivatives, as `…_wrt`) in one xarray Dataset."""
+        """All named outputs (and their derivatives, as `…_wrt`) in one xarray Dataset."""
         if self._dataset is None:
             self._dataset = self._collect()
         return self._dataset
@@ -412,8 +416,8 @@ class NamedOutputs(Result):
 
     @property
     def drawing_plan(self) -> dict[str, Any]:
-        """What a drawing shows, by names of points: `results/plan.py` tells what is in it; runs
-        saved earlier have less.
+        """What a drawing shows, by names of points: `results/plan.py` describes it; runs saved
+        earlier have less.
         """
         return (
             drawing_plan(self._live.equations.model)
@@ -434,14 +438,16 @@ class NamedOutputs(Result):
         by_name = {"effort": "efforts", "state": "states"}
         known = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
         units = {known.get(name) for name in names} if kind in by_name else set()
-        return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
+        return next(iter(units)) or OUTPUTS[kind].unit if len(units) == 1 else OUTPUTS[kind].unit
 
-    def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
-        what = MEASURES[kind]
+    def _output(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
+        what = OUTPUTS[kind]
         if not isinstance(name, (str, Named)):
             raise ModelError(
-                f"{kind}: {name!r} is not a name; several are plotted by run.plot({kind}=[…]), and"
-                " run.dataset has all"
+                f"{name!r} is not a name",
+                element=kind,
+                value=name,
+                remedy=f"several are plotted by run.plot({kind}=[…]), and run.dataset has all",
             )
         if isinstance(name, (Joint, Driver)):
             name = name.name
@@ -461,18 +467,18 @@ class NamedOutputs(Result):
         if label not in self.names_of(what.of):
             known = [*self.names_of(what.of), *(self.info["aliases"] if what.of == "point" else ())]
             raise unknown_name(what.of, name, known)
-        found = self.dataset[key].sel({what.of: label})
+        array = self.dataset[key].sel({what.of: label})
         for dim in what.dims:
             if dim in BEAM_PARTS:  # beams with fewer of them leave the rest of the table empty
-                found = found.dropna(dim, how="all")
-        return found if chosen is None else found.sel(parameter=chosen)
+                array = array.dropna(dim, how="all")
+        return array if chosen is None else array.sel(parameter=chosen)
 
     def _load(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
-        """A measure whose components may not be unique: its attribute `not_unique` names them, and
+        """An output whose components may not be unique: its attribute `not_unique` names them, and
         a warning who shares them.
         """
-        array = self._measure(kind, name, wrt)
-        name = str(array[MEASURES[kind].of].item())
+        array = self._output(kind, name, wrt)
+        name = str(array[OUTPUTS[kind].of].item())
         shared = self._shared_components(kind).get(name, "")
         if not shared:
             return array
@@ -507,19 +513,18 @@ class NamedOutputs(Result):
                 values, coords=coords, dims=["time", *dims], name=name, attrs={"units": unit}
             )
         chosen = self._selected(wrt)
-        slopes = self._live.derivative(expression)
-        slopes = slopes.reshape(slopes.shape[0], *shape, slopes.shape[2], order="F")
+        values = self._live.derivative(expression)
+        values = values.reshape(values.shape[0], *shape, values.shape[2], order="F")
         parameters = self._live.equations.model.parameter_set.parameters
         coords |= with_units(
             "parameter", self.parameter_names, [parameters[n].unit for n in self.parameter_names]
         )
-        attrs = {"units": f"({unit}) per parameter unit"}
         array = xr.DataArray(
-            slopes,
+            values,
             coords=coords,
             dims=["time", *dims, "parameter"],
             name=f"{name}_wrt",
-            attrs=attrs,
+            attrs=derivative_units(unit),
         )
         return array.sel(parameter=chosen)
 
@@ -527,8 +532,10 @@ class NamedOutputs(Result):
         known = self.parameter_names
         if not known:
             raise ModelError(
-                "this run was not differentiated along the way; get one from"
-                " Mechanism.sensitivity(…, method='direct').run"
+                ": this run was not differentiated",
+                field="wrt",
+                value=wrt,
+                remedy="get one from Mechanism.sensitivity(…, method='direct').run",
             )
         if isinstance(wrt, str) and wrt == "all":
             return known
@@ -549,7 +556,7 @@ class NamedOutputs(Result):
 
         assert self._live is not None
         variables: dict[str, xr.DataArray] = {}
-        for kind, what in MEASURES.items():
+        for kind, what in OUTPUTS.items():
             names = (
                 []
                 if what.spatial_only and self._live.equations.model.dimension == 2
@@ -557,14 +564,12 @@ class NamedOutputs(Result):
             )
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if names and (wrt is None or self.parameter_names):
-                    parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
+                    parts = [self._output(kind, n, wrt).drop_vars(what.of) for n in names]
                     variables[key] = xr.concat(
                         parts, dim=xr.IndexVariable(what.of, names), join="outer"
                     ).transpose("time", ...)
                     unit = self.unit_of(kind, names)  # of all of them
-                    variables[key].attrs["units"] = (
-                        unit if wrt is None else f"({unit}) per parameter unit"
-                    )
+                    variables[key].attrs |= derivative_units(unit) if wrt else {"units": unit}
         if self.redundant_reactions:
             for kind in LOADS:
                 for key in {kind, f"{kind}_wrt"} & {*variables}:

@@ -5,6 +5,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,11 @@ from ..plotting.mechanism_drawing import Slider
 
 def point_aliases(model: ModelData) -> dict[str, str]:
     """Short names of points that mean one place → the full name of one of them."""
-    found = {}
+    aliases = {}
     for name in set(model.short_names) - {"com"}:
-        try:
-            found[name] = model.find_point(name).label
-        except ModelError:
-            continue
-    return found
+        with suppress(ModelError):
+            aliases[name] = model.find_point(name).label
+    return aliases
 
 
 def drawing_plan(model: ModelData) -> dict[str, Any]:
@@ -34,9 +33,9 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
     points of bodies that have more than two (`extents`), labels, and which points are fixed.
 
     `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
-    tell it in the frame of a `body` (none: the ground). `places` names one point for all that
-    joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many
-    things of each kind there are, `efforts` in which unit drivers push, `states` those of states.
+    have it in the frame of a `body` (none: the ground). `places` names one point for all that
+    joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
+    numbers of things of each kind, `efforts` the units of drivers, `states` those of states.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
     shapes = [
@@ -118,32 +117,31 @@ def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
 
 def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: int) -> list[Slider]:
     """Joints that slide, as they are drawn at one of the stored times: on the ground with a rail
-    along all of the way.
+    along their whole path.
     """
     size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
-    found = []
+    sliders = []
     for joint in plan.get("joints", ()):
         if joint.get("symbol") != "slider":
             continue
         path = paths[point := joint["points"][1]]
-        along = _way(joint, path) if joint["ground"][0] else None
+        along = _rail(joint, path) if joint["ground"][0] else None
         if along is None:
-            found.append(Slider(point, size, np.eye(path.shape[1])[0], None))
+            sliders.append(Slider(point, size, np.eye(path.shape[1])[0], None))
             continue
         gone = (path - path[row]) @ along
-        found.append(
+        sliders.append(
             Slider(point, size, along, (size - float(gone.min()), size + float(gone.max())))
         )
-    return found
+    return sliders
 
 
-def _way(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
-    """Direction in which the point of a joint slides on the ground: as the plan tells, or as it
-    went.
+def _rail(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
+    """Direction in which the point of a joint slides on the ground: the axis in the plan, or that
+    of the path.
     """
-    told = joint.get("axis") if joint.get("body") is None else None
-    along = (
-        np.array(told) if told else path[np.linalg.norm(path - path[0], axis=1).argmax()] - path[0]
-    )
+    axis = joint.get("axis") if joint.get("body") is None else None
+    farthest = path[np.linalg.norm(path - path[0], axis=1).argmax()]
+    along = np.array(axis) if axis else farthest - path[0]
     length = float(np.linalg.norm(along))
     return along / length if length > 1e-12 else None

@@ -1,8 +1,8 @@
 """The base of all results: labelled arrays in one xarray Dataset with metadata, and all that every
 result does with them.
 
-A class of results states its arrays (`dataset`), where they come from (`info`) and how it reads
-(`_described`). Saving, loading, tables, text, JSON and the view in notebooks are here. Datasets are
+A class of results states its arrays (`dataset`), where they come from (`info`) and its
+description (`_described`). Saving, loading, tables, text, JSON and the view in notebooks are here. Datasets are
 built when they are asked for, so that computing a result costs no labels.
 """
 
@@ -83,7 +83,7 @@ class Description:
 class Result(Displayed):
     """What an analysis gives.
 
-    `info` tells where it comes from, `dataset` holds its numbers with names and units. Print it,
+    `info` describes its origin, `dataset` has its numbers with names and units. Print it,
     show it in a notebook, `save` it.
     """
 

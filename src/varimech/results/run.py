@@ -1,6 +1,6 @@
 """A run: all its outputs (`named_outputs`, `array_outputs`), as files, tables, plots and drawings.
 
-A saved run holds all measures and needs no mechanism to be read again.
+A saved run has all outputs and needs no mechanism to be read again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
 from .array_outputs import ArrayOutputs
-from .catalog import ENERGIES, MEASURES
-from .labels import axis_label, slope_label, word_of
+from .catalog import ENERGIES, OUTPUTS
+from .labels import axis_label, curve_label, derivative_label
 from .plan import sliders_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,11 @@ class Run(ArrayOutputs):
             ModelError: for an unknown output or name.
         """
         if not outputs:
-            raise ModelError('say what to plot, such as run.plot(position="2")')
+            raise ModelError(
+                "no output is named",
+                element="plot",
+                remedy='name some, as in run.plot(position="2")',
+            )
         heading = ("" if style else self.info["mechanism"]) if title is None else title
         return line_figure(self.panels(wrt=wrt, **outputs), title=heading, style=style)
 
@@ -116,8 +120,8 @@ class Run(ArrayOutputs):
         """
         panels = []
         for kind, names in outputs.items():
-            if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
-                raise unknown_name("measure", kind, known)
+            if kind not in (known := [k for k, what in OUTPUTS.items() if not what.spatial_only]):
+                raise unknown_name("output", kind, known)
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in _names(kind, names)}
             lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
             panels.append(
@@ -158,8 +162,8 @@ class Run(ArrayOutputs):
             name: self.position(name).transpose("time", "component").to_numpy()
             for name in _names("trace", trace)
         }
-        told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
-        heading = told if title is None else title
+        standard = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
+        heading = standard if title is None else title
         figure = draw(
             shapes,
             frames,
@@ -178,11 +182,18 @@ class Run(ArrayOutputs):
             times = [float(t) for t in times]
         except (TypeError, ValueError):
             raise ModelError(
-                f"draw: times = {times!r} must be a time of the run, or several (s)"
+                "must be a time of the run, or several (s)",
+                element="draw",
+                field="times",
+                value=times,
             ) from None
         for t in times:
             if not first <= round(float(t), 12) <= max(last, round(float(last), 12)):
-                raise ModelError(f"draw: time {t:g} s is outside the run, {first:g} to {last:g} s")
+                raise ModelError(
+                    f"time {t:g} s is outside the run, {first:g} to {last:g} s",
+                    element="draw",
+                    value=t,
+                )
         return [int(np.abs(self.time - t).argmin()) for t in times]
 
     def at_rows(self, rows: np.ndarray) -> Run:
@@ -204,13 +215,13 @@ class Run(ArrayOutputs):
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
             words = [
-                word_of(str(d), array[d].to_numpy()[k])
+                curve_label(str(d), array[d].to_numpy()[k])
                 for d, k in zip(dims, index, strict=True)
                 if d != "parameter"
             ]
             curve = array.isel(dict(zip(dims, index, strict=True)))
             if array.sizes.get("parameter", 1) > 1:
-                words.append(f"/ {slope_label(curve)}")
+                words.append(f"/ {derivative_label(curve)}")
             lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
@@ -243,14 +254,14 @@ class Run(ArrayOutputs):
         last = picture(self.draw(times=[float(self.time[-1])], title=""))
         if self.time.size == 1:
             return html_text(self._title) + last
-        told: dict[str, Any] = {
+        shown: dict[str, Any] = {
             "angle": self.names_of("turn")[:MOST_SHOWN],
             "displacement": self.names_of("slide")[:MOST_SHOWN],
         }
         return (
             html_text(self._title)
             + picture(
-                self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")
+                self.plot(**{k: v for k, v in shown.items() if v}, energy=list(ENERGIES), title="")
             )
             + last
         )
@@ -262,7 +273,9 @@ def _names(what: str, given: Any) -> list[str]:
     if not all(isinstance(name, str) for name in names):
         example = "total" if what == "energy" else "P"
         raise ModelError(
-            f"{what} = {given!r} must be a name or a list of names, such as {what}={example!r}"
+            f"must be a name or a list of names, such as {what}={example!r}",
+            field=what,
+            value=given,
         )
     return names
 

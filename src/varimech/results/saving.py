@@ -2,7 +2,7 @@
 
 A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the
 heading. A MATLAB file has one struct for each variable, with a field for each thing it is of:
-`position.rod_tip` is (time × component); `names` tells which field is what.
+`position.rod_tip` is (time × component); `names` maps fields to names.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 ENDINGS = (".nc", ".csv", ".mat")
 LONGEST = 63
 """Letters of a name in MATLAB."""
+
+BEAM_PARTS = {"segment": 0, "node": 1}
+"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
 
 
 def save_dataset(
@@ -189,13 +192,8 @@ def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:
     for name, array in dataset.data_vars.items():
         if rows in array.dims:
             for words, unit, numbers in _columns(array, rows):
-                columns[
-                    (
-                        f"{' '.join([str(name), *words])} ({unit})"
-                        if unit
-                        else " ".join([str(name), *words])
-                    )
-                ] = numbers
+                title = " ".join([str(name), *words])
+                columns[f"{title} ({unit})" if unit else title] = numbers
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
@@ -208,10 +206,11 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
     out where there is nothing.
     """
     rest = [d for d in array.dims if d != rows]
+    ragged = any(d in BEAM_PARTS for d in rest)
     for index in np.ndindex(*[array.sizes[d] for d in rest]):
         column = array.isel(dict(zip(rest, index, strict=True)))
         numbers = column.to_numpy()
-        if rest and not np.isfinite(numbers).any() and "beam" in rest:
+        if ragged and not np.isfinite(numbers).any():
             continue
         yield (
             [
@@ -224,21 +223,16 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
 
 
 def unit_of(column: xr.DataArray) -> str:
-    """The unit of a column, where an objective or a parameter has a say in it."""
-    if column.name == "contributions":
-        return ""
+    """The unit of a column, of an objective or derivative, with the unit of each."""
     of_an_objective = "objective_unit" in column.coords and not column["objective_unit"].ndim
-    unit = str(column.attrs.get("units", "objective_unit" if of_an_objective else ""))
+    units = column.attrs.get("units", "objective_unit" if of_an_objective else "")
+    unit = str(column.attrs.get("output_unit", units))
     if of_an_objective:
         unit = unit.replace("objective_unit", str(column["objective_unit"].item()))
-    if unit.endswith(" per parameter unit"):
-        unit = unit.removesuffix(" per parameter unit").strip("()")
     per = str(column["parameter_unit"].item()) if "parameter_unit" in column.coords else ""
-    return (
-        "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per))
-        if unit and per
-        else unit
-    )
+    if not unit or not per:
+        return unit
+    return "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per))
 
 
 def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
@@ -282,10 +276,10 @@ def _valid(name: str, taken: Any) -> str:
         )
         for c in name
     )
-    word = re.sub(r"\W", "_", latin, flags=re.ASCII)
-    word = (word if word[:1].isalpha() else f"x{word}")[:LONGEST]
+    name = re.sub(r"\W", "_", latin, flags=re.ASCII)
+    name = (name if name[:1].isalpha() else f"x{name}")[:LONGEST]
     count = 1
-    while word in taken:
+    while name in taken:
         count += 1
-        word = f"{word[: LONGEST - 4].removesuffix(f'_{count - 1}')}_{count}"
-    return word
+        name = f"{name[: LONGEST - 4].removesuffix(f'_{count - 1}')}_{count}"
+    return name

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LISTED = 12
-"""Cut joints, drivers, or joints of a loop that are written out."""
+"""Cut joints, drivers, or joints of a loop that are listed."""
 
 
 @dataclass(frozen=True)
-class Hanging:
-    """How a body hangs on the tree."""
+class TreeLink:
+    """A body with its parent in the tree and the joint between them."""
 
     body: str
     parent: str
@@ -71,7 +71,7 @@ class Topology(Displayed):
     """
 
     mechanism: str
-    bodies: tuple[Hanging, ...]
+    bodies: tuple[TreeLink, ...]
     """Parents before their children."""
     closures: tuple[Closure, ...]
     drivers: tuple[str, ...]
@@ -86,7 +86,7 @@ class Topology(Displayed):
 
     @property
     def tree(self) -> dict[str, tuple[str, str | None]]:
-        """Body → the body it hangs on, and the joint; the ground and None for a body
+        """Body → its parent and the joint; the ground and None for a body
         that is free.
         """
         return {body.body: (body.parent, body.joint) for body in self.bodies}
@@ -211,14 +211,14 @@ class Topology(Displayed):
         return ", ".join([coordinates, *(shares or ["no equations"])])
 
     def _branches(self) -> list[Branch]:
-        found = [Branch("ground", "", "", "ground")]
+        branches = [Branch("ground", "", "", "ground")]
         for b in self.bodies:
             parent, label = ("", "free") if b.joint is None else (b.parent, f"{b.kind} {b.joint}")
             note = ", ".join(b.coordinates) + (
                 " (reversed)" if b.reversed and b.coordinates else ""
             )
-            found.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
-        return found
+            branches.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
+        return branches
 
 
 def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
@@ -229,25 +229,25 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
     sizes = closure_sizes(tree)
     closures = tuple(_closure(tree, joint, sizes[joint.name]) for joint in tree.cuts)
     return Topology(
-        model.name, tuple(_hanging(link) for link in tree.links), closures, tuple(model.drivers)
+        model.name, tuple(_tree_link(link) for link in tree.links), closures, tuple(model.drivers)
     )
 
 
-def _hanging(link: Link) -> Hanging:
+def _tree_link(link: Link) -> TreeLink:
     joint, body = link.joint, link.body
     names, euler = coordinate_names(joint, body), motion_of(joint, body).has_euler_parameters
     name, kind = (None, "free") if joint is None else (joint.name, joint.kind)
-    return Hanging(body.name, link.parent.name, name, kind, not link.forward, names, euler)
+    return TreeLink(body.name, link.parent.name, name, kind, not link.forward, names, euler)
 
 
 def _closure(tree: SpanningTree, joint: Joint, equations: int) -> Closure:
     first, second = joint.bodies
     carrier = tree.carrier(joint.bodies)
-    ways = [
+    paths = [
         [tree.link_of[b] for b in path[: path.index(carrier)]]
         for path in (tree.path(first), tree.path(second))
     ]
-    links = [*reversed(ways[0]), None, *ways[1]]
+    links = [*reversed(paths[0]), None, *paths[1]]
     joints = [joint if link is None else link.joint for link in links]
     free = [link.body.name for link in links if link is not None and link.joint is None]
     loop = tuple(j.name for j in joints if j is not None)

@@ -90,7 +90,11 @@ class Moments(Result):
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
             | {
-                "contributions": ((*dims, "parameter"), contributions(self.values, g, C)),
+                "contributions": (
+                    (*dims, "parameter"),
+                    contributions(self.values, g, C),
+                    {"units": ""},
+                ),
                 "horizon": ("objective", self.horizons, {"units": "s"}),
             },
             coords=coords,
