@@ -750,7 +750,8 @@ def test_text_of_a_run_and_of_a_mechanism(plain: vm.Run) -> None:
     assert text.startswith("<Run of 'rotor': 0.1 s in 10 steps of 0.01 s, ALI3-P, trapezoidal rule")
     assert "residuals" in text
     assert (
-        repr(driven_rod()) == "<Mechanism 'rotor': planar, 1 body, 1 joint, 1 driver, 3 parameters>"
+        repr(driven_rod())
+        == "<Mechanism 'rotor': planar, 1 rigid body, 1 joint, 1 driver, 3 parameters>"
     )
     assert repr(driven_rod().parameters["L"]) == "Parameter('L', 0.8, unit='m')"
 

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, final
 
+from .analyses.hessians import MEMORY
 from .analyses.motion import simulate
 from .analyses.simulation import Values, simulation
 from .analyses.solvers import ModelSolvers, Wrt
 from .core.errors import ModelError, VarimechError
-from .core.markup import counted, html_heading, html_table, html_text, shown
+from .core.markup import html_heading, html_table, html_text, shown
 from .elements.builder import Model
 from .plotting.figure import picture
 from .problem import Problem, ProblemOptions, stated
+from .results.plan import composition, element_counts
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
 
@@ -186,7 +188,7 @@ class Mechanism(Model):
         *,
         method: str = "direct",
         relative_steps: Sequence[float] = RELATIVE_STEPS,
-        memory: float = 500.0,
+        memory: float = MEMORY,
         **options: Unpack[ProblemOptions],
     ) -> Gradient:
         """Objectives and their derivatives with respect to parameters; also those of every output
@@ -210,7 +212,7 @@ class Mechanism(Model):
         wrt: Wrt = None,
         *,
         method: str = "auto",
-        memory: float = 500.0,
+        memory: float = MEMORY,
         **options: Unpack[ProblemOptions],
     ) -> Hessian:
         """Exact second derivatives of objectives, and of any function of the state over time: short for
@@ -729,23 +731,17 @@ class Mechanism(Model):
         return mechanism
 
     def __repr__(self) -> str:
-        kind = "planar" if self.dimension == 2 else "spatial"
-        counts = (
-            (len(self.data.moving_bodies) - len(self.data.beams), "body", "bodies"),
-            (len(self.data.beams), "beam", "beams"),
-            (len(self.joints), "joint", "joints"),
-            (len(self.forces), "force", "forces"),
-            (len(self.drivers), "driver", "drivers"),
-            (len(self.parameters), "parameter", "parameters"),
-        )
-        named = [counted(*count) for count in counts if count[0]]
-        return f"<Mechanism {self.name!r}: {', '.join([kind, *named])}>"
+        return f"<Mechanism {self.name!r}: {self._composition}>"
+
+    @property
+    def _composition(self) -> str:
+        return ", ".join(composition(self.dimension, element_counts(self.data)))
 
     def _repr_html_(self) -> str:
         return shown(self, self._display)
 
     def _display(self) -> str:
-        heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))
+        heading = html_heading(self.name, self._composition)
         parameters = self.parameters._display() if self.parameters else ""
         if len(self.data.moving_bodies) > MOST_DRAWN:
             return heading + parameters

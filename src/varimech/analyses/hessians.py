@@ -144,7 +144,7 @@ def second_derivatives(
 
 def _backward(method: str, objectives: int, parameters: int) -> bool:
     """Whether second derivatives are computed backward over forward: where that is
-    said, or faster.
+    asked for, or faster.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -171,12 +171,10 @@ def _side_by_side(
         workers(os.cpu_count()) as (pool, stop),
     ):
         first, seconds = solver.run_second(task, ρ, directions[0])
-        directions = [first]
+        derivatives = [first]
         report(1)
         began, stoppable = time.perf_counter(), replace(task, stop=stop)
-        for derivatives, _ in pool.map(
-            lambda d: solver.run_second(stoppable, ρ, d), directions[1:]
-        ):
-            directions.append(derivatives)
-            report(len(directions))
-        return directions, seconds + time.perf_counter() - began
+        for each, _ in pool.map(lambda d: solver.run_second(stoppable, ρ, d), directions[1:]):
+            derivatives.append(each)
+            report(len(derivatives))
+        return derivatives, seconds + time.perf_counter() - began

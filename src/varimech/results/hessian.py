@@ -13,7 +13,7 @@ from ..core.errors import ModelError, unknown_name
 from ..core.messages import PYTHON, Words
 from ..core.symbols import SX
 from ..sensitivity.objective import StateFunction
-from .labels import COMPONENTS, along_time, table_text, with_units
+from .labels import along_time, labels_along, table_text, with_units
 from .result import Description, Result, Variable
 from .run import Run
 
@@ -106,63 +106,44 @@ class Hessian(Result):
                 value=self.method,
                 remedy="call hessian(…, method='forward')",
             )
+        expression = self.run.live.expression(function, name)
+        values, size = self._second_derivatives(expression), expression.numel()
+        dims = ["time", "component"][: 1 if size == 1 else 2]
+        coords = along_time(self.run.time)
+        if size > 1:
+            coords["component"] = labels_along("component", size)
+        coords |= {key: list(self.parameter_names) for key in ("parameter", "parameter2")}
+        return xr.DataArray(
+            values if size > 1 else values[:, 0],
+            coords=coords,
+            dims=[*dims, "parameter", "parameter2"],
+            name=name,
+            attrs={"units": f"({unit}) per parameter units"},
+        )
+
+    def _second_derivatives(self, expression: SX) -> np.ndarray:
+        """Of an expression of the state: (time, component, parameter, parameter), symmetric."""
         live = self.run.live
-        e, T, indices = live.equations, live.trajectory, live.indices
-        expression = live.expression(function, name)
-        size = expression.numel()
-        assert T.sensitivities is not None
-        n, p, count = e.packed.numel(), len(indices), T.time.size
-        u, seeds = ca.vertcat(e.packed, e.ρ), np.eye(e.ρ.numel())[:, indices]
+        e, T, p = live.equations, live.trajectory, len(live.indices)
+        assert T.sensitivities is not None and self.second_states is not None
+        n, m = e.packed.numel(), e.ρ.numel()
+        u, seeds = ca.vertcat(e.packed, e.ρ), np.eye(m)[:, live.indices]
         first, second, both = SX.sym("i", n), SX.sym("j", n), SX.sym("ij", n)
-        change = [SX.sym("ρ'", e.ρ.numel()) for _ in range(2)]
+        change = [SX.sym("ρ'", m) for _ in range(2)]
         along = ca.jtimes(expression, u, ca.vertcat(first, change[0]))
         curvature = ca.jtimes(along, u, ca.vertcat(second, change[1])) + ca.jtimes(
             expression, e.packed, both
         )
         symbols, turns = live.turns_in(expression)
-        f = ca.Function(
-            "curvature",
-            [e.packed, first, second, both, *change, e.ρ, e.t, *symbols],
-            [ca.densify(curvature)],
-        )
-        values = np.zeros((count, size, p, p))
-        for i in range(p):
-            for j in range(p):
-                tangents = (
-                    T.sensitivities[:, :, i].T,
-                    T.sensitivities[:, :, j].T,
-                    self.second_states[:, :, i, j].T,
-                )
-                given = (
-                    seeds[:, i],
-                    seeds[:, j],
-                    live.parameters,
-                    T.time[None, :],
-                    *[n.T for n in turns],
-                )
-                values[:, :, i, j] = np.array(f(T.states.T, *tangents, *given)).T
-        coords = along_time(T.time)
-        dims = ["time"]
-        if size > 1:
-            coords["component"], dims = (
-                list(COMPONENTS[:size]) if size <= 3 else list(range(size)),
-                ["time", "component"],
-            )
-        else:
-            values = values[:, 0]
-        coords |= {
-            "parameter": list(self.parameter_names),
-            "parameter2": list(self.parameter_names),
-        }
-        symmetric = (values + np.swapaxes(values, -1, -2)) / 2
-        attrs = {"units": f"({unit}) per parameter units"}
-        return xr.DataArray(
-            symmetric,
-            coords=coords,
-            dims=[*dims, "parameter", "parameter2"],
-            name=name,
-            attrs=attrs,
-        )
+        inputs = [e.packed, first, second, both, *change, e.ρ, e.t, *symbols]
+        f = ca.Function("curvature", inputs, [ca.densify(curvature)])
+        S, S2 = T.sensitivities, self.second_states
+        rest = (live.parameters, T.time[None, :], *[n.T for n in turns])
+        values = np.zeros((T.time.size, expression.numel(), p, p))
+        for i, j in np.ndindex(p, p):
+            tangents = (S[:, :, i].T, S[:, :, j].T, S2[:, :, i, j].T, seeds[:, i], seeds[:, j])
+            values[:, :, i, j] = np.array(f(T.states.T, *tangents, *rest)).T
+        return (values + np.swapaxes(values, -1, -2)) / 2
 
     def to_dataframe(self, objective: str | None = None) -> pd.DataFrame:
         """The Hessian of one objective as a table.

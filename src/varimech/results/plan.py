@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ModelError
+from ..core.markup import counted
 from ..model.beam import Beam
 from ..model.conditions import Axis
 from ..model.joint import Joint
@@ -37,19 +38,6 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
     joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
     numbers of things of each kind, `efforts` the units of drivers, `states` those of states.
     """
-    bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
-    shapes = [
-        (
-            "beam" if isinstance(b, Beam) else "body",
-            b.name,
-            [model.points_of(b)[p].label for p in b.spine],
-        )
-        for b in bodies
-    ]
-    for force in model.forces.values():
-        between, shape = force.span(), force.drawn_as()
-        if between is not None and shape is not None:
-            shapes.append((shape, force.name, [between.first.label, between.second.label]))
     joints = [
         {
             "kind": j.kind,
@@ -72,7 +60,7 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
         if name == "com"
     ]
     return {
-        "shapes": shapes,
+        "shapes": _shapes(model),
         "labels": {label: name for name, label in point_aliases(model).items()},
         "fixed": [p.label for p in model.points_of(model.ground).values()],
         "joints": joints,
@@ -95,15 +83,45 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
         },
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
-        "counts": {
-            "rigid bodies": len(model.moving_bodies) - len(model.beams),
-            "beams": len(model.beams),
-            "joints": len(model.joints),
-            "forces": len(model.forces),
-            "drivers": len(model.drivers),
-            "parameters": len(model.parameter_set.parameters),
-        },
+        "counts": element_counts(model),
     }
+
+
+def _shapes(model: ModelData) -> list[tuple[str, str, list[str]]]:
+    """Bodies, beams and forces between two points: kind, name and points of each."""
+    shapes = [
+        (
+            "beam" if isinstance(b, Beam) else "body",
+            b.name,
+            [model.points_of(b)[p].label for p in b.spine],
+        )
+        for b in model.moving_bodies
+        if len(b.spine) > 1
+    ]
+    for force in model.forces.values():
+        between, shape = force.span(), force.drawn_as()
+        if between is not None and shape is not None:
+            shapes.append((shape, force.name, [between.first.label, between.second.label]))
+    return shapes
+
+
+def element_counts(model: ModelData) -> dict[str, int]:
+    """Numbers of elements of each kind, and of parameters."""
+    return {
+        "rigid bodies": len(model.moving_bodies) - len(model.beams),
+        "beams": len(model.beams),
+        "joints": len(model.joints),
+        "forces": len(model.forces),
+        "drivers": len(model.drivers),
+        "parameters": len(model.parameter_set.parameters),
+    }
+
+
+def composition(dimension: int, counts: Mapping[str, int]) -> list[str]:
+    """Planar or spatial, and what `element_counts` counts, as text."""
+    ones = {name: name.removesuffix("s") for name in counts} | {"rigid bodies": "rigid body"}
+    parts = [counted(n, ones[name], name) for name, n in counts.items() if n]
+    return ["planar" if dimension == 2 else "spatial", *parts]
 
 
 def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:

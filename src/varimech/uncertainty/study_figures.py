@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.markup import counted
-from ..plotting.figure import COLOURS, INK, new_figure, quiet
+from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,13 +58,7 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
             _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
             quiet(ax)
             ax.margins(x=0)
-        right.legend(
-            frameon=False,
-            fontsize=9,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            borderaxespad=0.3,
-        )
+        legend_beside(right)
     for column in axes.T:
         figure.align_ylabels(column)
         column[-1].set_xlabel("time (s)")
@@ -140,9 +134,7 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
         ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")
         ax.set_ylabel(f"{name} ({unit})" if unit else name)
         quiet(ax)
-    axes[0].legend(
-        frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3
-    )
+    legend_beside(axes[0])
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("time (s)")
     axes[-1].margins(x=0)
