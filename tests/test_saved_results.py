@@ -50,7 +50,7 @@ KINDS: dict[str, Callable[[], Result]] = {
     "Ensemble": ensemble,
     "Moments": lambda: problem().moments(TOLERANCE),
     "Study": lambda: problem().monte_carlo(TOLERANCE, samples=16, executor=1),
-    "Optimum": lambda: problem().optimize({"L": (0.8, 1.2)}),
+    "Optimum": lambda: problem().optimize("L", bounds={"L": (0.8, 1.2)}),
     "Fit": fit,
     "Certificate": lambda: problem().certify(),
     "SobolIndices": lambda: problem().openturns(TOLERANCE).sobol(samples=16),

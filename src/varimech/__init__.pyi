@@ -85,4 +85,5 @@ from .uncertainty.reliability import Reliability as Reliability
 from .uncertainty.sobol import SobolIndices as SobolIndices
 from .uncertainty.study import Study as Study
 
+__all__: list[str]
 __version__: str

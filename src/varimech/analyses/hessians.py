@@ -90,7 +90,7 @@ def hessian_product(
 
     if not objectives:
         raise ModelError(
-            "there is no objective", element="hessian_product", remedy="give at least one"
+            "there is no objective", element="hessian_product", remedy="give at least one objective"
         )
     adjoint = _backward(method, len(objectives), len(indices))
     if not isinstance(along, Mapping):
