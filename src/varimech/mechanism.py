@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, final
 from .analyses.hessians import MEMORY
 from .analyses.motion import simulate
 from .analyses.simulation import Values, simulation
-from .analyses.solvers import ModelSolvers, Wrt
+from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, VarimechError
 from .core.markup import html_heading, html_table, html_text, shown
 from .elements.builder import Model
 from .plotting.figure import picture
 from .problem import Problem, ProblemOptions, stated
+from .results.labels import Wrt
 from .results.plan import composition, element_counts
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS

@@ -17,10 +17,11 @@ from .analyses.gradients import gradient
 from .analyses.hessians import MEMORY, hessian, hessian_product
 from .analyses.motion import simulate
 from .analyses.simulation import Simulation, Values, simulation
-from .analyses.solvers import ModelSolvers, Wrt
+from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, unknown_name
 from .core.markup import Displayed, html_heading, html_table
 from .optimization.quantities import Goal, Goals, named_goals, scalars_of
+from .results.labels import Wrt
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
 from .sensitivity.objective import Objective

@@ -15,6 +15,7 @@ from ..core.errors import ModelError, check_numbers
 from ..core.schedule import Schedule
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter
+from ..results.labels import Wrt
 from ..results.live_run import LiveRun
 from ..results.run import Run
 from ..schemes import Method, choose
@@ -23,9 +24,6 @@ from ..sensitivity.objective_functions import counted_angles
 
 if TYPE_CHECKING:
     from ..solving.solver import Solver
-
-Wrt = Sequence[str | Parameter] | str | Parameter | None
-"""Parameters to differentiate for: one, several, or "all"."""
 
 
 class ModelSolvers:

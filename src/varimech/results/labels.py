@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.symbols import SX
+from ..model.parameter import Parameter
 from .saving import BEAM_PARTS, unit_of
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 COMPONENTS = ("x", "y", "z")
+Wrt = Sequence[str | Parameter] | str | Parameter | None
+"""Parameters to differentiate for: one, several, or "all"."""
 
 
 def shape_of(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:

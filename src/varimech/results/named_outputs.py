@@ -21,6 +21,7 @@ from ..sensitivity.objective import StateFunction, checked_callable
 from .catalog import ENERGIES, OUTPUTS, names_of
 from .labels import (
     BEAM_PARTS,
+    Wrt,
     along_time,
     derivative_units,
     labels_along,
@@ -97,7 +98,7 @@ class NamedOutputs(Result):
             )
         return self._coordinate("parameter")
 
-    def position(self, point: str, *, wrt: Any = None) -> xr.DataArray:
+    def position(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Position of a point.
 
         Args:
@@ -109,7 +110,7 @@ class NamedOutputs(Result):
         """
         return self._output("position", point, wrt)
 
-    def velocity(self, point: str, *, wrt: Any = None) -> xr.DataArray:
+    def velocity(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Velocity of a point.
 
         Args:
@@ -121,7 +122,7 @@ class NamedOutputs(Result):
         """
         return self._output("velocity", point, wrt)
 
-    def acceleration(self, point: str, *, wrt: Any = None) -> xr.DataArray:
+    def acceleration(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Acceleration of a point.
 
         Args:
@@ -133,7 +134,7 @@ class NamedOutputs(Result):
         """
         return self._output("acceleration", point, wrt)
 
-    def angle(self, name: str, *, wrt: Any = None) -> xr.DataArray:
+    def angle(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Angle of a planar body or of a joint, without jumps.
 
         It begins with the value given at the start, or else with one in (−π, π]. Whole turns
@@ -149,7 +150,7 @@ class NamedOutputs(Result):
         """
         return self._output("angle", name, wrt)
 
-    def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
+    def angular_velocity(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Angular velocity of a body, or rate of a joint's angle.
 
         Args:
@@ -163,7 +164,7 @@ class NamedOutputs(Result):
             "body_angular_velocity" if self._turns_in_space(name) else "angular_velocity", name, wrt
         )
 
-    def angular_acceleration(self, name: str, *, wrt: Any = None) -> xr.DataArray:
+    def angular_acceleration(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Angular acceleration of a body or of a joint's angle.
 
         Args:
@@ -179,7 +180,7 @@ class NamedOutputs(Result):
             wrt,
         )
 
-    def displacement(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
+    def displacement(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Displacement along a sliding joint.
 
         Args:
@@ -191,7 +192,7 @@ class NamedOutputs(Result):
         """
         return self._output("displacement", joint, wrt)
 
-    def displacement_rate(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
+    def displacement_rate(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Rate of the displacement along a sliding joint.
 
         Args:
@@ -203,7 +204,7 @@ class NamedOutputs(Result):
         """
         return self._output("displacement_rate", joint, wrt)
 
-    def rotation(self, body: str, *, wrt: Any = None) -> xr.DataArray:
+    def rotation(self, body: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Rotation matrix of a body; its columns are the body's axes.
 
         Args:
@@ -215,7 +216,7 @@ class NamedOutputs(Result):
         """
         return self._output("rotation", body, wrt)
 
-    def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
+    def reaction(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Force of a joint on its second body, in global components.
 
         Args:
@@ -230,7 +231,7 @@ class NamedOutputs(Result):
         """
         return self._load("reaction", joint, wrt)
 
-    def reaction_torque(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
+    def reaction_torque(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Torque of a joint on its second body about the joint's point.
 
         Args:
@@ -245,7 +246,7 @@ class NamedOutputs(Result):
         """
         return self._load("reaction_torque", joint, wrt)
 
-    def effort(self, driver: str, *, wrt: Any = None) -> xr.DataArray:
+    def effort(self, driver: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Force or torque of a driver, positive where it increases what it drives.
 
         Args:
@@ -257,7 +258,7 @@ class NamedOutputs(Result):
         """
         return self._load("effort", driver, wrt)
 
-    def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:
+    def multiplier(self, constraint: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Lagrange multiplier of a constraint of the equations.
 
         Args:
@@ -278,7 +279,7 @@ class NamedOutputs(Result):
             )
         return array
 
-    def axial_force(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
+    def axial_force(self, beam: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Axial force in each segment of a beam; tension is positive.
 
         Args:
@@ -290,7 +291,7 @@ class NamedOutputs(Result):
         """
         return self._output("axial_force", beam, wrt)
 
-    def bending_moment(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
+    def bending_moment(self, beam: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Bending moment at each node between the ends of a beam.
 
         Args:
@@ -304,7 +305,7 @@ class NamedOutputs(Result):
         """
         return self._output("bending_moment", beam, wrt)
 
-    def energy(self, kind: str = "total", *, wrt: Any = None) -> xr.DataArray:
+    def energy(self, kind: str = "total", *, wrt: Wrt = None) -> xr.DataArray:
         """Energy of the mechanism.
 
         Args:
@@ -318,7 +319,7 @@ class NamedOutputs(Result):
             raise unknown_name("kind of energy", kind, ENERGIES)
         return self._output("energy", kind, wrt)
 
-    def state(self, name: str, *, wrt: Any = None) -> xr.DataArray:
+    def state(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
         """State or coordinate that an element owns.
 
         Args:
@@ -330,7 +331,7 @@ class NamedOutputs(Result):
         """
         return self._output("state", name, wrt)
 
-    def distance(self, first: str, second: str, *, wrt: Any = None) -> xr.DataArray:
+    def distance(self, first: str, second: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Distance between two points.
 
         Args:
@@ -357,7 +358,7 @@ class NamedOutputs(Result):
         self,
         function: StateFunction | str,
         *,
-        wrt: Any = None,
+        wrt: Wrt = None,
         name: str = "output",
         unit: str = "",
     ) -> xr.DataArray:
@@ -440,7 +441,7 @@ class NamedOutputs(Result):
         units = {known.get(name) for name in names} if kind in by_name else set()
         return next(iter(units)) or OUTPUTS[kind].unit if len(units) == 1 else OUTPUTS[kind].unit
 
-    def _output(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
+    def _output(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
         what = OUTPUTS[kind]
         if not isinstance(name, (str, Named)):
             raise ModelError(
@@ -473,7 +474,7 @@ class NamedOutputs(Result):
                 array = array.dropna(dim, how="all")
         return array if chosen is None else array.sel(parameter=chosen)
 
-    def _load(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
+    def _load(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
         """An output whose components may not be unique: its attribute `not_unique` names them, and
         a warning who shares them.
         """
@@ -498,7 +499,7 @@ class NamedOutputs(Result):
         }
 
     def _labelled(
-        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any
+        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Wrt
     ) -> xr.DataArray:
         import xarray as xr
 
@@ -528,7 +529,7 @@ class NamedOutputs(Result):
         )
         return array.sel(parameter=chosen)
 
-    def _selected(self, wrt: Any) -> Any:
+    def _selected(self, wrt: Wrt) -> Any:
         known = self.parameter_names
         if not known:
             raise ModelError(

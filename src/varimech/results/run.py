@@ -19,7 +19,7 @@ from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
 from .array_outputs import ArrayOutputs
 from .catalog import ENERGIES, OUTPUTS
-from .labels import axis_label, curve_label, derivative_label
+from .labels import Wrt, axis_label, curve_label, derivative_label
 from .plan import sliders_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Run(ArrayOutputs):
     def plot(
         self,
         *,
-        wrt: Any = None,
+        wrt: Wrt = None,
         title: str | None = None,
         style: str | None = None,
         **outputs: Any,
@@ -108,7 +108,7 @@ class Run(ArrayOutputs):
         heading = ("" if style else self.info["mechanism"]) if title is None else title
         return line_figure(self.panels(wrt=wrt, **outputs), title=heading, style=style)
 
-    def panels(self, *, wrt: Any = None, **outputs: Any) -> list[Panel]:
+    def panels(self, *, wrt: Wrt = None, **outputs: Any) -> list[Panel]:
         """Named outputs as labelled curves: what `plot` draws.
 
         Args:
