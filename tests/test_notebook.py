@@ -69,7 +69,7 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
         np.interp(at, gradient.time, gradient.run.angle("rod").to_numpy()),
     )
     return {
-        "mechanism": (m, 1, "planar, 1 body, 1 joint"),
+        "mechanism": (m, 1, "planar, 1 rigid body, 1 joint"),
         "parameters": (m.parameters, 0, "± 0.01 (3σ)"),
         "run": (gradient.run, 2, "50 steps"),
         "at rest": (m.equilibrium(), 1, "equilibrium"),

@@ -525,7 +525,7 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
     with pytest.raises(vm.ModelError, match="must map outputs to names"):
         vm.report(path, gradient, show=["2"])  # type: ignore[arg-type]
     with pytest.raises(
-        vm.ModelError, match="no measure is called 'positon'; did you mean 'position'"
+        vm.ModelError, match="no output is called 'positon'; did you mean 'position'"
     ):
         vm.report(path, gradient, show={"positon": ["P"]})
     with pytest.raises(vm.ModelError, match="no point is called 'Q'"):

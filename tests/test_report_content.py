@@ -182,7 +182,7 @@ def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     assert "version of casadi" in found.text
     m.ground_point("elsewhere", (1, 1))  # now it is another mechanism
     assert Content(study).animation["points"] == found.animation["points"]
-    with pytest.raises(vm.ModelError, match="has been changed since this study was made"):
+    with pytest.raises(vm.ModelError, match="has been changed since; make the study anew"):
         replace(study).run
     assert Content(replace(study)).data["animation"] is None
     again = pickle.loads(pickle.dumps(study))

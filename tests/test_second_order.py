@@ -110,7 +110,9 @@ def check(
     first = m.sensitivity(named, names, backend="interpreted", **how)
     for H in (forward, backward):
         np.testing.assert_allclose(H.values, first.values, rtol=1e-12)
-        np.testing.assert_allclose(H.slopes * scale, first.gradient * scale, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(
+            H.gradient_array * scale, first.gradient * scale, rtol=1e-9, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_oscillator(damping: float, way: str) -> None:
     H = oscillator(damping).hessian(
         place, duration=t, tolerance=1e-13, method=way, backend="interpreted"
     )
-    for found, expected in zip((H.psi, H.slopes, H.curvatures[0]), exact, strict=True):
+    for found, expected in zip((H.psi, H.gradient_array, H.curvatures[0]), exact, strict=True):
         np.testing.assert_allclose(found.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
 
 

@@ -82,7 +82,11 @@ class VarimechError(Exception):
         self.remedy = remedy
 
     def without_remedy(self) -> str:
-        """What is wrong, in the words of the interface."""
+        """What is wrong, as the interface writes it.
+
+        Returns:
+            The message without its remedy.
+        """
         problem = rendered(self.problem, self.words)
         if self.shown:
             known = self.value is not UNKNOWN

@@ -54,7 +54,15 @@ class Tolerance:
         return self.width / self.sigmas
 
     def in_unit_of(self, name: str, unit: str) -> Tolerance:
-        """The same with its width as a number."""
+        """The same tolerance with its width as a number.
+
+        Args:
+            name: name of the parameter, for messages.
+            unit: its unit.
+
+        Returns:
+            The tolerance.
+        """
         if not isinstance(self.width, str):
             return self
         return Tolerance(_number(name, self.width, unit, "tolerance"), self.sigmas)
@@ -105,8 +113,16 @@ class Parameter:
         return self._value
 
     def check(self, value: Any) -> float:
-        """Return the value, which may be a quantity in text, as a float if this parameter may take
-        it, else raise `ModelError`.
+        """Convert a value of this parameter to a number and check it.
+
+        Args:
+            value: a number in the parameter's unit, or a quantity as text, such as "30 mm".
+
+        Returns:
+            The value in the parameter's unit.
+
+        Raises:
+            ModelError: for what is no finite number, or outside the bounds.
         """
         number = _finite(self.name, _number(self.name, value, self.unit, "value"), self.unit)
         lower, upper = self.bounds

@@ -234,12 +234,26 @@ class Fit(Result):
         return self.curve_run(self.x)
 
     def curve_run(self, x: np.ndarray) -> Run:
-        """A differentiated run for other values."""
+        """A differentiated run on a fine grid for other values.
+
+        Args:
+            x: values of the fitted parameters.
+
+        Returns:
+            The run.
+        """
         fine = self.evaluator.simulation.with_options(output=None)
         return replace(self.evaluator, simulation=fine).gradient(x).run
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """Data with the fitted curves and their confidence bands; `style="paper"` for a paper."""
+        """Plot data with the fitted curves and their confidence bands.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+        """
         from ..plotting.style import in_style
         from .design_figures import draw_fit
 

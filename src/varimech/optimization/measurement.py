@@ -58,6 +58,9 @@ def measurement(
     Raises:
         ModelError: if shapes do not match or numbers are not finite.
 
+    Returns:
+        A `Measurement`, for `Mechanism.fit`.
+
     >>> import varimech as vm
     >>> angles = [0.98, 0.93, 0.85]
     >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], angles, unit="rad")

@@ -328,7 +328,14 @@ class Optimum(Result):
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """Before and after over time, and the search; `style="paper"` for a paper."""
+        """Plot outputs before and after, and the progress of the search.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+        """
         from ..plotting.style import in_style
         from .design_figures import draw_optimum
 

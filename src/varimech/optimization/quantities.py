@@ -49,6 +49,9 @@ def path(function: StateFunction | str, *, unit: str = "") -> Path:
         function: function of the state, or an expression as text.
         unit: its unit.
 
+    Returns:
+        A path; bound it with <=, >=, `between` or `equals`.
+
     >>> import varimech as vm
     >>> clearance = vm.path(lambda s: s.position("P")[1], unit="m") >= 0.02
     """
@@ -61,6 +64,9 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     Args:
         function: function of the state, or an expression as text.
         unit: its unit.
+
+    Returns:
+        An objective to minimise, or to bound with <=.
 
     >>> import varimech as vm
     >>> smoothest = vm.peak(lambda s: vm.norm(s.acceleration("P")), unit="m/s²")

@@ -50,6 +50,12 @@ def line_figure(
         title: title of the figure.
         xlabel: label of the horizontal axis.
         style: "paper" for a figure in the format of a paper; it has a title only if one is given.
+
+    Returns:
+        A figure.
+
+    Returns:
+        A figure.
     """
     figure = new_figure(7.0, 1.0 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]

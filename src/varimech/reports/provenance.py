@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.markup import counted
 from ..model.parameter import Parameter, Tolerance
+from ..results.plan import composition
 from ..results.run import Run, step_text
 from .encoding import printed
 from .outputs import at_most_times, energy_plots
@@ -17,21 +18,11 @@ from .plots import Plots
 from .tables import facts, folded, section, table
 
 LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
-ONE = {
-    "rigid bodies": "rigid body",
-    "beams": "beam",
-    "joints": "joint",
-    "forces": "force",
-    "drivers": "driver",
-    "parameters": "parameter",
-}
 
 
 def summary(run: Run) -> str:
     """One line about the mechanism: its elements, and its degrees of freedom if known."""
-    kind = "planar" if run.info["dimension"] == 2 else "spatial"
-    counts = run.drawing_plan.get("counts", {})
-    parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
+    kind, *parts = composition(run.info["dimension"], run.drawing_plan.get("counts", {}))
     if dofs := _dofs(run):
         parts.append(counted(dofs, "degree of freedom", "degrees of freedom"))
     return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LISTED = 12
-"""Cut joints, drivers, or joints of a loop that are written out."""
+"""Cut joints, drivers, or joints of a loop that are listed."""
 
 
 @dataclass(frozen=True)
-class Hanging:
-    """How a body hangs on the tree."""
+class TreeLink:
+    """A body with its parent in the tree and the joint between them."""
 
     body: str
     parent: str
@@ -72,7 +72,7 @@ class Topology(Displayed):
     """
 
     mechanism: str
-    bodies: tuple[Hanging, ...]
+    bodies: tuple[TreeLink, ...]
     """Parents before their children."""
     closures: tuple[Closure, ...]
     drivers: tuple[str, ...]
@@ -89,7 +89,7 @@ class Topology(Displayed):
 
     @property
     def tree(self) -> dict[str, tuple[str, str | None]]:
-        """Body → the body it hangs on, and the joint; the ground and None for a body
+        """Body → its parent and the joint; the ground and None for a body
         that is free.
         """
         return {body.body: (body.parent, body.joint) for body in self.bodies}
@@ -131,7 +131,12 @@ class Topology(Displayed):
         return max(depths.values())
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All of it as plain data.
+
+        Returns:
+            Bodies, tree, cut joints with their loops, drivers, and numbers of coordinates and
+            equations.
+        """
         return {
             "mechanism": self.mechanism,
             "coordinates": self.coordinates,
@@ -148,8 +153,14 @@ class Topology(Displayed):
         }
 
     def draw(self, *, style: str | None = None) -> Figure:
-        """A picture: bodies in layers by their depth, the joints of the tree as lines, those that
-        are cut as dashed curves.
+        """Draw bodies in layers by their depth, tree joints as lines and cut joints as dashed
+        curves.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
         """
         chords = [Chord(f"{c.kind} {c.joint}", *c.bodies) for c in self.closures]
         figure = draw_tree(
@@ -211,14 +222,14 @@ class Topology(Displayed):
         return ", ".join([coordinates, *(shares or ["no equations"])])
 
     def _branches(self) -> list[Branch]:
-        found = [Branch("ground", "", "", "ground")]
+        branches = [Branch("ground", "", "", "ground")]
         for b in self.bodies:
             parent, label = ("", "free") if b.joint is None else (b.parent, f"{b.kind} {b.joint}")
             note = ", ".join(b.coordinates) + (
                 " (reversed)" if b.reversed and b.coordinates else ""
             )
-            found.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
-        return found
+            branches.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
+        return branches
 
 
 def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
@@ -228,7 +239,7 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
     tree = spanning_tree(model, cut)
     sizes = closure_sizes(tree)
     closures = tuple(_closure(tree, joint, sizes[joint.name]) for joint in tree.cuts)
-    links = tuple(_hanging(link) for link in tree.links)
+    links = tuple(_tree_link(link) for link in tree.links)
     return Topology(model.name, links, closures, tuple(model.drivers), _couplings(model))
 
 
@@ -239,21 +250,21 @@ def _couplings(model: ModelData) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _hanging(link: Link) -> Hanging:
+def _tree_link(link: Link) -> TreeLink:
     joint, body = link.joint, link.body
     names, euler = coordinate_names(joint, body), motion_of(joint, body).has_euler_parameters
     name, kind = (None, "free") if joint is None else (joint.name, joint.kind)
-    return Hanging(body.name, link.parent.name, name, kind, not link.forward, names, euler)
+    return TreeLink(body.name, link.parent.name, name, kind, not link.forward, names, euler)
 
 
 def _closure(tree: SpanningTree, joint: Joint, equations: int) -> Closure:
     first, second = joint.bodies
     carrier = tree.carrier(joint.bodies)
-    ways = [
+    paths = [
         [tree.link_of[b] for b in path[: path.index(carrier)]]
         for path in (tree.path(first), tree.path(second))
     ]
-    links = [*reversed(ways[0]), None, *ways[1]]
+    links = [*reversed(paths[0]), None, *paths[1]]
     joints = [joint if link is None else link.joint for link in links]
     free = [link.body.name for link in links if link is not None and link.joint is None]
     loop = tuple(j.name for j in joints if j is not None)

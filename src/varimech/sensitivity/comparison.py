@@ -27,7 +27,18 @@ class Comparable:
     __gt__ = __ge__
 
     def between(self, lower: float, upper: float) -> Constraint:
-        """Bounded on both sides."""
+        """Bound the quantity on both sides.
+
+        Args:
+            lower: lower bound, in the unit of the quantity.
+            upper: upper bound, larger than the lower one.
+
+        Returns:
+            The constraint.
+
+        Raises:
+            ModelError: unless lower < upper.
+        """
         low, high = _number("between", lower), _number("between", upper)
         if not low < high:
             raise ModelError(
@@ -37,7 +48,14 @@ class Comparable:
         return Constraint(self, low, high)
 
     def equals(self, value: float) -> Constraint:
-        """Held at a value (`==` compares objects in Python)."""
+        """Hold the quantity at a value (`==` compares objects in Python).
+
+        Args:
+            value: in the unit of the quantity.
+
+        Returns:
+            The constraint.
+        """
         number = _number("equals", value)
         return Constraint(self, number, number)
 

@@ -137,7 +137,7 @@ class Runs:
     def _recorded(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """Result of a computation; its error, if any, is recorded."""
         try:
-            self.simulation.check_unchanged("; call openturns(…) again")
+            self.simulation.check_unchanged("call openturns(…) again")
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:

@@ -105,6 +105,9 @@ class GlobalStudy:
 
         Raises:
             ModelError: if an argument is invalid.
+
+        Returns:
+            Indices by objective and parameter.
         """
         from .sobol import sampled_sobol
 

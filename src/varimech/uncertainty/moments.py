@@ -90,7 +90,11 @@ class Moments(Result):
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
             | {
-                "contributions": ((*dims, "parameter"), contributions(self.values, g, C)),
+                "contributions": (
+                    (*dims, "parameter"),
+                    contributions(self.values, g, C),
+                    {"units": ""},
+                ),
                 "horizon": ("objective", self.horizons, {"units": "s"}),
             },
             coords=coords,
@@ -120,12 +124,21 @@ class Moments(Result):
         return horizon(self.time, self.errors, self.accuracy)
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        """Mean ± a number of standard deviations.
+
+        Args:
+            sigmas: that number.
+
+        Returns:
+            `lower` and `upper`, (time, objective).
+        """
         return bands_about(self.mean, self.std, sigmas)
 
     def table(self) -> pd.DataFrame:
-        """At the end of the run: a row a parameter for each objective, those first that add most to
-        its variance.
+        """Mean, standard deviation and contribution of each parameter at the end of the run.
+
+        Returns:
+            A row for each objective and parameter, the largest contribution first.
         """
         import pandas as pd
 
@@ -149,9 +162,16 @@ class Moments(Result):
         return pd.DataFrame(rows)
 
     def plot(self, sigmas: float = 3.0, *, style: str | None = None) -> Figure:
-        """A row an objective: its mean with a band of so many standard deviations, and these with
-        what each parameter has in them; what lies beyond the horizon is grey; `style="paper"` for a
-        paper.
+        """Plot means with a band of standard deviations, and the contribution of each parameter.
+
+        Times beyond the horizon are grey.
+
+        Args:
+            sigmas: half width of the band in standard deviations.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a row for each objective.
         """
         from ..plotting.style import in_style
         from .study_figures import draw_moments

@@ -246,7 +246,7 @@ def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
     """
 
     def run() -> Run:
-        s.check_unchanged(" this study was made; make it anew")
+        s.check_unchanged("make the study anew")
         began = time.perf_counter()
         task = Task(s.schedule, {}, None, s.backend, False)
         trajectory, ran = solver.run(task, s.ρ)

@@ -111,7 +111,11 @@ class Reliability(Result):
         ).merge(frame.to_xarray())
 
     def table(self) -> pd.DataFrame:
-        """Probabilities, a row a method."""
+        """Probabilities of all methods.
+
+        Returns:
+            A row for each method.
+        """
         import pandas as pd
 
         rows: dict[str, list[float]] = {"FORM": [self.form]}

@@ -139,6 +139,9 @@ class Study(Result):
             of: "mean", "variance", "std", or the probability of a quantile (0.5 for the median).
                 Bounds of a quantile hold whatever the distribution, and are infinite where samples
                 do not reach so far.
+
+        Returns:
+            `lower` and `upper`, (time, objective).
         """
         import xarray as xr
 
@@ -177,17 +180,28 @@ class Study(Result):
             return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
 
     def quantile(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Values below which these shares of the samples lie, to within `resolution`: (time,
-        objective), or (quantile, time, objective). `interval(of=…)` has the bounds of the true
-        quantile.
+        """Quantiles of the samples, to within `resolution`; `interval(of=…)` bounds the true ones.
+
+        Args:
+            probability: one or more.
+
+        Returns:
+            (time, objective), or (quantile, time, objective) for several.
         """
         return self._by_probability("quantile", probability, lambda p: quantile(*self._counts(), p))
 
     def resolution(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Widths of the bins in which these quantiles of the samples lie, by which `quantile` is
-        off at most: (time, objective), or (quantile, time, objective). A bin is no wider than 1/512
-        of the range of the samples, nor than some per cent of the distance from the objective at
-        the means of the parameters.
+        """Largest errors of `quantile`: widths of the bins in which the quantiles lie.
+
+        A bin is no wider than 1/512 of the range of the samples, nor than some per cent of the
+        distance
+        from the objective at the means of the parameters.
+
+        Args:
+            probability: one or more.
+
+        Returns:
+            (time, objective), or (quantile, time, objective) for several.
         """
 
         def width(p: float) -> np.ndarray:
@@ -210,8 +224,17 @@ class Study(Result):
         )
 
     def histogram(self, objective: str | None = None, time: float | None = None) -> xr.DataArray:
-        """How many samples lie in each bin, by the middle of bins: of an objective (the first one)
-        at a stored time (the last one, s).
+        """Numbers of samples in bins.
+
+        Args:
+            objective: its name; the first one if not given.
+            time: a stored time, s; the last one if not given.
+
+        Returns:
+            Counts by the middle of each bin, in the unit of the objective.
+
+        Raises:
+            ModelError: for an unknown objective or a time outside the run.
         """
         import xarray as xr
 
@@ -276,7 +299,14 @@ class Study(Result):
         )
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        """Mean ± a number of standard deviations.
+
+        Args:
+            sigmas: that number.
+
+        Returns:
+            `lower` and `upper`, (time, objective).
+        """
         return bands_about(self.mean, self.std, sigmas)
 
     @property
@@ -311,14 +341,24 @@ class Study(Result):
         )
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
-        """Keep the samples of a chunk that begins with this number."""
+        """Keep the samples of a chunk.
+
+        Args:
+            first: number of its first sample.
+            parameters: (sample, parameter).
+            values: (sample, time × objective).
+        """
         if isinstance(self.kept, Checkpoint):
             self.kept.keep(first, parameters, values)
         elif self.kept is not None:
             self.kept.append((parameters, values))
 
     def table(self) -> pd.DataFrame:
-        """At the end of the run: a row an objective."""
+        """Mean with its 95 % interval, standard deviation and quantiles at the end of the run.
+
+        Returns:
+            A row for each objective.
+        """
         import pandas as pd
 
         last = self.dataset.isel(time=-1)
@@ -334,8 +374,14 @@ class Study(Result):
         return pd.DataFrame(columns, index=pd.Index(self.objective_names, name="objective"))
 
     def plot(self, sigmas: float | None = None, *, style: str | None = None) -> Figure:
-        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`,
-        a band of so many standard deviations; `style="paper"` for a paper.
+        """Plot means with a band that contains 90 % of the samples.
+
+        Args:
+            sigmas: half width of the band in standard deviations instead.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective.
         """
         from ..plotting.style import in_style
         from .study_figures import draw_study
@@ -346,7 +392,11 @@ class Study(Result):
         return described(self)
 
     def last_mean(self) -> Estimate:
-        """The means at the end of the run."""
+        """The means at the end of the run.
+
+        Returns:
+            The estimate, by objective.
+        """
         last = slice(-len(self.objective_names), None)
         return mean_of([g.columns(last) for g in self._known()], controlled=self.corrected)
 
