@@ -16,7 +16,7 @@ from ..model.initial_condition_reader import InitialConditionReader
 from ..model.parameter import Parameter, Parameters
 from ..model.writing import Number, change
 from .methods import ElementMethods, method_of
-from .registry import find_kind
+from .registry import ELEMENTS
 
 
 class Model(ElementMethods):
@@ -123,9 +123,12 @@ class Model(ElementMethods):
 
         def __getattr__(self, name: str) -> Callable[..., Any]:
             """The builder method of a kind that was registered."""
-            kind = find_kind(name)
+            kind = None if name.startswith("_") else ELEMENTS.find(name)
             if kind is None:
                 raise AttributeError(
                     f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
                 )
             return method_of(kind).__get__(self)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *ELEMENTS]

@@ -141,9 +141,9 @@ Shape = Matrix | Vector
 
 
 def names_of(count: int) -> Any:
-    """So many names: one alone, several in brackets."""
+    """So many names: null for none, one alone, several in brackets."""
     if count < 2:
-        return Name if count else None
+        return Name if count else type(None)
     return Pair if count == 2 else Annotated[Names, Field(min_length=count, max_length=count)]
 
 

@@ -11,7 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from ..core.errors import FileError, ModelError, near_names
 from ..core.names import check_name
+from ..core.registry import load_plugins
 from ..elements.builder import Model
+from ..elements.registry import registered
 from ..model.parameter import Tolerance
 from .checking import check_studies
 from .document import SECTIONS, Document, document_class
@@ -44,9 +46,13 @@ def checked(marked: SourceMap) -> Document:
             marked.path,
             1,
         )
+    kinds = registered()
     try:
         return document_class().model_validate(marked.data)
     except ValidationError as error:
+        load_plugins()
+        if registered() != kinds:  # it may have an element of another package
+            return checked(marked)
         raise _told(marked, error) from None
 
 

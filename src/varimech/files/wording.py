@@ -27,9 +27,9 @@ class FileWords(Words):
 
     def call(self, call: Call) -> str:
         """As a section of the file, where it builds a model."""
-        from ..elements.registry import find_kind  # the help of commands needs no elements
+        from ..elements.registry import ELEMENTS  # the help of commands needs no elements
 
-        kind = find_kind(call.method)
+        kind = ELEMENTS.get(call.method)
         section = SECTIONS.get(call.method) if kind is None else kind.file_section
         if section is None:
             return super().call(call)

@@ -31,6 +31,8 @@ class Element(Named, ABC):
     """Where a model file has it: "bodies", "joints", "forces" or "drivers"."""
     reserved: ClassVar[str] = SLASH
     """Characters that its name must not contain."""
+    is_guarded: ClassVar[bool] = False
+    """Whether other packages registered it: each element is tried out (`trial`)."""
 
     def __init__(self, model: ModelData, name: str, given: Mapping[str, Any]):
         self.name = name

@@ -110,11 +110,12 @@ def trial_state(
     *,
     of_a_run: bool = False,
     own: tuple[OwnCoordinate, ...] = (),
+    frames: Mapping[Body, Frame] | None = None,
 ) -> State:
     """A state of free symbols, on which a user's function can be tried at the call; that of a run
     knows accelerations and reactions too. It knows coordinates that elements own, and further ones.
     """
-    frames = trial_frames(parts)
+    frames = trial_frames(parts) if frames is None else frames
     pose: list[SX] = []
     motion: list[SX] = []
     for body in parts.moving_bodies:
@@ -197,36 +198,36 @@ def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -
         raise
 
 
-def as_column(value: Any, size: int, label: str) -> SX:
-    """The result of a user's function as a column vector of the right size."""
+def as_column(value: Any, size: int | None, label: str) -> SX:
+    """The result of a user's function as a column, of the right size if one is given."""
     try:
         column = SX(value.symbol if isinstance(value, Parameter) else value)
     except NOT_SYMBOLIC:
         try:
             column = ca.vertcat(*[SX(v) for v in value])
         except NOT_SYMBOLIC:
-            raise ModelError(
-                f"{label} returned {value!r}, which is neither a number nor a vector of numbers"
-            ) from None
-    if column.numel() != size:
-        wanted = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
-        raise ModelError(f"{label} returned {column.numel()} components; it must return {wanted}")
+            problem = f"returned {value!r}, which is neither a number nor a vector of numbers"
+            raise ModelError(problem, label=label) from None
+    if size not in (None, column.numel()):
+        required = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
+        problem = f"returned {column.numel()} components; it must return {required}"
+        raise ModelError(problem, label=label)
     if any(
         entry.is_constant() and not math.isfinite(float(entry))
         for entry in ca.vertsplit(ca.vec(ca.densify(column)))
     ):
         raise ModelError(
-            f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on"
-            " quantities of the state"
+            "is not finite",
+            label=label,
+            remedy="use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the"
+            " state",
         )
-    return column.reshape((size, 1))
+    return column.reshape((column.numel(), 1))
 
 
 def column_of(function: Callable[[State], Any], state: State, label: str) -> SX:
     """What a user's function gives for a state, a number or a vector, as a column."""
-    value = call_user(function, state, label)
-    size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
-    return as_column(value, size, label)
+    return as_column(call_user(function, state, label), None, label)
 
 
 def function_of_state(

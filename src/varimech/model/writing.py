@@ -28,10 +28,6 @@ expression ("L/2").
 """
 
 
-_TRIED: set[tuple[type[Element], int]] = set()
-"""Kinds of elements whose methods were seen to return what they should, in the plane or in space."""
-
-
 def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
     """A method that changes the model: counted and recorded when it succeeds, without any trace
     when it fails.
@@ -130,8 +126,7 @@ class ModelBuilder:
         name = given.pop("name")
         self.data.check_new(kind.noun(), name, kind.reserved)
         element = kind(self.data, name, given)
-        if (kind, self.dimension) not in _TRIED:
+        if kind.is_guarded:
             try_out(element, self.data)
-            _TRIED.add((kind, self.dimension))
         element.add_to(self.data)
         return element
