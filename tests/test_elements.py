@@ -5,8 +5,14 @@ built in, and refused where something is missing.
 from __future__ import annotations
 
 import inspect
+import json
 import math
+import os
 import pickle
+import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +20,7 @@ import casadi as ca
 import numpy as np
 import pytest
 import write_elements
-from markdown_pages import DOCS, blocks
+from markdown_pages import DOCS
 
 import varimech as vm
 from varimech import elements as el
@@ -172,9 +178,7 @@ def test_outputs_are_those_of_the_coordinates(kind: type[el.Joint], n: int) -> N
 @pytest.fixture
 def screw() -> Any:
     """The screw joint of the documentation, registered."""
-    namespace: dict[str, Any] = {}
-    exec(blocks(DOCS / "extending.md")[0][1], namespace)
-    return namespace["LeadScrew"]
+    return runpy.run_path(str(DOCS / "lead_screw.py"))["LeadScrew"]
 
 
 def test_the_screw_moves_as_its_conditions_say(screw: Any) -> None:
@@ -220,10 +224,59 @@ def test_what_is_registered_is_in_the_schema_and_has_a_method(screw: Any) -> Non
     assert "it" not in m.joints
 
 
+PRESS = """
+varimech: 1
+name: press
+gravity: [0, 0, -9.81]
+parameters: {pitch: 0.2 m}
+ground: {O: [0, 0, 0]}
+bodies:
+  nut: {mass: 2.0, inertia: [0.01, 0.01, 0.005], points: {N: [0, 0, 0]}}
+joints:
+  thread: {lead_screw: [ground.O, nut.N], axis: [0, 0, 1], pitch: pitch}
+start: {angle: {thread: 0.0}}
+studies:
+  objectives: {drop: {final: "displacement('thread')"}}
+  sensitivity: {objectives: [drop], duration: 1.0}
+"""
+
+
+def test_commands_know_elements_of_installed_packages(tmp_path: Path) -> None:
+    """A package is a module, and metadata with its entry point, on the path of Python."""
+    metadata = tmp_path / "lead_screw-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: lead-screw\nVersion: 1.0\n", encoding="utf-8")
+    entry = "[varimech.plugins]\nlead-screw = lead_screw\n"
+    (metadata / "entry_points.txt").write_text(entry, encoding="utf-8")
+    shutil.copy(DOCS / "lead_screw.py", tmp_path)
+    (tmp_path / "press.yaml").write_text(PRESS, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    def command(*arguments: str) -> Any:
+        done = subprocess.run(
+            [sys.executable, "-m", "varimech", *arguments],
+            env={**os.environ, "PYTHONPATH": path},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    assert "LeadScrewEntry" in command("schema")["$defs"]
+    k = 2 * math.pi / 0.2
+    a = 9.81 * 2.0 / (2.0 + 0.005 * k**2)  # m s̈ = −m g + τ k,  I k s̈ = −τ
+    answer = command("sensitivity", "press.yaml", "--json")
+    assert answer["objectives"]["drop"] == pytest.approx(-a / 2, rel=1e-6)
+    exact = -(a**2) * 0.005 * k**2 / (9.81 * 2.0 * 0.2)
+    assert answer["gradient"]["drop"]["pitch"] == pytest.approx(exact, rel=1e-5)
+
+
 def test_a_file_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text("varimech: 1\nname: m\njoints:\n  S: {lead_screw: [a, b]}\n", encoding="utf-8")
-    with pytest.raises(vm.FileError, match=r"m.yaml:4: joints.S: .* does not say what it is"):
+    with pytest.raises(vm.FileError, match=r"m.yaml:4: joints.S: .* is of no known kind"):
         vm.Mechanism.from_file(path)
 
 
@@ -500,7 +553,7 @@ class Disc(el.BodyElement[Any]):
 
     def build(self, model: Any) -> Any:
         inertia = self.mass * self.radius**2 / 2
-        return el.rigid_body(self, self.mass, inertia, {"com": vm.vector(0, 0)}, (), floating=False)
+        return el.rigid_body(self, self.mass, inertia, {"com": vm.vector(0, 0)})
 
 
 class Wind(el.Force):

@@ -335,7 +335,7 @@ STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
         (
             ("P: revolute", "P: revolut"),
             30,
-            "joints.P: 'revolut' does not say what it is: did you mean 'revolute'?",
+            "joints.P: 'revolut' is of no known kind: did you mean 'revolute'?",
         ),
         (
             ("show: {position", "show: {positon"),

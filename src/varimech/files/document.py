@@ -42,9 +42,9 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> A
             hint = (
                 f"did you mean {near[0]!r}?"
                 if near
-                else f"it has one of the keys {', '.join(kinds)}"
+                else f"use one of the keys {', '.join(kinds)}, or install the package that has it"
             )
-            raise ValueError(f"does not say what it is: {hint}")
+            raise ValueError(f"is of no known kind: {hint}")
         return value
 
     union: Any = Union[tuple(Annotated[entry, Tag(name)] for name, entry in kinds.items())]  # noqa: UP007 - made from a table
