@@ -160,11 +160,11 @@ def test_kinds_of_units() -> None:
 )
 def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
     m = crank_slider()
-    before = m.data.revision, len(m.data.sentences), m.data.start_conditions
+    before = m.data.revision, len(m.data.calls), m.data.start_conditions
     with pytest.raises(TypeError) as caught:
         call(m)
     assert says in str(caught.value)
-    assert (m.data.revision, len(m.data.sentences), m.data.start_conditions) == before
+    assert (m.data.revision, len(m.data.calls), m.data.start_conditions) == before
 
 
 @refused(

@@ -11,9 +11,9 @@ from ..core.atomic_files import write_text
 from ..core.errors import Interrupted
 from . import completion as c
 from . import options as o
+from .command_syntax import CommandSyntax
 from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data, run_files
-from .wording import CommandWords
 
 if TYPE_CHECKING:
     from ..results.run import Run
@@ -310,7 +310,7 @@ def optimize(
         }
         better = model_text(request.mechanism, request.kind, request.given, best.parameters)
         files = {"best.yaml": lambda path: write_text(path, better)}
-        text = best.text(CommandWords.of(context.command.params))
+        text = best.text(CommandSyntax.of(context.command.params))
         return StudyOutput(text, data, (best,), files, code=0 if best.converged else 1)
 
     conduct(request, request.executed, describe, as_json=as_json, out=out)

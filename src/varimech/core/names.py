@@ -1,5 +1,5 @@
 """Names that are valid everywhere: in files, tables, drawings, expressions, reports and generated
-source; and texts within C comments.
+source; things that have one; and texts within C comments.
 """
 
 from __future__ import annotations
@@ -84,3 +84,17 @@ def comment_text(text: str) -> str:
         while pair in visible:
             visible = visible.replace(pair, f"{pair[0]} {pair[1]}")
     return visible
+
+
+class Named:
+    """A thing of a mechanism that has a name; `details` follow the name where it is printed."""
+
+    name: str
+
+    @property
+    def details(self) -> str:
+        """What `repr` shows beside the name."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}{self.details}>"

@@ -116,7 +116,7 @@ def register(kind: E) -> E:
 
 def user_kinds(model: ModelData) -> tuple[type[Element], ...]:
     """Kinds of a model that are not built in: other processes need them, too."""
-    used = dict.fromkeys(call.element for call in model.sentences if call.element is not None)
+    used = dict.fromkeys(call.element for call in model.calls if call.element is not None)
     return tuple(kind for kind in used if kind not in BUILT_IN)
 
 

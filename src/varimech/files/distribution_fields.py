@@ -36,7 +36,7 @@ class Spread(BaseModel):
             raise ModelError(f"distribution {name!r} does not take {numbers!r}: {error}") from None
 
 
-def told(distribution: Any) -> dict[str, Any]:
+def distribution_entry(distribution: Any) -> dict[str, Any]:
     """The entry of a distribution.
 
     Raises:

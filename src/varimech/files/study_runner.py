@@ -182,13 +182,13 @@ def _in_si(data: ModelData, given: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
-    if len(told) != 1:
+def _with_constants(what: str, given: dict[str, Any], find: Any) -> Any:
+    if len(given) != 1:
         raise ModelError(
-            f"{what} = {told!r} must be one name with its constants, such as {{newmark: {{gamma:"
+            f"{what} = {given!r} must be one name with its constants, such as {{newmark: {{gamma:"
             " 0.7}}"
         )
-    name, constants = next(iter(told.items()))
+    name, constants = next(iter(given.items()))
     known = find(name)
     try:
         if isinstance(known, Relative):

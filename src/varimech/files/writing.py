@@ -1,4 +1,4 @@
-"""From a mechanism to a file: the sentences that it was written with, sorted into sections."""
+"""From a mechanism to a file: the calls that built it, sorted into sections."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from ..core.expressions import Expression
 from ..core.symbols import SX
 from ..core.units import si_value, split_quantity, words_of
 from ..model.body import Body, Point
-from ..model.call_record import CallRecord
 from ..model.element import Element
 from ..model.fields import Field
 from ..model.joint import Joint
-from ..model.model_data import ModelData
+from ..model.model_data import CallRecord, ModelData
 from ..model.parameter import Parameter, Tolerance
 from ..model.parameter_set import evaluated
 from ..model.sections import Section
 from ..model.user_functions import StateExpression
-from .distribution_fields import told
+from .distribution_fields import distribution_entry
 from .formula import formula, named
 from .source_map import plain
 from .studies import Studies
@@ -78,9 +77,7 @@ class _Writer:
         self._parameters = {p.name: p.symbol for p in parts.parameter_set.parameters.values()}
         self._places = _places(parts)
         self._earlier: set[str] = set()
-        """Parameters that were there when the words at hand were said; a file has all of them
-        before.
-        """
+        """Parameters that existed at the call in hand; a file has all of them before."""
         self._written: list[tuple[str, SX, str]] = []
 
     def document(self, studies: Studies | None) -> dict[str, Any]:
@@ -100,8 +97,8 @@ class _Writer:
                 "start",
             )
         }
-        for sentence in self._parts.sentences:
-            self._take(sections, sentence)
+        for call in self._parts.calls:
+            self._take(sections, call)
         self._check_written()
         data: dict[str, Any] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
         data |= {name: entries for name, entries in sections.items() if entries}
@@ -111,11 +108,11 @@ class _Writer:
             data["studies"] = written
         return data
 
-    def _take(self, sections: dict[str, dict[str, Any]], sentence: CallRecord) -> None:
-        given = dict(sentence.arguments)
-        if sentence.word == "start":
+    def _take(self, sections: dict[str, dict[str, Any]], call: CallRecord) -> None:
+        given = dict(call.arguments)
+        if call.method == "start":
             sections["start"] = self._start(given)
-        elif sentence.word == "parameter":
+        elif call.method == "parameter":
             name = given.pop("name")
             self._earlier.add(name)
             if name in self._values:
@@ -124,7 +121,7 @@ class _Writer:
                     "unit": self._parts.parameter_set.parameters[name].unit,
                 }
             sections["parameters"][name] = self._parameter(given)
-        elif sentence.word == "point":
+        elif call.method == "point":
             body, name = self._name(given["body"]), given["name"]
             place = self._value(given["local"], f"point {name!r}")
             section = (
@@ -132,10 +129,10 @@ class _Writer:
             )
             section[name] = place
         else:
-            assert sentence.element is not None
+            assert call.element is not None
             name = given.pop("name")
-            entry = self._entry(sentence.element, name, given)
-            sections[sentence.element.file_section][name] = entry
+            entry = self._entry(call.element, name, given)
+            sections[call.element.file_section][name] = entry
 
     def _entry(self, kind: type[Element], name: str, given: dict[str, Any]) -> Any:
         label, key, leading = f"{kind.method()} {name!r}", kind.file_key(), kind.leading()
@@ -199,7 +196,7 @@ class _Writer:
             if spread.sigmas != 3.0:
                 entry["sigmas"] = _plain(spread.sigmas)
         elif spread is not None:
-            entry["spread"] = told(spread)
+            entry["spread"] = distribution_entry(spread)
         return entry if len(entry) > 1 else entry["value"]
 
     def _start(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -310,8 +307,8 @@ def _places(parts: ModelData) -> dict[str, list[Point]]:
     """Points by their own names, in the order in which a file makes them."""
     later = {
         (_body_name(s.arguments["body"]), s.arguments["name"])
-        for s in parts.sentences
-        if s.word == "point"
+        for s in parts.calls
+        if s.method == "point"
     } - {("ground", "")}
     first = [p for p in parts.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
     last = [p for p in parts.all_points if p not in first]

@@ -14,9 +14,8 @@ from functools import cache
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..core.names import SLASH
+from ..core.names import SLASH, Named
 from .fields import Field
-from .named import Named
 
 if TYPE_CHECKING:
     from .model_data import ModelData
@@ -94,8 +93,8 @@ class Element(Named, ABC):
         lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Args:", "    name: its name."]
         for field in cls.fields():
             unit = f" ({field.unit})" if field.unit else ""
-            told = f"{field.name}: {field.description.rstrip('.')}{unit}."
-            lines.append(fill(told, 92, initial_indent="    ", subsequent_indent="        "))
+            argument = f"{field.name}: {field.description.rstrip('.')}{unit}."
+            lines.append(fill(argument, 92, initial_indent="    ", subsequent_indent="        "))
         return "\n".join(lines)
 
     @property

@@ -76,7 +76,7 @@ class Joint(Element):
         return self.first.body, self.second.body
 
     @property
-    def told(self) -> str:
+    def details(self) -> str:
         """What it joins."""
         return f" between {self.first.label!r} and {self.second.label!r}"
 

@@ -5,15 +5,17 @@ models through this.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..core.errors import ModelError, unknown_name
 from ..core.names import DOT, SLASH, check_name
 from ..core.symbols import SX
 from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
-from .call_record import CallRecord
 from .conditions import Coincident
 from .driver import Driver
 from .force import ForceLaw
@@ -25,10 +27,21 @@ from .parameter_set import ParameterSet
 from .scalar_outputs import Distance, Slide, Turn, planar_angle
 
 if TYPE_CHECKING:
+    from .element import Element
     from .state import State
 
 PointLike = Point | str
 """A point, or its name: 'body.point', or just 'point' where only one place has that name."""
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """A builder method with the arguments that it was given."""
+
+    method: str
+    arguments: dict[str, Any]
+    element: type[Element] | None = None
+    """What it made, if that is an element."""
 
 
 class ModelData:
@@ -55,8 +68,8 @@ class ModelData:
         self._joint_forces = 0
         """How many of the forces are those of joints."""
         self.start_conditions: Start | None = None
-        self.sentences: list[CallRecord] = []
-        """The words that were said, in their order."""
+        self.calls: list[CallRecord] = []
+        """Calls of builder methods, in their order: model files are written from them."""
         self.revision = 0
         """Counts changes, so that what was derived from an older state of the model is not used
         again.
@@ -80,10 +93,16 @@ class ModelData:
             setattr(kept, name, dict(getattr(self, name)))
         kept._named = {name: list(points) for name, points in self._named.items()}
         kept._groups = dict(self._groups)
-        kept.sentences = list(self.sentences)
+        kept.calls = list(self.calls)
         kept.parameter_set = self.parameter_set.frozen()
         kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept
+
+    def record(self, method: str, arguments: dict[str, Any], element: type[Element] | None) -> None:
+        """Count a change and remember the call, whatever becomes of lists and arrays in it."""
+        kept = {name: _copied(value) for name, value in arguments.items()}
+        self.calls.append(CallRecord(method, kept, element))
+        self.revision += 1
 
     def points_of(self, body: Body) -> dict[str, Point]:
         """Points of a body by name."""
@@ -363,6 +382,14 @@ class ModelData:
             raise ModelError(
                 f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
             )
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copied(each) for each in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _root(groups: dict[Point, Point], point: Point) -> Point:

@@ -265,14 +265,16 @@ def _unit(name: str, value: Any, unit: str) -> str:
     quantity = split_quantity(value) if isinstance(value, str) else None
     own = quantity is not None and quantity[1]
     if unit and not (isinstance(unit, str) and is_si(unit)):
-        told = str(unit)[:60]
-        number = f"a number is in SI units: write '{value} {told}' as a text, or leave the unit out"
+        shown = str(unit)[:60]
+        number = (
+            f"a number is in SI units: write '{value} {shown}' as a text, or leave the unit out"
+        )
         remedy = f"leave it out, the value {value!r} has its own" if own else number
         raise ModelError(
             "is not one of the SI",
             element=f"parameter {name!r}",
             field="unit",
-            value=told,
+            value=shown,
             remedy=remedy,
         )
     return unit or (si_unit(own, f"parameter {name!r}") if own else "")

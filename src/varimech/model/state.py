@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .model_data import ModelData
 
 
-MEASURES_IN_TEXT = (
+OUTPUTS_IN_TEXT = (
     *(
         "position",
         "velocity",
@@ -50,7 +50,7 @@ class Reactions(Protocol):
         ...
 
     def effort(self, driver: str) -> SX:
-        """Force or torque of a driver along its measure."""
+        """Force or torque of a driver along its output."""
         ...
 
 
@@ -200,7 +200,7 @@ class State:
         return self._found_reactions().torque(joint)
 
     def effort(self, driver: str) -> SX:
-        """Force (N) or torque (N·m) of a driver, positive where it pushes its measure up."""
+        """Force (N) or torque (N·m) of a driver, positive where it pushes its output up."""
         return self._found_reactions().effort(driver)
 
     def multiplier(self, constraint: str) -> SX:
@@ -243,12 +243,12 @@ class State:
 
     @property
     def scope(self) -> Scope:
-        """What expressions in text may speak of: time, parameters, energies, and all measures by
+        """What expressions in text may speak of: time, parameters, energies, and all outputs by
         the names they have here.
         """
         scope = self._model.parameter_set.scope_with("t", self.time, "the time")
         functions: dict[str, Callable[..., Any]] = {
-            name: getattr(self, name) for name in MEASURES_IN_TEXT
+            name: getattr(self, name) for name in OUTPUTS_IN_TEXT
         }
         for name in ("axial_force", "bending_moment"):  # numbers in a text are floats
             functions[name] = lambda beam, part=None, name=name: getattr(self, name)(
@@ -261,10 +261,10 @@ class State:
         )
         return Scope(scope.names, functions, scope.ambiguous)
 
-    def measure(self, measure: ScalarOutput) -> SX:
-        """Value of a scalar measure; an angle of a body or joint counts turns."""
-        name = self._model.name_of_angle(measure) if isinstance(measure, Turn) else None
-        return measure.value(self._frames) if name is None else self.angle(name)
+    def output(self, output: ScalarOutput) -> SX:
+        """Value of a scalar output; an angle of a body or joint counts turns."""
+        name = self._model.name_of_angle(output) if isinstance(output, Turn) else None
+        return output.value(self._frames) if name is None else self.angle(name)
 
     def _span(self, first: str, second: str) -> Distance:
         return Distance(self._model.find_point(first), self._model.find_point(second))

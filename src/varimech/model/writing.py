@@ -10,7 +10,6 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .body import Body
-from .call_record import said
 from .driver import Driver
 from .element import Element
 from .force import ForceLaw
@@ -59,9 +58,8 @@ def _changing(
         except BaseException:
             del self.data.parameter_set.requirements[before:]
             raise
-        self.data.revision += 1
         arguments = {name: value for name, value in given.items() if name != "self"}
-        self.data.sentences.append(said(method.__name__, arguments, kind))
+        self.data.record(method.__name__, arguments, kind)
         return result
 
     return changing

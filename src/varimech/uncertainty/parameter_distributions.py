@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
-from ..core.messages import Message, Written
+from ..core.messages import Message, PerInterface
 from ..model.parameter import Parameter
 from .marginals import Marginal, Normal, marginal
 
@@ -171,7 +171,7 @@ def distributions_of(
             "no parameter has a distribution",
             remedy=Message(
                 "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
-                Written(
+                PerInterface(
                     "parameter(…, spread=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
                 ),
                 f"spreads={{{example!r}: varimech.Tolerance(0.01)}}",

@@ -10,13 +10,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..core.messages import BARE, Call, Words, Written, alternatives
+from ..core.messages import BARE, Call, PerInterface, PythonSyntax, alternatives
 
 SECTIONS = {"start": "start", "parameter": "parameters"}
 """Methods that make no element → the key of a model file."""
 
 
-class FileWords(Words):
+class FileSyntax(PythonSyntax):
     """Keys of a model file."""
 
     def argument(self, name: str, value: object = BARE) -> str:
@@ -36,7 +36,7 @@ class FileWords(Words):
         named = ", ".join(self.argument(*each) for each in call.arguments.items())
         return f"{section}: {{{named}}}" if named else f"{section}:"
 
-    def written(self, text: Written) -> str:
+    def per_interface(self, text: PerInterface) -> str:
         """As files write it."""
         return text.file
 
