@@ -128,7 +128,15 @@ def _code(value: object, quoted: bool) -> str:
     return repr(value) if quoted and isinstance(value, str) else str(value)
 
 
+def _numpy_text(value: Any) -> str:
+    import numpy as np  # the help of commands needs no arrays
+
+    if np.ndim(value):
+        return np.array2string(value, separator=", ")
+    return f"{value:g}" if isinstance(value, np.number) else repr(value)
+
+
 def shortened(value: object, most: int = 120) -> str:
     """What the user gave, as code, of long values the beginning."""
-    text = repr(value)
+    text = _numpy_text(value) if type(value).__module__ == "numpy" else repr(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -56,8 +56,8 @@ def distribution_entry(distribution: Any) -> dict[str, Any]:
         numbers = distribution._original_parameters
         return {"distribution": type(distribution).__name__, **_floats(distribution, numbers)}
     raise ModelError(
-        f"the spread {distribution!r} is not a distribution of scipy.stats by its name and numbers;"
-        " model files have only these"
+        f"the spread {distribution!r} is not a distribution of scipy.stats by its name and numbers",
+        remedy="model files have only these",
     )
 
 
@@ -66,11 +66,11 @@ def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
         floats = {key: float(value) for key, value in numbers.items()}
     except TypeError:
         raise ModelError(
-            f"the spread {distribution!r} has arrays for numbers; give single ones"
+            f"the spread {distribution!r} has arrays for numbers", remedy="give single ones"
         ) from None
     if not all(map(math.isfinite, floats.values())):
         raise ModelError(
-            f"the spread {distribution!r} has numbers that are not finite: {floats!r}; model files"
-            " have only finite ones"
+            f"the spread {distribution!r} has numbers that are not finite: {floats!r}",
+            remedy="model files have only finite ones",
         )
     return floats

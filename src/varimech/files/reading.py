@@ -85,9 +85,11 @@ def _add_elements(marked: SourceMap, document: Document, section: str, model: Mo
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     given = entry.given("value", "tolerance", "sigmas", "spread")
     if entry.tolerance is not None and entry.spread is not None:
-        raise ModelError("tolerance and spread are two ways to say the same; leave one out")
+        raise ModelError(
+            "tolerance and spread are two ways to say the same", remedy="leave one out"
+        )
     if entry.sigmas is not None and entry.tolerance is None:
-        raise ModelError("sigmas belongs to a tolerance; give one, or leave it out")
+        raise ModelError("sigmas belongs to a tolerance", remedy="give one, or leave it out")
     if entry.tolerance is not None:
         given["spread"] = Tolerance(
             entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])

@@ -245,14 +245,18 @@ class _Writer:
             return self._symbolic(value, label)
         if callable(value):
             raise ModelError(
-                f"{label} is a Python function, which a model file cannot hold; write it as a text,"
-                ' such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"'
+                "is a Python function, which a model file cannot hold",
+                label=label,
+                remedy='write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"',
             )
         try:
             return _plain(value)
         except (TypeError, ValueError):
             raise ModelError(
-                f"{label} = {value!r} cannot be written to a file; give a list of numbers"
+                "cannot be written to a file",
+                label=label,
+                value=value,
+                remedy="give a list of numbers",
             ) from None
 
     def _text(self, text: str, label: str) -> float | str:
@@ -263,9 +267,11 @@ class _Writer:
         if (quantity := split_quantity(text)) is None:
             if both := sorted(Expression(text).names & later):
                 raise ModelError(
-                    f"{label} = {text!r}: a parameter {both[0]!r} was made later, and a file has"
-                    " all parameters first, where the text would mean two things; rename the"
-                    " parameter"
+                    f": a parameter {both[0]!r} was made later, and a file has all parameters"
+                    " first, where the text would mean two things",
+                    label=label,
+                    value=text,
+                    remedy="rename the parameter",
                 )
             return text
         names = words_of(quantity[1])
@@ -285,8 +291,9 @@ class _Writer:
         for (label, _, text), (first, second) in zip(self._written, both, strict=True):
             if first.tobytes() != second.tobytes():
                 raise ModelError(
-                    f"{label}: its expression cannot be written such that {text!r} has the same"
-                    " value; give it as a text"
+                    f": its expression cannot be written such that {text!r} has the same value",
+                    label=label,
+                    remedy="give it as a text",
                 )
 
     def _symbolic(self, value: SX, label: str) -> Any:

@@ -143,4 +143,4 @@ def gap_rate(frames: Frames, first: Point, second: Point) -> SX:
 def check_same_mechanism(body: Body, bodies: Mapping[str, Body], user: str) -> None:
     """Refuse a body that belongs to another mechanism."""
     if bodies.get(body.name) is not body:
-        raise ModelError(f"{user}: body {body.name!r} belongs to another mechanism")
+        raise ModelError(f"body {body.name!r} belongs to another mechanism", element=user)

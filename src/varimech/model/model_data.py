@@ -146,8 +146,10 @@ class ModelData:
         found = self.find_body(body)
         if not isinstance(found, RigidBody):
             raise ModelError(
-                f"{user}: {found.name!r} is a beam, which has no single orientation and no points"
-                " but its nodes; name these instead"
+                f"{found.name!r} is a beam, which has no single orientation and no points but"
+                " its nodes",
+                element=user,
+                remedy="name these instead",
             )
         return found
 
@@ -160,7 +162,8 @@ class ModelData:
         found = self.find_body(beam)
         if not isinstance(found, Beam):
             raise ModelError(
-                f"{found.name!r} is a rigid body; only beams have forces and moments inside"
+                f"{found.name!r} is a rigid body; only beams have forces and moments inside",
+                value=found.name,
             )
         if number is None:
             return found, range(first, found.segments)
@@ -187,15 +190,17 @@ class ModelData:
             body = self.find_body(thing)
             if isinstance(body, Beam):
                 raise ModelError(
-                    f"{user}: beam {body.name!r} turns by other angles at other places; name one of"
-                    f" its points, such as {body.nodes[-1].label!r}"
+                    f"beam {body.name!r} turns by other angles at other places",
+                    element=user,
+                    remedy=f"name one of its points, such as {body.nodes[-1].label!r}",
                 )
             return body
         point = self.find_point(thing)
         if not isinstance(point.body, Beam):
             raise ModelError(
-                f"{user}: {point.label!r} is a point of a rigid body; name the body,"
-                f" {point.body.name!r}"
+                f"{point.label!r} is a point of a rigid body",
+                element=user,
+                remedy=f"name the body, {point.body.name!r}",
             )
         return BeamNode(point)
 
@@ -245,8 +250,8 @@ class ModelData:
         if name in self.bodies:
             if self.dimension == 3:
                 raise ModelError(
-                    f"body {name!r} is spatial: it has no single angle; use a joint's angle or its"
-                    " orientation"
+                    f"body {name!r} is spatial: it has no single angle",
+                    remedy="use a joint's angle or its orientation",
                 )
             return planar_angle(self.ground, self.bodies[name])
         raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
@@ -274,7 +279,8 @@ class ModelData:
         p, q = self.find_point(first), self.find_point(second)
         if self.joined([p, q]):
             raise ModelError(
-                f"{user}: {p.label!r} and {q.label!r} are the same place, so they have no distance"
+                f"{p.label!r} and {q.label!r} are the same place, so they have no distance",
+                element=user,
             )
         return Distance(p, q)
 
@@ -353,8 +359,8 @@ class ModelData:
             for coordinate in own:
                 if coordinate.name in taken:
                     raise ModelError(
-                        f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
-                        " another name"
+                        f"{force.name!r}: there is a state {coordinate.name!r} already",
+                        remedy="give it another name",
                     )
 
     def add_joint_force(self, force: ForceLaw) -> None:
@@ -380,7 +386,8 @@ class ModelData:
         """Refuse a name that something else has already."""
         if any(name in names for names in taken):
             raise ModelError(
-                f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
+                f"two things are called {name!r} in mechanism {self.name!r}",
+                remedy="choose another name",
             )
 
 
@@ -404,14 +411,19 @@ def _root(groups: dict[Point, Point], point: Point) -> Point:
 def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
     if dimension not in (None, 2, 3):
         raise ModelError(
-            f"mechanism {name!r}: dimension = {dimension!r} must be 2 (planar) or 3 (spatial)"
+            "must be 2 (planar) or 3 (spatial)",
+            element=f"mechanism {name!r}",
+            field="dimension",
+            value=dimension,
         )
     if dimension is not None or gravity is None:
         return dimension or 2
     size = getattr(gravity, "__len__", lambda: 0)()
     if size not in (2, 3):
         raise ModelError(
-            f"mechanism {name!r}: gravity = {gravity!r} must have 2 (planar) or 3 (spatial)"
-            " components"
+            "must have 2 (planar) or 3 (spatial) components",
+            element=f"mechanism {name!r}",
+            field="gravity",
+            value=gravity,
         )
     return int(size)

@@ -48,8 +48,11 @@ class Tolerance:
         """Standard deviation, in the parameter's unit."""
         if isinstance(self.width, str):
             raise ModelError(
-                f"tolerance: width = {self.width!r} is a text; give it to a parameter, or write a"
-                " number"
+                "is a text",
+                element="tolerance",
+                field="width",
+                value=self.width,
+                remedy="give it to a parameter, or write a number",
             )
         return self.width / self.sigmas
 
@@ -92,8 +95,10 @@ class Parameter:
             isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))
         ):
             raise ModelError(
-                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a"
-                " distribution, such as those of scipy.stats"
+                "is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats",
+                element=f"parameter {name!r}",
+                field="spread",
+                value=spread,
             )
 
     @property
@@ -110,8 +115,8 @@ class Parameter:
         if (lower is not None and number < lower) or (upper is not None and number > upper):
             unit = f" {self.unit}" if self.unit else ""
             raise ModelError(
-                f"parameter {self.name!r}: value {number:g}{unit} is outside its bounds ({lower},"
-                f" {upper}){unit}"
+                f"value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}",
+                element=f"parameter {self.name!r}",
             )
         return number
 
@@ -251,10 +256,11 @@ def _finite(name: str, value: Any, unit: str = "") -> float:
         number = math.nan if isinstance(value, bool) else float(value)
     except NOT_SYMBOLIC:
         raise ModelError(
-            f"parameter {name!r}: value {value!r} is not a number{unit and f' (in {unit})'}"
+            f"value {value!r} is not a number{unit and f' (in {unit})'}",
+            element=f"parameter {name!r}",
         ) from None
     if not math.isfinite(number):
-        raise ModelError(f"parameter {name!r}: value {number} is not finite")
+        raise ModelError(f"value {number} is not finite", element=f"parameter {name!r}")
     return number
 
 
@@ -297,15 +303,23 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
         raise ModelError(f"{error} (bounds = {bounds!r})") from None
     except (TypeError, ValueError):
         raise ModelError(
-            f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)"
+            "must be a pair (lower, upper)",
+            element=f"parameter {name!r}",
+            field="bounds",
+            value=bounds,
         ) from None
     for bound in (lower, upper):
         if bound is not None and (not _is_number(bound) or math.isnan(bound)):
             raise ModelError(
-                f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open"
+                "must be numbers, or None where open",
+                element=f"parameter {name!r}",
+                field="bounds",
+                value=bounds,
             )
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(
-            f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper"
+            f"bounds ({lower}, {upper}) leave no room",
+            element=f"parameter {name!r}",
+            remedy="give lower < upper",
         )
     return (None if lower == -math.inf else lower, None if upper == math.inf else upper)

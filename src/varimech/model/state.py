@@ -207,7 +207,8 @@ class State:
         """Lagrange multiplier of a constraint of the equations, by its name there."""
         if self._multipliers is None:
             raise ModelError(
-                f"{self._user} may not depend on multipliers: they are only known after the forces"
+                "may not depend on multipliers: they are only known after the forces",
+                field=self._user,
             )
         if constraint not in self._multipliers:
             raise unknown_name("constraint", constraint, self._multipliers)
@@ -272,7 +273,8 @@ class State:
     def _found_reactions(self) -> Reactions:
         if self._reactions is None:
             raise ModelError(
-                f"{self._user} may not depend on reactions: they are only known after the forces"
+                "may not depend on reactions: they are only known after the forces",
+                field=self._user,
             )
         return self._reactions()
 
@@ -281,6 +283,6 @@ def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) ->
     """Time derivative of what depends on positions and time only, as forces may."""
     if ca.depends_on(expression, v):
         raise ModelError(
-            f"{user} may not depend on accelerations: they are only known after the forces"
+            "may not depend on accelerations: they are only known after the forces", field=user
         )
     return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
