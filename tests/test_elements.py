@@ -214,7 +214,7 @@ def test_what_is_registered_is_in_the_schema_and_has_a_method(screw: Any) -> Non
     m = scene(3)
     assert "advance per turn (m)" in m.lead_screw.__doc__.lower()
     with pytest.raises(
-        TypeError, match=r"lead_screw: has no argument 'lead'; say lead_screw\(name, first"
+        TypeError, match=r"lead_screw: has no argument 'lead'; call lead_screw\(name, first"
     ):
         m.lead_screw("it", "a.A", "b.B", axis=(0, 0, 1), lead=0.1)
     with pytest.raises(vm.ModelError, match=r"lead screw joint 'it': pitch = 0 must be positive"):
@@ -467,7 +467,7 @@ def own(order: int) -> Any:
             },
             r"efforts\[0\] has a rate that is not linear in the velocities of bodies",
         ),
-        ({"efforts": lambda self, frames, state: {}["a"]}, "efforts fails: KeyError: 'a'"),
+        ({"efforts": lambda self, frames, state: {"b": 0}["a"]}, "efforts fails: KeyError: 'a'"),
         (
             {"potential_energy": lambda self, frames, state: vm.dot(speed(frames), speed(frames))},
             "potential_energy depends on velocities",
@@ -592,8 +592,11 @@ def test_an_element_may_have_arguments_with_names_only(tmp_path: Path) -> None:
     ("build", "message"),
     [
         (lambda self, model: None, "Odd.build = None must be a body"),
-        (lambda self, model: {}["a"], "Odd.build fails: KeyError: 'a'"),
-        (lambda self, model: el.RigidBody("x", 2, 1.0, ca.SX([0, 0]), 1.0), "must be called 'it'"),
+        (lambda self, model: {"b": 0}["a"], "Odd.build fails: KeyError: 'a'"),
+        (
+            lambda self, model: el.RigidBody("x", 2, ca.SX(1), ca.SX([0, 0]), ca.SX(1)),
+            "must be called 'it'",
+        ),
         (
             lambda self, model: el.RigidBody("it", 2, ca.SX([1, 2]), ca.SX([0, 0]), ca.SX(1)),
             "Odd.build .*2 components",

@@ -1,7 +1,6 @@
-"""The builder of a mechanism: a method for every kind of element, and the start.
+"""The builder of a mechanism: a method for every kind of element, and the initial conditions.
 
-Each method checks what it is given, at the call, before anything changes. `Mechanism` adds the
-analyses.
+Each method checks its arguments at the call, before anything changes. `Mechanism` adds the analyses.
 """
 
 from __future__ import annotations
@@ -12,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Label, check_named
 from ..core.names import check_name
 from ..model.body import Body, Point
+from ..model.driver import Driver
+from ..model.force import ForceLaw
 from ..model.initial_condition_reader import InitialConditionReader
+from ..model.joint import Joint
+from ..model.model_data import ModelData
 from ..model.parameter import Parameter, Parameters
 from ..model.writing import Number, change
 from .methods import ElementMethods, method_of
@@ -20,7 +23,41 @@ from .registry import ELEMENTS
 
 
 class Model(ElementMethods):
-    """The methods to build a mechanism with: parameters, points, elements, start."""
+    """A mechanism under construction: builder methods fill `data`, which all analyses read."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        self.data = ModelData(name, gravity=gravity, dimension=dimension)
+        """What the mechanism consists of."""
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism."""
+        return self.data.name
+
+    @property
+    def dimension(self) -> int:
+        """2 if it is planar, 3 if it is spatial."""
+        return self.data.dimension
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies and beams by name, the ground among them."""
+        return self.data.bodies
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Joints by name."""
+        return self.data.joints
+
+    @property
+    def forces(self) -> Mapping[str, ForceLaw]:
+        """Forces, torques, springs and dampers by name."""
+        return self.data.forces
+
+    @property
+    def drivers(self) -> Mapping[str, Driver]:
+        """Drivers by name."""
+        return self.data.drivers
 
     @change
     def parameter(
@@ -83,8 +120,8 @@ class Model(ElementMethods):
         speed: Mapping[Any, Any] | None = None,
         near: Mapping[str, Any] | None = None,
     ) -> None:
-        """Say how the mechanism starts: one value for each freedom; the rest is assembled from
-        them.
+        """Set the initial conditions: one value for each degree of freedom; the rest is assembled
+        from them.
 
         Args:
             angle: of planar bodies or of joints that turn, rad.
@@ -97,7 +134,7 @@ class Model(ElementMethods):
                 vector for positions and orientations; the pair (rate of angle, rate of
                 displacement) for a joint of which both are given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points,
-                that choose between two ways to assemble.
+                that choose between two assemblies.
         """
         for key, (values, example) in {
             "angle": (angle, "{'crank': 1.0}"),

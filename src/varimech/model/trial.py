@@ -84,7 +84,7 @@ def _has_bodies(condition: Condition) -> bool:
 
 OUTPUT = ("bodies", "value", "rate", "difference", "deviation")
 """What every scalar output has."""
-RETURNS: dict[type[Element], dict[str, Convert]] = {
+RETURNS: dict[type, dict[str, Convert]] = {
     Element: {
         "check_given": lambda value, label: None,
         "prepare": lambda value, label: None,
@@ -225,7 +225,7 @@ def _try_body(element: BodyElement[Any], model: ModelData) -> None:
     _require(points, element, "build", "has points that are not its own")
     if body.is_rigid:
         n = model.dimension
-        frame = Frame(*[SX.sym("x", *shape) for shape in ((n, 1), (n, n), (n, 1), (n, n))])
+        frame = Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
         _scalar(_called(element, "build", body.kinetic_energy, frame), _label(element, "build"))
 
 
