@@ -501,6 +501,13 @@ def test_a_force_that_returns_something_else_is_refused(changes: Any, message: s
     assert caught.value.field in changes and "it" not in m.forces
 
 
+def test_a_force_may_be_alone() -> None:
+    vm.register(variant(el.Force, potential_energy=lambda self, frames, state: state.time))
+    m: Any = vm.Mechanism("nothing", dimension=2)
+    m.odd("it")
+    check_element(m, "it")
+
+
 def test_every_element_of_a_kind_is_tried() -> None:
     def efforts(self: Any, frames: Any, state: Any) -> Any:
         return [(speed(frames), 1.0)] if self.name == "second" else []

@@ -24,21 +24,21 @@ more.
 
 
 def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
-    """An entry whose kind is told by the key that it has."""
+    """An entry; one of its keys identifies the kind."""
 
     def kind(value: Any) -> str | None:
         if isinstance(value, Entry):
             return type(value).element.file_key() or otherwise
-        found = [key for key in value if key in kinds] if isinstance(value, dict) else []
-        return found[0] if found else otherwise
+        keys = value if isinstance(value, dict) else ()
+        return next((key for key in keys if key in kinds), otherwise)
 
     def check(value: Any) -> Any:
-        told = kind(value)
-        if told not in (None, otherwise):
+        key = kind(value)
+        if key not in (None, otherwise):
             return value
-        keys = islice(value if isinstance(value, dict) else (), MOST_KEYS)
-        near = [match for key in keys for match in near_names(key, kinds)]
-        if told is None or near or not isinstance(value, (dict, Entry)):
+        first = islice(value if isinstance(value, dict) else (), MOST_KEYS)
+        near = [match for each in first for match in near_names(each, kinds)]
+        if key is None or near or not isinstance(value, (dict, Entry)):
             hint = (
                 f"did you mean {near[0]!r}?"
                 if near
@@ -114,7 +114,7 @@ class Document(Strict):
     varimech: Literal[1] = Field(description="Version of this format: 1.")
     name: StrictStr = Field(description="Of the mechanism.")
     dimension: Literal[2, 3] | None = Field(
-        None, description="2 (planar) or 3 (spatial); told by gravity if not given."
+        None, description="2 (planar) or 3 (spatial); that of gravity if not given."
     )
     gravity: Vector | None = Field(
         None, description="m/s²; two components make the mechanism planar, three spatial."

@@ -178,8 +178,8 @@ class _Writer:
             return thing.name
         if thing in self._parts.bodies or thing in self._parts.joints or thing not in self._places:
             return str(thing)
-        meant, found = self._parts.find_point(thing), self._places[thing][0]
-        return str(thing) if meant is found else meant.label
+        point = self._parts.find_point(thing)
+        return str(thing) if point is self._places[thing][0] else point.label
 
     def _parameter(self, given: dict[str, Any]) -> Any:
         entry: dict[str, Any] = {"value": _plain(given["value"])}
@@ -319,11 +319,11 @@ def _places(parts: ModelData) -> dict[str, list[Point]]:
     } - {("ground", "")}
     first = [p for p in parts.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
     last = [p for p in parts.all_points if p not in first]
-    found: dict[str, list[Point]] = {}
+    places: dict[str, list[Point]] = {}
     for point in [*first, *last]:
-        if point.label not in {p.label for p in found.get(point.name, [])}:
-            found.setdefault(point.name, []).append(point)
-    return found
+        if point.label not in {p.label for p in places.get(point.name, [])}:
+            places.setdefault(point.name, []).append(point)
+    return places
 
 
 def _body_name(body: Any) -> str:

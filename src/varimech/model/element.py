@@ -47,10 +47,10 @@ class Element(Named, ABC):
     @cache
     def fields(cls) -> tuple[Field[Any], ...]:
         """All fields, those of base classes first."""
-        found: dict[str, Field[Any]] = {}
+        fields: dict[str, Field[Any]] = {}
         for base in reversed(cls.__mro__):
-            found |= {name: x for name, x in vars(base).items() if isinstance(x, Field)}
-        return tuple(found.values())
+            fields |= {name: x for name, x in vars(base).items() if isinstance(x, Field)}
+        return tuple(fields.values())
 
     @classmethod
     def noun(cls) -> str:

@@ -307,7 +307,7 @@ class Motion(Field[Callable[[SX], SX]]):
 
 
 class Choice(Field[str]):
-    """One of several words."""
+    """One of several texts."""
 
     annotation = "str"
     is_plain = True

@@ -132,13 +132,13 @@ RETURNS: dict[type, dict[str, Convert]] = {
 
 def _overridden(kind: type[Element]) -> list[tuple[str, Any, Any, Convert]]:
     """Methods and properties that a class defines itself: name, its own, that of the base."""
-    found = []
+    overridden = []
     for base, returns in RETURNS.items():
         for name, convert in returns.items() if issubclass(kind, base) else ():
             own, general = (inspect.getattr_static(each, name) for each in (kind, base))
             if own is not general:
-                found.append((name, own, general, convert))
-    return found
+                overridden.append((name, own, general, convert))
+    return overridden
 
 
 def signature_faults(kind: type[Element]) -> list[str]:
@@ -322,37 +322,36 @@ def _try_force(force: Force, model: ModelData) -> None:
     frames = trial_frames(model)
     state = trial_state(model, force.label, own=added, frames=frames)
     q, v, t = state.coordinates
-    states = {c.name: state.state(c.name) for c in (*model.own_coordinates, *added) if c.order == 1}
-    velocities = [
-        x for x in ca.vertsplit(v) if x.element_hash() not in symbols_in(*states.values())
-    ]
+    first_order = {c.name for c in (*model.own_coordinates, *added) if c.order == 1}
+    z = ca.vertcat(SX(0, 1), *map(state.state, sorted(first_order)))
+    states = symbols_in(z)  # which are velocities only inside the equations
+    speeds = [x for x in ca.vertsplit(v) if x.element_hash() not in states]
     V, T = force.potential_energy(frames, state), force.kinetic_energy(frames, state)
     Φ, ż = force.constraints(frames, state), force.rates(frames, state)
-    efforts = force.efforts(frames, state)
-    _only_positions(V, ca.vertcat(SX(0, 1), *velocities), _label(force, "potential_energy"))
+    pairs = force.efforts(frames, state)
+    returned = {"potential_energy": [V], "kinetic_energy": [T], "constraints": [Φ], "rates": ż}
+    returned["efforts"] = [x for pair in pairs for x in pair]
+    for name, expressions in returned.items():
+        for expression in expressions:
+            label = _label(force, name)
+            model.parameter_set.check_symbols(expression, label, symbols_in(q, v, t))
+    _only_positions(V, ca.vertcat(SX(0, 1), *speeds), _label(force, "potential_energy"))
     _check_residuals(Φ, q, v, _label(force, "constraints"))
     count = sum(c.order == 1 for c in own)
     problem = f"has {len(ż)} values; its {count} first-order coordinates need one each"
     _require(len(ż) == count, force, "rates", problem)
-    for k, (rate, _) in enumerate(efforts):
-        label = _label(force, "efforts").component(k)
-        if ca.depends_on(ca.jacobian(rate, v), v) or ca.depends_on(
-            rate, ca.vertcat(SX(0, 1), *states.values())
-        ):
-            problem = "has a rate that is not linear in the velocities of bodies and coordinates"
-            raise ModelError(problem, label=label, remedy="put such factors into the effort")
-    expressions = {"potential_energy": V, "kinetic_energy": T, "constraints": Φ}
-    expressions |= {
-        "rates": ca.veccat(*ż),
-        "efforts": ca.veccat(*[x for pair in efforts for x in pair]),
-    }
-    for name, expression in expressions.items():
-        model.parameter_set.check_symbols(SX(expression), _label(force, name), symbols_in(q, v, t))
+    for k, (rate, _) in enumerate(pairs):
+        if ca.depends_on(ca.jacobian(rate, v), v) or ca.depends_on(rate, z):
+            raise ModelError(
+                "has a rate that is not linear in the velocities of bodies and coordinates",
+                label=_label(force, "efforts").component(k),
+                remedy="put such factors into the effort",
+            )
     for c in own:
         if c.order == 2:
             y = state.state(c.name)
-            k = [x.element_hash() for x in ca.vertsplit(q)].index(y.element_hash())
-            inert = not ca.jacobian(ca.jacobian(T, v[k]), v[k]).is_zero()
+            ẏ = v[[x.element_hash() for x in ca.vertsplit(q)].index(y.element_hash())]
+            inert = not ca.jacobian(ca.jacobian(T, ẏ), ẏ).is_zero()
             problem = f"has {c.name!r} of order 2 with neither an inertia nor a constraint"
             _require(inert or ca.depends_on(Φ, y), force, "coordinates", problem)
-    force.bodies, force.span(), force.drawn_as()  # the guards check them
+    _ = force.bodies, force.span(), force.drawn_as()  # the guards check them
