@@ -5,10 +5,13 @@ every time.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from hypothesis import settings
 
+from varimech.backends.compiler import BuildError
+from varimech.backends.native import machine
 from varimech.elements import registry
 
 settings.register_profile("repeatable", derandomize=True, database=None)
@@ -76,6 +79,13 @@ SLOW = (
     "test_tolerances.py::test_governor_to_its_end",
 )
 """Beginnings of names: long comparisons of what others compare in less time."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _machine() -> None:
+    """Built once, before tests that count, hide or break compilers."""
+    with suppress(BuildError):
+        machine()
 
 
 @pytest.fixture(autouse=True)

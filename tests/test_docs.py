@@ -301,8 +301,8 @@ def test_what_needs_a_compiler_is_what_is_told(
     m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m"), mass=3.0)
     m.revolute("O")
     m.start(angle={"rod": -1.0})
-    angle, spreads = vm.final(lambda s: s.angle("rod")), {"L": vm.Tolerance(0.01)}
-    assert m.monte_carlo(angle, spreads, duration=0.1, step=0.05, samples=20).failed == 0
+    angle, distributions = vm.final(lambda s: s.angle("rod")), {"L": vm.Tolerance(0.01)}
+    assert m.monte_carlo(angle, distributions, duration=0.1, step=0.05, samples=20).failed == 0
     certificate = str(
         m.sensitivity(angle, duration=0.1, step=0.05).certify(
             relative_steps=[1e-3, 1e-4, 1e-5, 1e-6]

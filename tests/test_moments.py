@@ -35,8 +35,8 @@ TIME = 3.0
 def linear_oscillator() -> vm.Mechanism:
     """x'' = F − 4 x from x₀ at rest: x = x₀ cos 2t + ¼F (1 − cos 2t)."""
     m = vm.Mechanism("oscillator", dimension=2)
-    F = m.parameter("F", 1.0, unit="N", spread=vm.Tolerance(0.3))
-    x0 = m.parameter("x0", 0.5, unit="m", spread=vm.Tolerance(0.6))
+    F = m.parameter("F", 1.0, unit="N", distribution=vm.Tolerance(0.3))
+    x0 = m.parameter("x0", 0.5, unit="m", distribution=vm.Tolerance(0.6))
     m.ground_point("O", (0, 0))
     m.body("mass", mass=1.0, inertia=1.0, points={"P": (0, 0)})
     m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
@@ -96,9 +96,9 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
 
 def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
     """Their densities are polynomials, so Gauss's rule integrates x² and x⁴ exactly."""
-    spreads = {"F": stats.uniform(0.5, 1.5), "x0": stats.beta(2, 5, loc=-0.2)}
+    distributions = {"F": stats.uniform(0.5, 1.5), "x0": stats.beta(2, 5, loc=-0.2)}
     found = linear_oscillator().moments(
-        SQUARE, spreads, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
+        SQUARE, distributions, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
     )
     node, weight = np.polynomial.legendre.leggauss(12)
     u, w = (node + 1) / 2, weight / 2
@@ -122,7 +122,7 @@ def test_pendulum_slopes_are_known() -> None:
     assert found.values[1:, 0] == pytest.approx(
         [-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8
     )
-    assert found.slopes[1:, 0, 0] == pytest.approx(
+    assert found.derivatives[1:, 0, 0] == pytest.approx(
         [-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8
     )
 
@@ -230,7 +230,7 @@ def test_what_has_just_begun_does_not_count() -> None:
         travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME
     )
     assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(
-        found.slopes[1, 0, 0]
+        found.derivatives[1, 0, 0]
     )
     assert found.horizon.item() == TIME
 
@@ -302,12 +302,12 @@ def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
 
 def test_many_parameters_are_told_together() -> None:
     m = linear_oscillator()
-    spreads: dict[str, Any] = {"F": None, "x0": None}
+    distributions: dict[str, Any] = {"F": None, "x0": None}
     for k in range(12):
         m.parameter(f"p{k}", 0.0)
-        spreads[f"p{k}"] = vm.Tolerance(3.0)
+        distributions[f"p{k}"] = vm.Tolerance(3.0)
     weighed = {"sum": vm.final(lambda s: sum((k + 1) * s.parameter(f"p{k}") for k in range(12)))}
-    text = repr(m.moments(weighed, spreads, duration=0.1, order=1, output=0.1))
+    text = repr(m.moments(weighed, distributions, duration=0.1, order=1, output=0.1))
     squares = np.arange(1, 13) ** 2 / np.sum(np.arange(1, 13) ** 2)
     assert (
         f"p11       {100 * squares[-1]:.1f} %" in text
@@ -335,13 +335,13 @@ def test_the_page_tells_the_truth(
         ({"objectives": ()}, r"at least one objective"),
         (
             {"parameters": {"F": 2.0}},
-            r"names 'F', which has its own distribution.*spreads=\{'F': None\}",
+            r"names 'F', which has its own distribution.*distributions=\{'F': None\}",
         ),
         (
-            {"spreads": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}},
+            {"distributions": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}},
             r"correlated and not all normal.*order=1",
         ),
-        ({"spreads": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
+        ({"distributions": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
         ({"colour": "red"}, r"no option is called 'colour'"),
     ],
 )
@@ -369,10 +369,12 @@ def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
     deviations.
     """
     m = linear_oscillator()
-    spreads = {"F": stats.uniform(0, 2), "x0": stats.uniform(0, 1)}
+    distributions = {"F": stats.uniform(0, 2), "x0": stats.uniform(0, 1)}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = m.moments(LINEAR, spreads, correlation={("F", "x0"): 0.5}, duration=1.0, order=1)
+        found = m.moments(
+            LINEAR, distributions, correlation={("F", "x0"): 0.5}, duration=1.0, order=1
+        )
     g, σ, r = (
         linear_slopes(found.time),
         np.array([2, 1]) / math.sqrt(12),
@@ -380,7 +382,7 @@ def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
     )
     exact = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
     assert found.variance.values[:, 0] == pytest.approx(exact, abs=1e-7)
-    assert distributions_of(m.parameters, spreads).independent
+    assert distributions_of(m.parameters, distributions).independent
 
 
 def test_rounding_has_no_contributions() -> None:
@@ -409,7 +411,7 @@ def test_rounding_is_measured_by_the_size_of_the_objective(size: float) -> None:
 
 def test_runs_beside_the_means_have_to_be_allowed() -> None:
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03), bounds=(0.5, 1.005))
+    m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.03), bounds=(0.5, 1.005))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=m.parameters["L"], mass=3.0)
     m.revolute("O")
@@ -484,11 +486,11 @@ def of_plain_functions(order: int, rng: np.random.Generator) -> tuple[float, flo
     std = math.sqrt(sum(w @ (v - w @ v) ** 2 for v in at_nodes))
     (f0, g0, h0), (f1, g1, h1) = (g(0.0) for g in each)
     values, g, H = np.array([[f0 + f1]]), np.array([[[g0, g1]]]), np.array([[np.diag([h0, h1])]])
-    spreads = distributions_of(
+    distributions = distributions_of(
         {n: vm.Mechanism("plain").parameter(n, 0.0) for n in "ab"},
         {n: stats.norm(0, 1) for n in "ab"},
     )
-    u = directions_of(g, spreads)
+    u = directions_of(g, distributions)
     sides = [
         np.array([[[each[0](s * d[0])[0] + each[1](s * d[1])[0]]] for d in u]) for s in (1, -1)
     ]

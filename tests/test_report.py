@@ -30,8 +30,8 @@ TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
 
 def slider_crank(name: str = "slider-crank") -> vm.Mechanism:
     m = vm.Mechanism(name, gravity=(0, -9.81))
-    crank = m.parameter("crank", 0.10, unit="m", spread=vm.Tolerance(0.0003))
-    rod = m.parameter("rod", 0.25, unit="m", bounds=(0.2, 0.3), spread=vm.Tolerance(0.0003))
+    crank = m.parameter("crank", 0.10, unit="m", distribution=vm.Tolerance(0.0003))
+    rod = m.parameter("rod", 0.25, unit="m", bounds=(0.2, 0.3), distribution=vm.Tolerance(0.0003))
     m.ground_point("O", (0, 0))
     m.ground_point("W", (0.5, 0))
     m.bar("crank", "O", "P", length=crank, mass=0.5)

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from varimech.cli.wording import CommandWords
+from varimech.cli.command_syntax import CommandSyntax
 
 import varimech as vm
 from varimech.optimization.attempt import Attempt
@@ -288,7 +288,7 @@ def test_a_motion_leaves_a_saddle_point() -> None:
     assert "converged to a saddle point (objective = 0 at p0 = 0, p1 = 0) and left it" in text
     assert "with bounds= for 'p0', 'p1', starts=8" in text and "Local optimum" in text
     assert "with `bounds:` for 'p0', 'p1', --starts 8 searches" in best.text(
-        CommandWords({"starts": "--starts"})
+        CommandSyntax({"starts": "--starts"})
     )
     assert best.objective_before == pytest.approx(0.25) and best.history["p1"].iloc[0] == 0.0
     peak = m.optimize(

@@ -22,6 +22,7 @@ from test_adjoint import GROUPS, STEPS, objectives, with_scheme
 from test_adjoint_runs import many
 from varimech.benchmarks import BENCHMARKS, chain, pendulum
 from varimech.core.errors import ModelError
+from varimech.formulations.formulation import Conditioning
 from varimech.schemes import INTEGRATORS, choose
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
@@ -190,9 +191,7 @@ def test_written_out_and_assembled() -> None:
         second, _ = solver.run_second(task, ρ, direction)
         found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
         assert (
-            isinstance(
-                solver._second._runner(task, regular=True, relaxed=True).program.step.finish, Plan
-            )
+            isinstance(solver._second._runner(task, Conditioning()).program.step.finish, Plan)
             == large
         )
     for others in found[1:]:

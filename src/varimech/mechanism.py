@@ -255,7 +255,7 @@ class Mechanism(Model):
     def moments(
         self,
         objectives: Goals,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         *,
         correlation: Correlation | None = None,
         order: int = 2,
@@ -266,13 +266,13 @@ class Mechanism(Model):
         `problem(…).moments(…)`, with its arguments.
         """
         return self.problem(objectives, **options).moments(
-            spreads, correlation=correlation, order=order, accuracy=accuracy
+            distributions, correlation=correlation, order=order, accuracy=accuracy
         )
 
     def monte_carlo(
         self,
         objectives: Goals,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         **options: Unpack[MonteCarloOptions],
     ) -> Study:
         """Mean, variance, quantiles and histograms of objectives, from many runs with parameters
@@ -281,12 +281,12 @@ class Mechanism(Model):
         from .uncertainty.monte_carlo import StudyOptions
 
         own, rest = _split(options, StudyOptions)
-        return self.problem(objectives, **rest).monte_carlo(spreads, **own)
+        return self.problem(objectives, **rest).monte_carlo(distributions, **own)
 
     def openturns(
         self,
         objectives: Goals,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         *,
         correlation: Correlation | None = None,
         **options: Unpack[ProblemOptions],
@@ -294,7 +294,7 @@ class Mechanism(Model):
         """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
         for `problem(…).openturns(…)`, with its arguments.
         """
-        return self.problem(objectives, **options).openturns(spreads, correlation=correlation)
+        return self.problem(objectives, **options).openturns(distributions, correlation=correlation)
 
     def export(
         self,
@@ -372,7 +372,7 @@ class Mechanism(Model):
 
     @property
     def dofs(self) -> int:
-        """Number of degrees of freedom at the start, drivers not counted."""
+        """Number of degrees of freedom at the initial position, driven ones included."""
         return self._solvers.default.start.dofs
 
     def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:

@@ -65,7 +65,7 @@ class Problem(Displayed):
 
     >>> import varimech as vm
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+    >>> L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.01))
     >>> O = m.ground_point("O", (0, 0))
     >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
     >>> joint = m.revolute("O")
@@ -238,7 +238,7 @@ class Problem(Displayed):
 
     def moments(
         self,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         *,
         correlation: Correlation | None = None,
         order: int = 2,
@@ -251,10 +251,10 @@ class Problem(Displayed):
         A hundred times are stored where a tolerance chooses the steps and `output` is not given.
 
         Args:
-            spreads: parameter → `vm.Tolerance` about its nominal value, a distribution with its
-                numbers (of scipy.stats, or any object with ppf(p), mean() and var()), or None for
-                one that does not vary; those that parameters carry themselves (`spread=`) where
-                nothing else is given.
+            distributions: parameter → `vm.Tolerance` about its nominal value, a distribution with
+                its numbers (of scipy.stats, or any object with ppf(p), mean() and var()), or None
+                for one that does not vary. Parameters that are not named keep their own
+                (`distribution=`).
             correlation: {("a", "b"): 0.5}, or a matrix in the order of the parameters that vary;
                 none if not given. Between parameters that are not normal it is that of the normal
                 variables behind them (a Gaussian copula).
@@ -273,9 +273,11 @@ class Problem(Displayed):
         from .uncertainty.expanding import moments
 
         objectives = self._some("moments")
-        return moments(self._simulation, objectives, spreads, correlation, order, accuracy)
+        return moments(self._simulation, objectives, distributions, correlation, order, accuracy)
 
-    def monte_carlo(self, spreads: Given | None = None, **options: Unpack[StudyOptions]) -> Study:
+    def monte_carlo(
+        self, distributions: Given | None = None, **options: Unpack[StudyOptions]
+    ) -> Study:
         """Mean, variance, quantiles and histograms of objectives at every stored time, from many
         runs with parameters drawn at random.
 
@@ -283,7 +285,7 @@ class Problem(Displayed):
         the same numbers, to the last bit, in threads and on a cluster, whatever their number.
 
         Args:
-            spreads, correlation: as for `moments`.
+            distributions, correlation: as for `moments`.
             samples: how many runs, at most; 10,000 if not given.
             sampling: "random" (if not given), "latin-hypercube" or "sobol" (scrambled Sobol
                 sequences, 32 of them side by side; best with 32 times a power of two). The latter
@@ -318,10 +320,10 @@ class Problem(Displayed):
         """
         from .uncertainty.monte_carlo import monte_carlo
 
-        return monte_carlo(self._simulation, self._some("monte_carlo"), spreads, **options)
+        return monte_carlo(self._simulation, self._some("monte_carlo"), distributions, **options)
 
     def openturns(
-        self, spreads: Given | None = None, *, correlation: Correlation | None = None
+        self, distributions: Given | None = None, *, correlation: Correlation | None = None
     ) -> GlobalStudy:
         """The mechanism as a function of OpenTURNS, for global sensitivity and reliability; nothing
         is run yet.
@@ -331,7 +333,7 @@ class Problem(Displayed):
         install 'varimech[uq]'`.
 
         Args:
-            spreads, correlation: as for `moments`.
+            distributions, correlation: as for `moments`.
 
         Returns:
             A `GlobalStudy`: `.chaos()` (polynomial chaos), `.sobol()` (Sobol indices),
@@ -340,7 +342,7 @@ class Problem(Displayed):
         """
         from .uncertainty.global_study import global_study
 
-        return global_study(self._simulation, self._some("openturns"), spreads, correlation)
+        return global_study(self._simulation, self._some("openturns"), distributions, correlation)
 
     def export(self, folder: str | os.PathLike[str], *, target: str = "cuda") -> Path:
         """Write a program for many runs at once on machines without Varimech.

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from ensembles_problem import GOAL, SPREAD, TESTED, Throughput, samples
+from ensembles_problem import GOAL, HALF_WIDTH, TESTED, Throughput, samples
 from problem import DURATION, coarsest, fastest
 
 import varimech as vm
@@ -117,7 +117,9 @@ def uniform(m: vm.Mechanism) -> dict[str, Any]:
     from scipy import stats
 
     nominal = {name: m.parameters[name].value for name in five_bar.PARAMETERS}
-    return {name: stats.uniform((1 - SPREAD) * x, 2 * SPREAD * x) for name, x in nominal.items()}
+    return {
+        name: stats.uniform((1 - HALF_WIDTH) * x, 2 * HALF_WIDTH * x) for name, x in nominal.items()
+    }
 
 
 def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
@@ -192,19 +194,25 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
 
 def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
     """Microseconds a sample for what a study does besides its runs, by number of stored times."""
-    spreads, ρ = distributions_of(m.parameters, uniform(m), None), m.data.parameter_set.nominal
+    distributions, ρ = (
+        distributions_of(m.parameters, uniform(m), None),
+        m.data.parameter_set.nominal,
+    )
     found = []
 
     def draw(drawing: Sampling) -> None:
         for k in range(COST_SAMPLES // CHUNK):
-            spreads.rows(spreads.from_uniform(drawing.points(k)), ρ)
+            distributions.rows(distributions.from_uniform(drawing.points(k)), ρ)
 
     for kind in KINDS:
-        drawing = Sampling(kind, 0, CHUNK, len(spreads.names))
+        drawing = Sampling(kind, 0, CHUNK, len(distributions.names))
         seconds, _ = fastest(partial(draw, drawing), 1.0)
         found.append({"what": f"drawing, {kind}", "microseconds": 1e6 * seconds / COST_SAMPLES})
-    rows = spreads.rows(
-        spreads.from_uniform(Sampling("random", 0, CHUNK, len(spreads.names)).points(0)), ρ
+    rows = distributions.rows(
+        distributions.from_uniform(
+            Sampling("random", 0, CHUNK, len(distributions.names)).points(0)
+        ),
+        ρ,
     )
     for times in STORED:
         work = Work(None, times + 1, np.zeros(times + 1), None, keep=False)
@@ -216,9 +224,9 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         )
 
         def merge(outcome: Any = outcome) -> None:
-            tally = Accumulator([None])
+            accumulator = Accumulator([None])
             for number in range(COST_SAMPLES // CHUNK):
-                tally.add(number, CHUNK, outcome.summary, outcome.comoments, [])
+                accumulator.add(number, CHUNK, outcome.summary, outcome.comoments, [])
 
         seconds, _ = fastest(merge, 1.0)
         found.append(
@@ -250,7 +258,9 @@ def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
     """Half of the 95 % interval of the mean of ψ¹ by kind and number of samples; the middle of some
     seeds.
     """
-    given = {name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS}
+    given = {
+        name: vm.Tolerance(HALF_WIDTH * m.parameters[name].value) for name in five_bar.PARAMETERS
+    }
     found = []
     for kind in KINDS:
         for count in SIZES:

@@ -1,9 +1,9 @@
-"""Measures ensembles on a card and writes gpu_h200.json, which `compare.py ensembles` sets into its
-page. Needs a card, varimech and cupy.
+"""Measures ensembles on a GPU and writes gpu_h200.json, which `compare.py ensembles` sets into its
+page. Needs a GPU, varimech and cupy.
 
     python tools/compare/gpu.py [name of the file]
 
-Kernels are timed alone, with parameter values that are on the card already, the fastest of three;
+Kernels are timed alone, with parameter values that are on the GPU already, the fastest of three;
 studies as whole calls, once compiled. Every kernel is compared with the processor on the first
 samples.
 """
@@ -29,7 +29,7 @@ from varimech.solving.ensemble_runs import sampler_for
 from varimech.solving.task import Task
 
 DURATION = five_bar.DURATION
-SPREAD = 0.01
+HALF_WIDTH = 0.01
 PSI = {"psi1": five_bar.objectives()["psi1"]}
 TURNED = {"turned": vm.integral(lambda s: s.angular_velocity("OF"), unit="rad")}
 COMPARED = 10_000
@@ -65,25 +65,25 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
     import cupy
 
     sampler = sampler_of(m, setting, count)
-    card = gpu_for(sampler)
+    gpu = gpu_for(sampler)
     rows = m.data.parameter_set.nominal * (
         1
-        + SPREAD
+        + HALF_WIDTH
         * np.random.default_rng(8).uniform(-1, 1, (count, m.data.parameter_set.nominal.size))
     )
     values = cupy.asarray(rows)
 
     def launch() -> None:
-        card.launch(values)
+        gpu.launch(values)
         cupy.cuda.runtime.deviceSynchronize()
 
     launch()
     seconds = min(timed(launch) for _ in range(REPETITIONS))
-    here, there = (execute(rows[:COMPARED]) for execute in (sampler, lambda x: sampler.by(card, x)))
+    here, there = (execute(rows[:COMPARED]) for execute in (sampler, lambda x: sampler.by(gpu, x)))
     if not (here.done.all() and there.done.all()):
         raise SystemExit(
             f"{method}: runs failed: {(~here.done).sum()} on the processor, {(~there.done).sum()}"
-            " on the card"
+            " on the GPU"
         )
     steps = round(DURATION / setting["step"]) if "step" in setting else None
     return {
@@ -101,19 +101,19 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
 
 
 def study(
-    what: str, m: vm.Mechanism, objectives: Any, spreads: Any, count: int, **how: Any
+    what: str, m: vm.Mechanism, objectives: Any, distributions: Any, count: int, **options: Any
 ) -> dict[str, Any]:
     """Times a whole study; a short one before compiles everything."""
 
     def execute(samples: int) -> vm.Study:
         return m.monte_carlo(
             objectives,
-            spreads,
+            distributions,
             samples=samples,
             executor="cuda",
             backend="native",
             progress=False,
-            **how,
+            **options,
         )
 
     execute(1024)
@@ -148,18 +148,18 @@ def main(path: Path) -> None:
         "studies": [],
     }
 
-    def add(kind: str, found: dict[str, Any]) -> None:
-        report[kind].append(found)
-        print(json.dumps(found, ensure_ascii=False), flush=True)
-        path.write_text(
-            json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )  # what is known stays known
+    def add(kind: str, row: dict[str, Any]) -> None:
+        report[kind].append(row)
+        print(json.dumps(row, ensure_ascii=False), flush=True)
+        # written after each row, so that an interruption loses only the current one
+        text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+        path.write_text(text, encoding="utf-8")
 
     m = five_bar.mechanism()
     for method, setting, count in KERNELS:
         add("kernels", kernel(m, method, setting, count))
-    spreads = {
-        name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS
+    distributions = {
+        name: vm.Tolerance(HALF_WIDTH * m.parameters[name].value) for name in five_bar.PARAMETERS
     }
     fastest = {"duration": DURATION, "step": DURATION / 30, "integrator": "dop853", "every": 30}
     for count in STUDIES:
@@ -169,7 +169,7 @@ def main(path: Path) -> None:
                 "five-bar, Dormand–Prince 8 with 30 steps, ψ¹ at the end",
                 m,
                 PSI,
-                spreads,
+                distributions,
                 count,
                 **fastest,
             ),
@@ -178,12 +178,12 @@ def main(path: Path) -> None:
         andrews.mechanism(lengths=True),
         {name: vm.Tolerance(x) for name, x in SQUEEZER_TOLERANCES.items()},
     )
-    how = {"duration": andrews.DURATION, "tolerance": 1e-6, "output": andrews.DURATION}
+    options = {"duration": andrews.DURATION, "tolerance": 1e-6, "output": andrews.DURATION}
     what = (
         "Andrews' squeezer, eight lengths with tolerances, tolerance 1e-6, turn of the crank at"
         " the end"
     )
-    add("studies", study(what, squeezer, TURNED, tolerances, SQUEEZER_SAMPLES, **how))
+    add("studies", study(what, squeezer, TURNED, tolerances, SQUEEZER_SAMPLES, **options))
 
 
 if __name__ == "__main__":

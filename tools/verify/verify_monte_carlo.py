@@ -135,9 +135,9 @@ def studies_throughput() -> Iterator[Figure]:
     yield Figure(
         "five-bar, relative error of ψ with which samples are run", abs(found / exact - 1), 2e-5
     )
-    spreads = {name: vm.Tolerance(0.005) for name in ("Ls1", "Ls2", "L_A1")}
+    distributions = {name: vm.Tolerance(0.005) for name in ("Ls1", "Ls2", "L_A1")}
     best = 0.0
     for _ in range(3):
-        study = m.monte_carlo(objectives, spreads, duration=5.0, samples=20_000, **how)
+        study = m.monte_carlo(objectives, distributions, duration=5.0, samples=20_000, **how)
         best = max(best, study.count / study.seconds["run"])
     yield Figure("five-bar, 5 s: samples a second", best, 4000, at_least=True, shown="{:.0f}")

@@ -67,21 +67,21 @@ class Model(ElementMethods):
         *,
         unit: str = "",
         bounds: tuple[float | str | None, float | str | None] | None = None,
-        spread: Any = None,
+        distribution: Any = None,
     ) -> Parameter:
-        """A named number that may change: nominal value, unit, bounds, and its spread in
+        """A named number that may change: nominal value, unit, bounds, and its distribution in
         manufacture.
 
         Numbers are in SI units; texts ("30 mm") have their own and are turned into these.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.01))
+        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), distribution=vm.Tolerance(0.01))
         >>> L / 2
         SX((L/2))
         """
         check_name("parameter", name, without="")
-        parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
+        parameter = Parameter(name, value, unit=unit, bounds=bounds, distribution=distribution)
         self.data.parameter_set.add(parameter)
         return parameter
 
@@ -120,8 +120,8 @@ class Model(ElementMethods):
         speed: Mapping[Any, Any] | None = None,
         near: Mapping[str, Any] | None = None,
     ) -> None:
-        """Set the initial conditions: one value for each degree of freedom; the rest is assembled
-        from them.
+        """Set the initial conditions: one value for each degree of freedom; the rest is
+        assembled from them.
 
         Args:
             angle: of planar bodies or of joints that turn, rad.

@@ -20,6 +20,9 @@ from .entries import ParameterEntry
 from .source_map import SourceMap, Where, parse_yaml, placing_errors, read_yaml
 
 M = TypeVar("M", bound=Any)
+
+RENAMED = {"spread": "distribution"}
+"""Keys of earlier versions, with those that replace them."""
 LISTED, EXPLAINED = 9, 50
 """Further problems of a file that are listed below the first, and problems of each kind that are
 looked into for that.
@@ -83,19 +86,17 @@ def _add_elements(marked: SourceMap, document: Document, section: str, model: Mo
 
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
-    given = entry.given("value", "tolerance", "sigmas", "spread")
-    if entry.tolerance is not None and entry.spread is not None:
-        raise ModelError(
-            "tolerance and spread are two ways to say the same", remedy="leave one out"
-        )
+    given = entry.given("value", "tolerance", "sigmas", "distribution")
+    if entry.tolerance is not None and entry.distribution is not None:
+        raise ModelError("tolerance and distribution state the same twice", remedy="leave one out")
     if entry.sigmas is not None and entry.tolerance is None:
         raise ModelError("sigmas belongs to a tolerance", remedy="give one, or leave it out")
     if entry.tolerance is not None:
-        given["spread"] = Tolerance(
+        given["distribution"] = Tolerance(
             entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])
         )
-    if entry.spread is not None:
-        given["spread"] = entry.spread.made()
+    if entry.distribution is not None:
+        given["distribution"] = entry.distribution.made()
     return given
 
 
@@ -173,6 +174,8 @@ def _meant(key: str, known: list[str]) -> tuple[str, str | None]:
         return f"did you mean {before!r}? A space belongs after the colon", before
     if key[:1].isdigit():
         return "a decimal number has a point, 0.5, and no comma", None
+    if RENAMED.get(key) in known:
+        return f"write {RENAMED[key]!r} instead", RENAMED[key]
     near = _near(key, known)
     return f"did you mean {near!r}?" if near else f"known are {', '.join(known)}", near
 

@@ -125,7 +125,7 @@ class Correlation(Strict):
 
 
 class UncertaintyStudy(Solving):
-    """What spreads of parameters make of objectives."""
+    """Distributions of objectives that follow from those of the parameters."""
 
     method: Literal["moments", "monte-carlo"] = Field(
         "moments", description="By derivatives, or by many runs."

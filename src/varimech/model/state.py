@@ -50,7 +50,7 @@ class Reactions(Protocol):
         ...
 
     def effort(self, driver: str) -> SX:
-        """Force or torque of a driver along its output."""
+        """Force or torque of a driver along its output, or of a gear along its second angle."""
         ...
 
 
@@ -200,7 +200,9 @@ class State:
         return self._found_reactions().torque(joint)
 
     def effort(self, driver: str) -> SX:
-        """Force (N) or torque (N·m) of a driver, positive where it pushes its output up."""
+        """Force (N) or torque (N·m) of a driver, positive where it increases its output; torque of
+        a gear along its second angle.
+        """
         return self._found_reactions().effort(driver)
 
     def multiplier(self, constraint: str) -> SX:

@@ -82,7 +82,7 @@ def _has_bodies(condition: Condition) -> bool:
     return all(isinstance(body, Body) for body in condition.oriented())
 
 
-OUTPUT = ("bodies", "value", "rate", "difference", "deviation")
+OUTPUT = ("unit", "points", "bodies", "value", "rate", "difference", "deviation")
 """What every scalar output has."""
 RETURNS: dict[type, dict[str, Convert]] = {
     Element: {
@@ -337,6 +337,8 @@ def _try_force(force: Force, model: ModelData) -> None:
             model.parameter_set.check_symbols(expression, label, symbols_in(q, v, t))
     _only_positions(V, ca.vertcat(SX(0, 1), *speeds), _label(force, "potential_energy"))
     _check_residuals(Φ, q, v, _label(force, "constraints"))
+    problem = f"must be a single residual, as constraint_unit = {force.constraint_unit!r} states"
+    _require(not force.constraint_unit or Φ.numel() == 1, force, "constraints", problem)
     count = sum(c.order == 1 for c in own)
     problem = f"has {len(ż)} values; its {count} first-order coordinates need one each"
     _require(len(ż) == count, force, "rates", problem)

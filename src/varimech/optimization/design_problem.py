@@ -47,7 +47,8 @@ def quantities_of(
 ) -> tuple[dict[str, Objective], dict[str, Path]]:
     """Scalars and paths by name that one run has to provide."""
     if name in constraints:
-        raise ModelError(f"objective and a constraint are both called {name!r}; rename one of them")
+        problem = f": objective and a constraint are both called {name!r}; rename one of them"
+        raise ModelError(problem, field="constraints")
     scalars: dict[str, Objective] = {}
     paths: dict[str, Path] = {}
     if isinstance(goal, Peak):
@@ -61,8 +62,8 @@ def quantities_of(
             scalars[key] = constraint.of
         else:
             raise ModelError(
-                f"constraint {key!r} bounds {constraint.of!r}, which is neither an objective nor a"
-                " path"
+                f"it bounds {constraint.of!r}, which is neither an objective nor a path",
+                element=f"constraint {key!r}",
             )
     return scalars, paths
 

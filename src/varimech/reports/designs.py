@@ -7,7 +7,7 @@ import numpy as np
 from ..optimization.design_figures import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
 from ..optimization.fit_text import goodness_text
-from ..optimization.measurement import component_word
+from ..optimization.measurement import component_suffix
 from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
 from ..plotting.figure import COLOURS
@@ -146,7 +146,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         curves = []
         for c in range(m.components):
-            suffix, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
+            suffix, colour, y = component_suffix(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
             band = (y - half[:, c], y + half[:, c])
             curves.append(
                 Curve(

@@ -253,11 +253,11 @@ def _section(result: Any, plots: Plots) -> str:
 
 def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
     """Covariance of the parameters for which the run has sensitivities."""
-    if moments is None or not set(moments.spreads.names) <= set(run.parameter_names):
+    if moments is None or not set(moments.distributions.names) <= set(run.parameter_names):
         return None
     C = np.zeros((len(run.parameter_names),) * 2)
-    place = [run.parameter_names.index(n) for n in moments.spreads.names]
-    C[np.ix_(place, place)] = moments.spreads.covariance
+    place = [run.parameter_names.index(n) for n in moments.distributions.names]
+    C[np.ix_(place, place)] = moments.distributions.covariance
     return C
 
 

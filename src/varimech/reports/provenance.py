@@ -43,7 +43,8 @@ def _dofs(run: Run) -> int:
     if model is None or model.start_conditions is None or model.beams:
         return 0
     return sum(
-        int(h.deviation(run.live.equations.frames).numel()) for h in model.start_conditions.holds
+        int(h.deviation(run.live.equations.frames).numel())
+        for h in model.start_conditions.conditions
     )
 
 
@@ -109,7 +110,7 @@ def parameter_rows(run: Run) -> list[list[Any]]:
     for name, value in run.info["parameters"].items():
         lower, upper, distribution = None, None, ""
         if name in known:
-            (lower, upper), given = known[name].bounds, known[name].spread
+            (lower, upper), given = known[name].bounds, known[name].distribution
             distribution = (
                 f"± {printed(given.width)} ({given.sigmas:g} σ)"
                 if isinstance(given, Tolerance)
@@ -153,7 +154,11 @@ def _width(parameter: Parameter | None) -> float:
     lower, upper = (np.nan if bound is None else float(bound) for bound in parameter.bounds)
     if np.isfinite(upper - lower):
         return float(upper - lower)
-    return float(parameter.spread.width) if isinstance(parameter.spread, Tolerance) else 1.0
+    return (
+        float(parameter.distribution.width)
+        if isinstance(parameter.distribution, Tolerance)
+        else 1.0
+    )
 
 
 def _distribution(given: Any) -> str:

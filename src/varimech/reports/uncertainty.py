@@ -65,9 +65,10 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         )
         share = last["contributions"].isel(objective=k).to_numpy()
         order = np.argsort(-share, kind="stable")
-        names = [moments.spreads.names[i] for i in order]
+        given = moments.distributions
+        names = [given.names[i] for i in order]
         notes = [
-            f"{names[j]}: σ = {printed(moments.spreads.sigma[i])} {moments.spreads.units[i]}"
+            f"{names[j]}: σ = {printed(given.sigma[i])} {given.units[i]}"
             for j, i in enumerate(order)
         ]
         spec = bar_plot(
@@ -112,12 +113,12 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
     up, not these.
     """
     std = moments.std.isel(objective=k).to_numpy()
-    parts = np.abs(moments.slopes[:, k]) * moments.spreads.sigma
+    parts = np.abs(moments.derivatives[:, k]) * moments.distributions.sigma
     order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
     curves = [Curve("all parameters", moments.time, std, colour=GREY)]
     curves += [
         Curve(
-            moments.spreads.names[i],
+            moments.distributions.names[i],
             moments.time,
             parts[:, i],
             dash="dot",
@@ -136,7 +137,7 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
 def _contributions(moments: Moments) -> str:
     head = ["objective", "parameter", "σ of the parameter", "∂ψ/∂ρ", "share of the variance (%)"]
     rows = [
-        [r["objective"], r["parameter"], r["sigma"], r["slope"], 100 * r["contribution"]]
+        [r["objective"], r["parameter"], r["sigma"], r["derivative"], 100 * r["contribution"]]
         for r in moments.table().to_dict("records")
     ]
     return table(head, rows)
@@ -199,7 +200,7 @@ def study_section(study: Study, plots: Plots) -> str:
 
 def _distributions(study: Study) -> str:
     """Distribution of each parameter."""
-    parameters = study.spreads.described()["parameters"]
+    parameters = study.distributions.described()["parameters"]
     rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in parameters]
     return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 

@@ -75,7 +75,7 @@ def names_in(m: ModelData) -> dict[str, list[str]]:
         "slide": [j.name for j in m.joints.values() if j.displacement() is not None],
         "body": [b.name for b in m.moving_bodies if planar or isinstance(b, RigidBody)],
         "joint": list(m.joints),
-        "driver": list(m.drivers),
+        "driver": list(m.effort_units),
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
         "state": [c.name for c in m.own_coordinates],

@@ -146,7 +146,7 @@ class NamedOutputs(Result):
         return self._load("reaction_torque", joint, wrt)
 
     def effort(self, driver: str, *, wrt: Any = None) -> xr.DataArray:
-        """Force or torque of a driver (N or N·m)."""
+        """Force or torque of a driver, or torque of a gear along its second angle (N or N·m)."""
         return self._load("effort", driver, wrt)
 
     def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:

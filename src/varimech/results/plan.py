@@ -14,7 +14,6 @@ from ..model.beam import Beam
 from ..model.conditions import Axis
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Turn
 from ..plotting.mechanism_drawing import Slider
 
 
@@ -36,7 +35,7 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
     `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
     tell it in the frame of a `body` (none: the ground). `places` names one point for all that
     joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many
-    things of each kind there are, `efforts` in which unit drivers push, `states` those of states.
+    things of each kind there are, `efforts` the units of efforts, `states` those of states.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
     shapes = [
@@ -91,9 +90,7 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
             if len(b.spine) < 2
         },
         "states": {c.name: c.unit for c in model.own_coordinates},
-        "efforts": {
-            d.name: "N·m" if isinstance(d.output, Turn) else "N" for d in model.drivers.values()
-        },
+        "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": {

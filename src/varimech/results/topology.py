@@ -16,6 +16,7 @@ from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tr
 from ..core.markup import Displayed, counted, html_text
 from ..model.joint import Joint
 from ..model.model_data import ModelData
+from ..model.user_functions import trial_frames, trial_state
 from ..plotting.figure import picture
 from ..plotting.outline import Branch, outline, shortened
 from ..plotting.style import in_style
@@ -76,6 +77,8 @@ class Topology(Displayed):
     closures: tuple[Closure, ...]
     drivers: tuple[str, ...]
     """Each is one more equation."""
+    couplings: dict[str, int]
+    """Number of equations of each element, such as a gear, that couples coordinates."""
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -108,14 +111,15 @@ class Topology(Displayed):
 
     @property
     def equations(self) -> dict[str, int]:
-        """Number of those that close loops, of those that keep Euler parameters at unit length, and
-        of drivers.
+        """Number of those that close loops, of those that keep Euler parameters at unit length, of
+        drivers, and of gears and other elements that couple coordinates.
         """
         euler = sum(body.has_euler_parameters for body in self.bodies)
         return {
             "closure": sum(c.equations for c in self.closures),
             "Euler-parameter": euler,
             "driver": len(self.drivers),
+            "coupling": sum(self.couplings.values()),
         }
 
     @property
@@ -140,6 +144,7 @@ class Topology(Displayed):
                 for c in self.closures
             },
             "drivers": self.drivers,
+            "couplings": self.couplings,
         }
 
     def draw(self, *, style: str | None = None) -> Figure:
@@ -154,7 +159,7 @@ class Topology(Displayed):
 
     def _display(self) -> str:
         return picture(self.draw()) + (
-            html_text(str(self)) if self.closures or self.drivers else ""
+            html_text(str(self)) if self.closures or self.drivers or self.couplings else ""
         )
 
     def __str__(self) -> str:
@@ -174,6 +179,12 @@ class Topology(Displayed):
                 "driven, by one equation each",
                 *(f"  {name}" for name in shortened(self.drivers, LISTED)),
             ]
+        if self.couplings:
+            texts = [
+                f"{name}: {counted(n, 'equation', 'equations')}"
+                for name, n in self.couplings.items()
+            ]
+            lines += ["", "coupled", *(f"  {text}" for text in shortened(texts, LISTED))]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -217,9 +228,15 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
     tree = spanning_tree(model, cut)
     sizes = closure_sizes(tree)
     closures = tuple(_closure(tree, joint, sizes[joint.name]) for joint in tree.cuts)
-    return Topology(
-        model.name, tuple(_hanging(link) for link in tree.links), closures, tuple(model.drivers)
-    )
+    links = tuple(_hanging(link) for link in tree.links)
+    return Topology(model.name, links, closures, tuple(model.drivers), _couplings(model))
+
+
+def _couplings(model: ModelData) -> dict[str, int]:
+    """Number of constraints that each force imposes, where it imposes any."""
+    frames, state = trial_frames(model), trial_state(model, "topology")
+    counts = {f.name: f.constraints(frames, state).numel() for f in model.forces.values()}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _hanging(link: Link) -> Hanging:

@@ -36,11 +36,11 @@ class Moments(Result):
     """What errors the horizon allows, in standard deviations."""
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     time: np.ndarray
     values: np.ndarray = field(repr=False)
     """ψ at the means of the parameters, (time, objective)"""
-    slopes: np.ndarray = field(repr=False)
+    derivatives: np.ndarray = field(repr=False)
     """dψ/dρ there, (time, objective, parameter)"""
     curvatures: np.ndarray | None = field(repr=False)
     """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
@@ -49,7 +49,7 @@ class Moments(Result):
     objective)
     """
     run: Run = field(repr=False)
-    """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
+    """At the means of the parameters, with first derivatives: any output of it, and `wrt=`"""
     seconds: dict[str, float]
 
     @property
@@ -70,9 +70,9 @@ class Moments(Result):
         """
         import xarray as xr
 
-        g, H, C = self.slopes, self.curvatures, self.spreads.covariance
+        g, H, C = self.derivatives, self.curvatures, self.distributions.covariance
         first = first_variance(g, C)
-        variance = first if H is None else second_variance(g, H, self.spreads)
+        variance = first if H is None else second_variance(g, H, self.distributions)
         arrays = {
             "first_mean": self.values,
             "mean": self.values if H is None else second_mean(self.values, H, C),
@@ -85,7 +85,7 @@ class Moments(Result):
         coords = {
             **along_time(self.time),
             **with_units("objective", self.objective_names, self.units),
-            **with_units("parameter", self.spreads.names, self.spreads.units),
+            **with_units("parameter", self.distributions.names, self.distributions.units),
         }
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
@@ -140,9 +140,9 @@ class Moments(Result):
                         "mean": at["mean"].item(),
                         "std": at["std"].item(),
                         "unit": self.units[k],
-                        "parameter": self.spreads.names[i],
-                        "sigma": self.spreads.sigma[i],
-                        "slope": self.slopes[-1, k, i],
+                        "parameter": self.distributions.names[i],
+                        "sigma": self.distributions.sigma[i],
+                        "derivative": self.derivatives[-1, k, i],
                         "contribution": shares[i],
                     }
                 )
@@ -168,7 +168,7 @@ class Moments(Result):
                 (["variance of", "due to", "share"], self._shares()),
             ],
             notes=[
-                f"{name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
+                f"{name}: valid within {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
                 for name, t in zip(self.objective_names, self.horizons, strict=True)
                 if t < end
             ],
@@ -201,4 +201,4 @@ UNITS = {
     "std": "objective_unit",
     "error": "standard deviations",
 }
-"""Of what is known by time and objective."""
+"""Dimensions of quantities by time and objective."""

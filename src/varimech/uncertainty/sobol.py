@@ -99,13 +99,14 @@ class SobolIndices(Result):
 
 def check_independent(study: GlobalStudy) -> None:
     """Indices of correlated parameters would be no parts of the variance."""
-    s = study.spreads
+    s = study.distributions
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
             raise ModelError(
                 "Sobol indices share the variance out among independent parameters, but"
-                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g};"
-                " leave correlation out, or look at moments(…).contributions"
+                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g}",
+                element="sobol",
+                remedy="leave correlation out, or use moments(…).contributions",
             )
 
 
@@ -130,8 +131,9 @@ def sampled_sobol(
     ot = openturns()
     if len(study.names) == 1:
         raise ModelError(
-            f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give"
-            " others a distribution, too"
+            f"{study.names[0]!r} alone varies, so all of the variance is due to it",
+            element="sobol",
+            remedy="give others a distribution, too",
         )
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
     columns: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}

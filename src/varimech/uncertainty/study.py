@@ -41,12 +41,12 @@ class Study(Result):
     label: str
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     time: np.ndarray
     sampling: Sampling
     controlled: bool
     """Whether means are to be corrected by the first-order model."""
-    tally: Accumulator = field(repr=False)
+    accumulator: Accumulator = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective),
     chunk by chunk.
@@ -65,8 +65,8 @@ class Study(Result):
         """
         if self.at_means is None:
             raise ModelError(
-                f"this study of {self.label!r} was pickled, and its mechanism was not; make it anew"
-                " for its run"
+                "the study was pickled without its mechanism; repeat it for its run",
+                element=f"study of {self.label!r}",
             )
         return self.at_means()
 
@@ -77,12 +77,12 @@ class Study(Result):
     @property
     def count(self) -> int:
         """Samples that went well."""
-        return self.tally.count
+        return self.accumulator.count
 
     @property
     def failed(self) -> int:
         """Samples that failed."""
-        return self.tally.failed
+        return self.accumulator.failed
 
     @property
     def info(self) -> dict[str, Any]:
@@ -102,12 +102,12 @@ class Study(Result):
         """Time spent on deriving and compiling this time, and on all samples, those before a break
         among them.
         """
-        return {"build": self.build, "run": self.tally.seconds}
+        return {"build": self.build, "run": self.accumulator.seconds}
 
     @property
     def failures(self) -> list[Failure]:
         """The first hundred of them, each with its parameters and its error."""
-        return self.tally.failures
+        return self.accumulator.failures
 
     @property
     def corrected(self) -> bool:
@@ -222,7 +222,10 @@ class Study(Result):
         moment = end if time is None else time
         if not isinstance(moment, Real) or not 0 <= moment <= end:
             raise ModelError(
-                f"histogram: time = {time!r} must be a time of the run, from 0 to {end:g} s"
+                f"must be a time of the run, from 0 to {end:g} s",
+                element="histogram",
+                field="time",
+                value=time,
             )
         row = int(np.abs(self.time - float(moment)).argmin())
         column = row * len(self.objective_names) + k
@@ -284,14 +287,17 @@ class Study(Result):
         import xarray as xr
 
         if self.kept is None:
-            raise ModelError("samples were not kept: monte_carlo(…, keep=True) does so")
+            problem = "samples were not kept: monte_carlo(…, keep=True) does so"
+            raise ModelError(problem, element=f"study of {self.label!r}")
         chunks = list(
-            self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept
+            self.kept.kept(self.accumulator.taken)
+            if isinstance(self.kept, Checkpoint)
+            else self.kept
         )
         parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
         coords = {
             **self._coords(),
-            **with_units("parameter", self.spreads.names, self.spreads.units),
+            **with_units("parameter", self.distributions.names, self.distributions.units),
         }
         return xr.Dataset(
             {
@@ -346,7 +352,7 @@ class Study(Result):
 
     def _known(self) -> list[Any]:
         self._summary()
-        return self.tally.known
+        return self.accumulator.known
 
     def _mean(self) -> Estimate:
         return mean_of(self._known(), controlled=self.corrected)
@@ -355,12 +361,12 @@ class Study(Result):
         return variance_of(self._summary(), self._known())
 
     def _summary(self) -> Any:
-        if self.tally.summary is None:
+        if self.accumulator.summary is None:
             raise ModelError(
-                f"none of the {self.tally.taken} samples went well, so there is nothing to tell;"
-                " see .failures"
+                f"all {self.accumulator.taken} samples failed; see .failures",
+                element=f"study of {self.label!r}",
             )
-        return self.tally.summary
+        return self.accumulator.summary
 
     def _counts(self) -> tuple[Histogram, Sketch]:
         return self._summary().histogram, self._summary().sketch
@@ -392,5 +398,5 @@ def _probabilities(what: str, given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         several = np.full(1, np.nan)
     if several.ndim != 1 or not ((several >= 0) & (several <= 1)).all():
-        raise ModelError(f"{what}: {given!r} must be probabilities, from 0 to 1")
+        raise ModelError(f"{given!r} must be probabilities, from 0 to 1", element=what)
     return several
