@@ -621,7 +621,7 @@ def test_a_body_that_is_none_is_refused(build: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        (None, "Odd.output = None must be a scalar output, with bodies, value, rate"),
+        (None, "Odd.output = None must be a scalar output, with unit, points, bodies"),
         (type("Bad", (), {**dict.fromkeys(OUTPUT), "value": lambda *_: "x"})(), "returned 'x'"),
     ],
 )
