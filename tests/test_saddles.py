@@ -11,9 +11,9 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from varimech.cli.command_syntax import CommandSyntax
 
 import varimech as vm
+from varimech.cli.command_syntax import CommandSyntax
 from varimech.optimization.attempt import Attempt
 from varimech.optimization.design import settings_for
 from varimech.optimization.design_problem import DesignProblem
