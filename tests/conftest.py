@@ -91,10 +91,10 @@ def _machine() -> None:
 @pytest.fixture(autouse=True)
 def _only_built_in_elements() -> Iterator[None]:
     """What a test registers is gone after it."""
-    before = dict(registry._REGISTERED)
+    before = dict(registry.ELEMENTS)
     yield
-    registry._REGISTERED.clear()
-    registry._REGISTERED.update(before)
+    registry.ELEMENTS.clear()
+    registry.ELEMENTS.update(before)
 
 
 @pytest.hookimpl(tryfirst=True)

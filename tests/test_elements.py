@@ -5,8 +5,14 @@ built in, and refused where something is missing.
 from __future__ import annotations
 
 import inspect
+import json
 import math
+import os
 import pickle
+import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +20,7 @@ import casadi as ca
 import numpy as np
 import pytest
 import write_elements
-from markdown_pages import DOCS, blocks
+from markdown_pages import DOCS
 
 import varimech as vm
 from varimech import elements as el
@@ -22,7 +28,8 @@ from varimech.elements import registry
 from varimech.elements.registry import BUILT_IN, registered
 from varimech.elements.screw import Screw
 from varimech.files.document import json_schema
-from varimech.model.frame import Frame
+from varimech.model.trial import OUTPUT, posed_bodies, sample_coordinates
+from varimech.testing import check_element
 
 DIRECTIONS: dict[int, list[tuple[float, ...]]] = {
     2: [(0.6, 0.8)],
@@ -141,71 +148,13 @@ def test_arguments_are_on_a_page(kind: type[el.Element]) -> None:
 # --- joints
 
 
-def poses(m: vm.Mechanism, joint: Any, z: np.ndarray, ż: np.ndarray) -> dict[Any, Frame]:
-    """Frames of two bodies, the second of which is where the joint's coordinates say."""
-    n, rng = m.dimension, np.random.default_rng(5)
-    turn = vm.rotation(None if n == 2 else rng.standard_normal(3), 0.7)
-    o, R = ca.SX(rng.standard_normal(n)), turn
-    relation = joint.motion.relation(ca.SX(z), ca.SX(ż))
-    R2 = R @ relation.rotation
-    x = o + R @ joint.first.local + R @ relation.displacement
-    still, none = ca.SX.zeros(n), ca.SX.zeros(n, n)
-    first, second = joint.bodies
-    return {
-        first: Frame(o, R, still, none),
-        second: Frame(x - R2 @ joint.second.local, R2, still, none),
-    }
-
-
-def somewhere(motion: Any) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(3)
-    z, ż = rng.uniform(-1, 1, (2, len(motion.names)))
-    if motion.has_euler_parameters:
-        z[:4] /= np.linalg.norm(z[:4]) * np.sign(z[np.abs(z[:4]).argmax()])
-    return z, ż
-
-
-def check_motion(m: vm.Mechanism, joint: Any) -> None:
-    """Conditions hold wherever the coordinates are; coordinates are found from poses; rates are
-    those of differences.
-    """
-    numbers = m.data.parameter_set
-    z, ż = somewhere(joint.motion)
-    broken = numbers.evaluate(joint.residuals(poses(m, joint, z, ż)))
-    assert np.abs(broken).max() < 1e-13
-    relation = joint.motion.relation(ca.SX(z), ca.SX(ż))
-    C, d = (numbers.evaluate(x) for x in (relation.rotation, relation.displacement))
-    geometry = numbers.evaluate_all(list(joint.motion.geometry))
-    found = joint.motion.values(geometry, C, d.ravel())
-    if joint.motion.has_euler_parameters:
-        found[:4] *= np.sign(found[:4] @ z[:4])
-    np.testing.assert_allclose(found, z, atol=1e-7)
-    δ = 1e-6
-    ahead, behind = (joint.motion.relation(ca.SX(z + s * δ * ż), ca.SX(ż)) for s in (1, -1))
-
-    def slope(part: str) -> np.ndarray:
-        one, other = (numbers.evaluate(getattr(r, part)) for r in (ahead, behind))
-        return np.asarray((one - other) / (2 * δ))
-
-    W, D = (numbers.evaluate(x) for x in (relation.axes, relation.directions))
-    spin = slope("rotation") @ C.T
-    ω = W @ ż if W.size else np.zeros(W.shape[0])
-    skew = spin[1, 0] if m.dimension == 2 else [spin[2, 1], spin[0, 2], spin[1, 0]]
-    if not joint.motion.has_euler_parameters:  # off unit length C is no rotation
-        np.testing.assert_allclose(np.ravel(skew), ω, atol=1e-8)
-    np.testing.assert_allclose(slope("displacement").ravel(), D @ ż, atol=1e-8)
-    if W.size:
-        rate = numbers.evaluate(relation.turning_rate).ravel()
-        np.testing.assert_allclose(slope("axes") @ ż, rate, atol=1e-7)
-
-
-@each_joint
-def test_a_relative_motion_meets_the_conditions(kind: type[el.Joint], n: int) -> None:
-    m, joint = made(kind, n)
-    if joint.motion is None:
-        assert kind.kind == "distance"
-        return
-    check_motion(m, joint)
+@each
+def test_elements_conform(kind: type[el.Element], n: int) -> None:
+    m, element = made(kind, n)
+    if not isinstance(element, el.Body):
+        check_element(m, "it")
+    if isinstance(element, el.Joint):
+        assert (element.motion is None) == (kind.kind in ("distance", "clamp"))
 
 
 @each_joint
@@ -213,8 +162,8 @@ def test_outputs_are_those_of_the_coordinates(kind: type[el.Joint], n: int) -> N
     m, joint = made(kind, n)
     for name, output in (("angle", joint.angle()), ("slide", joint.displacement())):
         if output is not None and joint.motion is not None:
-            z, ż = somewhere(joint.motion)
-            value = m.data.parameter_set.evaluate(output.value(poses(m, joint, z, ż))).item()
+            z = sample_coordinates(joint.motion, 3)
+            value = m.data.parameter_set.evaluate(output.value(posed_bodies(joint, z))).item()
             if name in joint.motion.names:
                 exact = z[joint.motion.names.index(name)]
             else:  # a nut advances by its pitch of 0.7 m a turn
@@ -229,16 +178,14 @@ def test_outputs_are_those_of_the_coordinates(kind: type[el.Joint], n: int) -> N
 @pytest.fixture
 def screw() -> Any:
     """The screw joint of the documentation, registered."""
-    namespace: dict[str, Any] = {}
-    exec(blocks(DOCS / "extending.md")[0][1], namespace)
-    return namespace["LeadScrew"]
+    return runpy.run_path(str(DOCS / "lead_screw.py"))["LeadScrew"]
 
 
 def test_the_screw_moves_as_its_conditions_say(screw: Any) -> None:
     m = scene(3)
     joint = m.lead_screw("it", "a.A", "b.B", axis=(0.48, 0.6, 0.64), pitch="p")
     assert isinstance(joint, screw)
-    check_motion(m, joint)
+    check_element(m, "it")
 
 
 @pytest.mark.parametrize("cut", [(), ("thread",)])
@@ -267,7 +214,7 @@ def test_what_is_registered_is_in_the_schema_and_has_a_method(screw: Any) -> Non
     m = scene(3)
     assert "advance per turn (m)" in m.lead_screw.__doc__.lower()
     with pytest.raises(
-        TypeError, match=r"lead_screw: has no argument 'lead'; say lead_screw\(name, first"
+        TypeError, match=r"lead_screw: has no argument 'lead'; call lead_screw\(name, first"
     ):
         m.lead_screw("it", "a.A", "b.B", axis=(0, 0, 1), lead=0.1)
     with pytest.raises(vm.ModelError, match=r"lead screw joint 'it': pitch = 0 must be positive"):
@@ -277,10 +224,59 @@ def test_what_is_registered_is_in_the_schema_and_has_a_method(screw: Any) -> Non
     assert "it" not in m.joints
 
 
+PRESS = """
+varimech: 1
+name: press
+gravity: [0, 0, -9.81]
+parameters: {pitch: 0.2 m}
+ground: {O: [0, 0, 0]}
+bodies:
+  nut: {mass: 2.0, inertia: [0.01, 0.01, 0.005], points: {N: [0, 0, 0]}}
+joints:
+  thread: {lead_screw: [ground.O, nut.N], axis: [0, 0, 1], pitch: pitch}
+start: {angle: {thread: 0.0}}
+studies:
+  objectives: {drop: {final: "displacement('thread')"}}
+  sensitivity: {objectives: [drop], duration: 1.0}
+"""
+
+
+def test_commands_know_elements_of_installed_packages(tmp_path: Path) -> None:
+    """A package is a module, and metadata with its entry point, on the path of Python."""
+    metadata = tmp_path / "lead_screw-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: lead-screw\nVersion: 1.0\n", encoding="utf-8")
+    entry = "[varimech.plugins]\nlead-screw = lead_screw\n"
+    (metadata / "entry_points.txt").write_text(entry, encoding="utf-8")
+    shutil.copy(DOCS / "lead_screw.py", tmp_path)
+    (tmp_path / "press.yaml").write_text(PRESS, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    def command(*arguments: str) -> Any:
+        done = subprocess.run(
+            [sys.executable, "-m", "varimech", *arguments],
+            env={**os.environ, "PYTHONPATH": path},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    assert "LeadScrewEntry" in command("schema")["$defs"]
+    k = 2 * math.pi / 0.2
+    a = 9.81 * 2.0 / (2.0 + 0.005 * k**2)  # m s̈ = −m g + τ k,  I k s̈ = −τ
+    answer = command("sensitivity", "press.yaml", "--json")
+    assert answer["objectives"]["drop"] == pytest.approx(-a / 2, rel=1e-6)
+    exact = -(a**2) * 0.005 * k**2 / (9.81 * 2.0 * 0.2)
+    assert answer["gradient"]["drop"]["pitch"] == pytest.approx(exact, rel=1e-5)
+
+
 def test_a_file_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text("varimech: 1\nname: m\njoints:\n  S: {lead_screw: [a, b]}\n", encoding="utf-8")
-    with pytest.raises(vm.FileError, match=r"m.yaml:4: joints.S: .* does not say what it is"):
+    with pytest.raises(vm.FileError, match=r"m.yaml:4: joints.S: .* is of no known kind"):
         vm.Mechanism.from_file(path)
 
 
@@ -315,8 +311,11 @@ def test_a_mechanism_takes_its_kinds_to_other_processes() -> None:
     m = scene(2)
     m.gap("it", "a.A", "b.B", length=1.0)
     sent = pickle.dumps(m)
-    registry._REGISTERED.pop("gap")
+    registry.ELEMENTS.pop("gap")
     assert pickle.loads(sent).to_text() == m.to_text()
+
+
+SCALAR = el.fields.Scalar("How far.")
 
 
 def variant(base: type, **changes: Any) -> Any:
@@ -327,19 +326,24 @@ def variant(base: type, **changes: Any) -> Any:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (int, "int is not a subclass of one of"),
-        (variant(el.Joint), r"Odd lacks conditions\(\)"),
-        (
-            variant(el.Force),
-            r"Odd lacks potential_energy\(\), efforts\(\), constraints\(\) or rates\(\)",
-        ),
-        (variant(el.Driver), "Odd lacks output"),
-        (variant(Gap, kind="revolute"), "an element 'revolute' is registered already"),
-        (variant(Gap, kind=None), "Odd needs a name"),
-        (variant(Gap, __doc__=None), "Odd needs a docstring"),
-        (variant(Gap, symbol="blob"), "Odd has symbol = 'blob', which is none of 'pin'"),
-        (variant(Gap, angle=el.fields.Scalar("How far.")), "field 'angle' of Odd hides"),
-        (variant(Gap, size=el.fields.Scalar("")), "field 'size' of Odd needs a description"),
+        (int, "it is not a subclass of one of"),
+        (variant(el.Joint), "element 'Odd': cannot be registered: it lacks conditions"),
+        (variant(el.Force), "it lacks one of potential_energy, efforts, constraints, rates"),
+        (variant(el.Driver), "it lacks output"),
+        (variant(el.Driver, output=property(lambda self: None)), r"it lacks motion = .*Motion\("),
+        (variant(Gap, kind="revolute"), "element 'revolute': is registered already"),
+        (variant(Gap, kind=None), "it needs a name"),
+        (variant(Gap, kind="simulate"), "kind = 'simulate' has another meaning: m.simulate"),
+        (variant(Gap, kind="lambda"), "kind = 'lambda' has another meaning"),
+        (variant(Gap, __doc__=None), "it needs a docstring"),
+        (variant(Gap, symbol="blob"), "symbol = 'blob' is none of 'pin'"),
+        (variant(Gap, angle=SCALAR), "field 'angle' hides"),
+        (variant(Gap, size=el.fields.Scalar("")), "field 'size' needs a description"),
+        (variant(Gap, size=el.fields.Scalar("Size.", rule="pos")), "'size' has rule = 'pos'"),
+        (variant(Gap, size=el.fields.Scalar("Size.", unit="foo")), "'size' has unit = 'foo'"),
+        (variant(Gap, to=el.fields.Direction("To.", of="no")), "'to' has of = 'no', which is no"),
+        (variant(Gap, conditions=lambda self, x: ()), r"conditions\(\) must take \(self\)"),
+        (variant(Gap, conditions=property(lambda self: ())), "conditions must be a method"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )
@@ -352,22 +356,63 @@ def test_a_kind_that_lacks_something_is_refused(kind: Any, words: str) -> None:
 
 def test_a_kind_cannot_be_registered_twice() -> None:
     vm.register(Gap)
-    with pytest.raises(vm.ModelError, match=r"'gap' is registered already \(test_elements.Gap\)"):
+    with pytest.raises(vm.ModelError, match=r"'gap': is registered already \(test_elements.Gap\)"):
         vm.register(Gap)
 
 
+def test_names_of_a_mechanism_are_reserved() -> None:
+    names = {name for name in dir(vm.Mechanism("m")) if not name.startswith("_")}
+    assert names - {*registry.ELEMENTS} <= registry.RESERVED and "simulate" in names
+
+
+def test_what_is_registered_is_completed() -> None:
+    m = vm.Mechanism("m")
+    assert "gap" not in dir(m)
+    vm.register(Gap)
+    assert "gap" in dir(m)
+
+
+class Loose(el.Condition):
+    """Whatever it is told."""
+
+    def __init__(self, value: Any, bodies: Any = ()):
+        self.value, self.bodies = value, bodies
+
+    def residuals(self, frames: Any) -> Any:
+        return self.value(frames) if callable(self.value) else self.value
+
+    def oriented(self) -> Any:
+        return self.bodies
+
+
+def sliding(z: Any) -> el.MotionFunctions:
+    """A motion along x and about the point, with the DOF that one condition leaves."""
+    return el.MotionFunctions({"u": "m", "φ": "rad"}, lambda z: z[1], lambda z: (z[0], 0))
+
+
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
-        ({"conditions": lambda self: []}, "conditions must return a tuple of conditions"),
-        ({"relative_motion": lambda self: 3}, "relative_motion must return a RelativeMotion"),
+        ({"conditions": lambda self: None}, "Odd.conditions = None must be a list of conditions"),
+        ({"conditions": lambda self: [1]}, r"conditions\[0\] = 1 must be a condition"),
+        ({"conditions": lambda self: []}, "conditions must be one condition or more"),
+        ({"conditions": lambda self: [Loose(3.0)]}, r"conditions\[0\] must have residuals"),
+        ({"conditions": lambda self: [Loose(ca.SX(3.0))]}, r"\[0\] has an equation that no"),
+        ({"conditions": lambda self: [Loose(0, None)]}, "conditions fails: TypeError: 'NoneType'"),
+        ({"conditions": lambda self: [Loose(lambda f: f["no"])]}, "conditions fails: KeyError"),
+        (
+            {"conditions": lambda self: [Loose(lambda f: f[self.first.body].origin_rate)]},
+            r"conditions\[0\] depends on velocities",
+        ),
+        ({"conditions": lambda self: self.nothing}, "fails: AttributeError: .* no attribute 'noth"),
+        ({"relative_motion": lambda self: 3}, "relative_motion = 3 must be a RelativeMotion"),
         (
             {
                 "relative_motion": lambda self: el.TurnAndSlide.of(
                     2, el.Turning.FREELY, el.Sliding.NOT
                 )
             },
-            "a motion with 2 DOF, as its 1 conditions leave, not 1",
+            "relative_motion has 1 DOF, but the 1 equations of its conditions leave 2",
         ),
         (
             {
@@ -377,35 +422,214 @@ def test_a_kind_cannot_be_registered_twice() -> None:
             },
             r"the rotation has shape \(1, 1\) and the displacement 1 components",
         ),
-        ({"angle": lambda self: 1.0}, "angle must return a Turn, or None"),
+        ({"relative_motion": sliding}, "relative_motion contradicts its conditions: their resid"),
+        ({"angle": lambda self: 1.0}, "angle = 1.0 must be a Turn, or None"),
+        ({"prepare": lambda self, model: 1 / 0}, "prepare fails: ZeroDivisionError"),
     ],
 )
-def test_a_joint_that_returns_something_else_is_refused(changes: Any, words: str) -> None:
+def test_a_joint_that_returns_something_else_is_refused(changes: Any, message: str) -> None:
     vm.register(variant(Gap, **changes))
     m = scene(2)
-    with pytest.raises(vm.ModelError, match=words):
+    with pytest.raises(vm.ModelError, match=message) as caught:
         m.odd("it", "a.A", "b.B", length=1.0)
+    assert caught.value.element == "odd joint 'it'" and caught.value.field in changes
     assert "it" not in m.joints
 
 
+def speed(frames: Any) -> Any:
+    """Velocity of the centre of mass of body a."""
+    body = next(body for body in frames if body.name == "a")
+    return frames[body].velocity(body.points["com"].local)
+
+
+def own(order: int) -> Any:
+    return lambda self: [el.OwnCoordinate("z", order=order)]
+
+
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
+        ({"efforts": lambda self, frames, state: None}, "efforts = None must be a list of pairs"),
+        ({"efforts": lambda self, frames, state: [1]}, r"efforts\[0\] = 1 must be a pair"),
         (
-            {"potential_energy": lambda self, frames, state: 0.0},
-            "potential_energy must return a scalar",
+            {"efforts": lambda self, frames, state: [(speed(frames), 1.0)]},
+            r"efforts\[0\] has 2 rates and 1 efforts",
         ),
-        ({"efforts": lambda self, frames, state: [1]}, "efforts must return a list of pairs"),
         (
-            {"efforts": lambda self, frames, state: [(ca.SX(1), ca.SX([1, 2]))]},
-            "a rate and an effort with as many components",
+            {"efforts": lambda self, frames, state: [(speed(frames) ** 3, (1, 2))]},
+            r"efforts\[0\] has a rate that is not linear",
+        ),
+        (
+            {
+                "coordinates": own(1),
+                "rates": lambda self, frames, state: [0.0],
+                "efforts": lambda self, frames, state: [(state.state("z"), 1.0)],
+            },
+            r"efforts\[0\] has a rate that is not linear in the velocities of bodies",
+        ),
+        ({"efforts": lambda self, frames, state: {"b": 0}["a"]}, "efforts fails: KeyError: 'a'"),
+        (
+            {"potential_energy": lambda self, frames, state: vm.dot(speed(frames), speed(frames))},
+            "potential_energy depends on velocities",
+        ),
+        (
+            {"potential_energy": lambda self, frames, state: ca.SX.sym("x")},
+            "potential_energy uses 'x' of another mechanism",
+        ),
+        ({"potential_energy": lambda self, frames, state: "x"}, "returned 'x', which is neither"),
+        (
+            {"constraints": lambda self, frames, state: speed(frames)[0]},
+            "constraints depends on velocities",
+        ),
+        ({"constraints": lambda self, frames, state: 0.0}, "constraints has an equation that no"),
+        ({"rates": lambda self, frames, state: [1.0]}, "rates has 1 values; its 0 first-order"),
+        (
+            {"coordinates": own(1), "rates": lambda self, frames, state: [(1.0, 2.0)]},
+            r"rates\[0\] returned 2 components",
+        ),
+        ({"coordinates": own(3)}, r"coordinates\[0\] = .* must be an OwnCoordinate of order 1 or"),
+        ({"coordinates": own(2)}, "has 'z' of order 2 with neither an inertia nor a constraint"),
+        ({"bodies": property(lambda self: ["a"])}, r"bodies\[0\] = 'a' must be a body"),
+        ({"drawn_as": lambda self: "cloud"}, "drawn_as = 'cloud' must be one of"),
+    ],
+)
+def test_a_force_that_returns_something_else_is_refused(changes: Any, message: str) -> None:
+    vm.register(variant(el.Force, **{"efforts": lambda self, frames, state: (), **changes}))
+    m = scene(2)
+    with pytest.raises(vm.ModelError, match=f"odd 'it': Odd.*{message}") as caught:
+        m.odd("it")
+    assert caught.value.field in changes and "it" not in m.forces
+
+
+def test_a_force_may_be_alone() -> None:
+    vm.register(variant(el.Force, potential_energy=lambda self, frames, state: state.time))
+    m: Any = vm.Mechanism("nothing", dimension=2)
+    m.odd("it")
+    check_element(m, "it")
+
+
+def test_every_element_of_a_kind_is_tried() -> None:
+    def efforts(self: Any, frames: Any, state: Any) -> Any:
+        return [(speed(frames), 1.0)] if self.name == "second" else []
+
+    vm.register(variant(el.Force, efforts=efforts))
+    m = scene(2)
+    m.odd("first")
+    with pytest.raises(vm.ModelError, match=r"odd 'second': .* has 2 rates and 1 efforts"):
+        m.odd("second")
+
+
+@pytest.mark.parametrize(
+    "push", [(0.0, -1.0), [0.0, -1.0], vm.vector(0.0, -1.0), np.array([0, -1])]
+)
+@pytest.mark.parametrize("pairs", [list, tuple])
+def test_values_may_have_any_form(push: Any, pairs: Any) -> None:
+    """A constant force of 1 N down, on a mass of 2 kg: s = ½ (g + ½) t²."""
+
+    class Push(el.Force):
+        """A constant push."""
+
+        kind = "push"
+        point = el.fields.Point("Point.")
+
+        def potential_energy(self, frames: Any, state: Any) -> Any:
+            return 3.0
+
+        def efforts(self, frames: Any, state: Any) -> Any:
+            return pairs([(frames[self.point.body].velocity(self.point.local), push)])
+
+    vm.register(Push)
+    m: Any = vm.Mechanism("rail", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=2.0, inertia=1.0, points={"B": (0, 0)})
+    m.prismatic("rail", "ground.O", "b.B", axis=(0, -1))
+    m.push("p", "b.B")
+    m.start(displacement={"rail": 0.0})
+    for coordinates in ("natural", "rtdyn0"):
+        run = m.simulate(0.2, coordinates=coordinates)
+        s = run.displacement("rail").values[-1]
+        assert s == pytest.approx((9.81 + 0.5) * 0.2**2 / 2, rel=1e-9)
+
+
+class Disc(el.BodyElement[Any]):
+    """A disc by its radius."""
+
+    kind = "disc"
+    radius = el.fields.Scalar("Radius.", unit="m", rule="positive")
+    mass = el.fields.Scalar("Mass.", unit="kg", rule="positive")
+
+    def build(self, model: Any) -> Any:
+        inertia = self.mass * self.radius**2 / 2
+        return el.rigid_body(self, self.mass, inertia, {"com": vm.vector(0, 0)})
+
+
+class Wind(el.Force):
+    """A force on a body, all of whose arguments have names."""
+
+    kind = "wind"
+    force = el.fields.Scalar("Force along x.", unit="N")
+    point = el.fields.Point("Point.", positional=False)
+
+    def efforts(self, frames: Any, state: Any) -> Any:
+        v = frames[self.point.body].velocity(self.point.local)
+        return [(v[0], self.force)]
+
+
+def test_an_element_may_have_arguments_with_names_only(tmp_path: Path) -> None:
+    """½ m r² φ̈ + m r² φ̈ = F r: a disc that hangs at its rim in the wind."""
+    vm.register(Disc)
+    vm.register(Wind)
+    m: Any = vm.Mechanism("disc", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.disc("d", radius=0.1, mass=2.0)
+    m.point("d", "rim", (0, 0.1))
+    m.revolute("hinge", "ground.O", "d.rim")
+    m.wind("w", force=3.0, point="d.com")
+    m.start(angle={"d": 0.0})
+    assert "d: {disc: null, radius: 0.1, mass: 2.0}" in m.to_text()
+    assert set(json_schema()["$defs"]["DiscEntry"]["properties"]) == {"disc", "radius", "mass"}
+    again = vm.Mechanism.from_file(m.to_file(tmp_path / "m.yaml"))
+    assert again.to_text() == m.to_text()
+    run = again.simulate(0.01)
+    φ̈ = 3.0 * 0.1 / (1.5 * 2.0 * 0.1**2)
+    assert run.angular_acceleration("d").values[0] == pytest.approx(φ̈, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda self, model: None, "Odd.build = None must be a body"),
+        (lambda self, model: {"b": 0}["a"], "Odd.build fails: KeyError: 'a'"),
+        (
+            lambda self, model: el.RigidBody("x", 2, ca.SX(1), ca.SX([0, 0]), ca.SX(1)),
+            "must be called 'it'",
+        ),
+        (
+            lambda self, model: el.RigidBody("it", 2, ca.SX([1, 2]), ca.SX([0, 0]), ca.SX(1)),
+            "Odd.build .*2 components",
         ),
     ],
 )
-def test_a_force_that_returns_something_else_is_refused(changes: Any, words: str) -> None:
-    vm.register(variant(el.Force, **changes))
-    with pytest.raises(vm.ModelError, match=f"odd 'it': Odd.*{words}"):
-        scene(2).odd("it")
+def test_a_body_that_is_none_is_refused(build: Any, message: str) -> None:
+    vm.register(variant(el.BodyElement, build=build))
+    m = scene(2)
+    with pytest.raises(vm.ModelError, match=message):
+        m.odd("it")
+    assert "it" not in m.bodies
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (None, "Odd.output = None must be a scalar output, with unit, points, bodies"),
+        (type("Bad", (), {**dict.fromkeys(OUTPUT), "value": lambda *_: "x"})(), "returned 'x'"),
+    ],
+)
+def test_a_driver_of_something_else_is_refused(output: Any, message: str) -> None:
+    motion = el.fields.Motion("Motion.", unit="m")
+    vm.register(variant(el.Driver, output=property(lambda self: output), motion=motion))
+    with pytest.raises(vm.ModelError, match=message):
+        scene(2).odd("it", "t")
 
 
 class Lag(el.Force):
@@ -448,5 +672,5 @@ def test_an_element_may_own_a_state(coordinates: str, tmp_path: Path) -> None:
 
 def test_an_element_needs_a_rate_for_each_of_its_states() -> None:
     vm.register(type("Odd", (Lag,), {"__doc__": "Odd.", "kind": "odd", "rates": lambda *_: []}))
-    with pytest.raises(vm.ModelError, match="a rate for each of its 1 first-order coordinates"):
+    with pytest.raises(vm.ModelError, match="has 0 values; its 1 first-order coordinates need"):
         made(registered("forces")[-1], 2)

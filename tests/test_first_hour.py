@@ -135,17 +135,17 @@ def test_kinds_of_units() -> None:
     (
         "misspelt",
         lambda m: m.bar("a", "b", "c", lenght=1, mass=1),
-        "bar: has no argument 'lenght'; say bar(name, start, end, *, length,",
+        "bar: has no argument 'lenght'; call bar(name, start, end, *, length,",
     ),
     (
         "missing",
         lambda m: m.body("a", mass=1),
-        "body: missing a required argument: 'inertia'; say body(name, *, mass, inertia, com=None",
+        "body: missing a required argument: 'inertia'; call body(name, *, mass, inertia, com=None",
     ),
     (
         "too many",
         lambda m: m.bar("a", "b", "c", 1, 1),
-        "bar: too many positional arguments; say bar(name, start, end, *, length, mass",
+        "bar: too many positional arguments; call bar(name, start, end, *, length, mass",
     ),
     (
         "of a mechanism",
@@ -155,16 +155,16 @@ def test_kinds_of_units() -> None:
     (
         "of the start",
         lambda m: m.start(angel={"crank": 1.0}),
-        "start: has no argument 'angel'; say start(*, angle=None, displ",
+        "start: has no argument 'angel'; call start(*, angle=None, displ",
     ),
 )
 def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
     m = crank_slider()
-    before = m.data.revision, len(m.data.sentences), m.data.start_conditions
+    before = m.data.revision, len(m.data.calls), m.data.start_conditions
     with pytest.raises(TypeError) as caught:
         call(m)
     assert says in str(caught.value)
-    assert (m.data.revision, len(m.data.sentences), m.data.start_conditions) == before
+    assert (m.data.revision, len(m.data.calls), m.data.start_conditions) == before
 
 
 @refused(
@@ -335,7 +335,7 @@ STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
         (
             ("P: revolute", "P: revolut"),
             30,
-            "joints.P: 'revolut' does not say what it is: did you mean 'revolute'?",
+            "joints.P: 'revolut' is of no known kind: did you mean 'revolute'?",
         ),
         (
             ("show: {position", "show: {positon"),

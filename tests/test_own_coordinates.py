@@ -23,7 +23,12 @@ WRT = ["R", "U", "i0"]
 el = vm.elements
 
 
-@vm.register
+@pytest.fixture(autouse=True)
+def _registered() -> None:
+    vm.register(Motor)
+    vm.register(Flywheel)
+
+
 class Motor(el.Force):
     """A direct-current motor:  L di/dt = U − R i − k ω,  torque k i."""
 
@@ -207,7 +212,6 @@ def test_a_state_is_no_degree_of_freedom() -> None:
         m.direct_current_motor("second", "J", resistance=1, voltage=1, first=0)
 
 
-@vm.register
 class Flywheel(el.Force):
     """An inertia of its own behind a soft shaft on a joint."""
 
@@ -222,7 +226,7 @@ class Flywheel(el.Force):
         return self.inertia * state.rate(state.state("flywheel")) ** 2 / 2
 
     def potential_energy(self, frames: el.Frames, state: vm.State) -> SX:
-        return 3.0 * (state.state("flywheel") - state.measure(self.joint)) ** 2 / 2
+        return 3.0 * (state.state("flywheel") - state.output(self.joint)) ** 2 / 2
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)

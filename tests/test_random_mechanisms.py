@@ -93,7 +93,7 @@ def test_every_word_is_said(word: str) -> None:
         *(kind.replace("-", "_") for n in (2, 3) for kind in joints_of(n)),
     }
     assert word in drawn | {"parameter", "point", "start"}
-    assert word in {sentence.word for sentence in build(saying(word)).mechanism.data.sentences}
+    assert word in {call.method for call in build(saying(word)).mechanism.data.calls}
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -132,9 +132,9 @@ def test_names_are_taken_once() -> None:
     vm.register_integrator(heun())
     vm.register_formulation(Drifting())
     for scheme in (heun(), heun(name="rk4")):
-        with pytest.raises(vm.ModelError, match=f"integrator '{scheme.name}' is registered alread"):
+        with pytest.raises(vm.ModelError, match=f"'{scheme.name}': is registered already"):
             vm.register_integrator(scheme)
-    with pytest.raises(vm.ModelError, match="formulation 'drifting' is registered already"):
+    with pytest.raises(vm.ModelError, match="formulation 'drifting': is registered already"):
         vm.register_formulation(Drifting())
 
 
@@ -161,8 +161,8 @@ def _without(scheme: object, *names: str, **changes: Any) -> Any:
 @pytest.mark.parametrize(
     ("scheme", "words"),
     [
-        (Bare(), "integrator 'bare' .* lacks title, suits, order, traits, difference, coeff"),
-        (object(), r"integrator object\(…\) cannot be registered: it lacks name, title"),
+        (Bare(), "integrator 'bare': .* lacks title, suits, order, traits, difference, coeff"),
+        (object(), r"integrator object\(…\): cannot be registered: it lacks name, title"),
         (Average, r"it is a class: register an object, Average\(…\)"),
         (heun(suits=""), "suits = '' must be a text"),
         (SimpleNamespace(**_facts(heun())), "it is not hashable: a frozen dataclass is"),
@@ -209,7 +209,7 @@ class Idle(Drifting):
     [
         (Promising(), "traits promise step, projection, which it lacks; .* without rates"),
         (Idle(), "neither step nor rates: no integrator fits; .* give way"),
-        (Bare(), "formulation 'bare' .* lacks title, suits, traits, saddle, residual_limits"),
+        (Bare(), "formulation 'bare': .* lacks title, suits, traits, saddle, residual_limits"),
         (ALI3P, "it is a class"),
     ],
 )
@@ -329,11 +329,11 @@ def test_packages_offer_schemes_by_entry_points(monkeypatch: pytest.MonkeyPatch)
     try:
         choose(1.0, integrator="rk4")
         assert not asked  # only where a name is not known
-        with pytest.warns(UserWarning, match="a offers schemes .* cannot be imported: ImportError"):
+        with pytest.warns(UserWarning, match="plugin a cannot be imported: ImportError"):
             assert choose(1.0, integrator="offered")[0].integrator.title == "Heun"
         with pytest.raises(vm.ModelError, match="no formulation is called 'other'"):
             choose(1.0, formulation="other")
-        assert asked == ["varimech.schemes"]
+        assert asked == ["varimech.plugins"]
     finally:
         registry.load_plugins.cache_clear()
 

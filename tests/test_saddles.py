@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import minimize
 
 import varimech as vm
-from varimech.cli.wording import CommandWords
+from varimech.cli.command_syntax import CommandSyntax
 from varimech.optimization.attempt import Attempt
 from varimech.optimization.design import settings_for
 from varimech.optimization.design_problem import DesignProblem
@@ -288,7 +288,7 @@ def test_a_motion_leaves_a_saddle_point() -> None:
     assert "converged to a saddle point (objective = 0 at p0 = 0, p1 = 0) and left it" in text
     assert "with bounds= for 'p0', 'p1', starts=8" in text and "Local optimum" in text
     assert "with `bounds:` for 'p0', 'p1', --starts 8 searches" in best.text(
-        CommandWords({"starts": "--starts"})
+        CommandSyntax({"starts": "--starts"})
     )
     assert best.objective_before == pytest.approx(0.25) and best.history["p1"].iloc[0] == 0.0
     peak = m.optimize(

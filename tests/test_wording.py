@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.cli import completion
 from varimech.cli.app import app
-from varimech.cli.wording import CommandWords
+from varimech.cli.command_syntax import CommandSyntax
 from varimech.coordinates.systems import COORDINATES
-from varimech.core.messages import Call, Message, Written
-from varimech.files.wording import FileWords
+from varimech.core.messages import Call, Message, PerInterface
+from varimech.files.file_syntax import FileSyntax
 from varimech.schemes import BACKENDS, FORMULATIONS, INTEGRATORS
 
 OPTIONS = {
@@ -62,7 +62,7 @@ OPTIONS = {
         ),
         (Message("{sigma} of {!r}", "{step}"), *3 * ["sigma= of '{step}'"]),
         (
-            Message("{}", Written("distribution=…", "tolerance: …")),
+            Message("{}", PerInterface("distribution=…", "tolerance: …")),
             "distribution=…",
             *2 * ["tolerance: …"],
         ),
@@ -72,8 +72,8 @@ def test_remedies_are_in_the_words_of_the_caller(
     message: Message, python: str, command: str, file: str
 ) -> None:
     assert str(message) == python
-    assert message.text(CommandWords(OPTIONS)) == command
-    assert message.text(FileWords()) == file
+    assert message.text(CommandSyntax(OPTIONS)) == command
+    assert message.text(FileSyntax()) == file
 
 
 def test_the_text_of_an_error_is_composed_from_its_fields() -> None:
@@ -81,7 +81,7 @@ def test_the_text_of_an_error_is_composed_from_its_fields() -> None:
         "must be positive", element="run", field="step", value=-1.0, remedy=Message("leave {step}")
     )
     assert str(error) == "run: step = -1.0 must be positive; leave step="
-    error.words = CommandWords(OPTIONS)
+    error.syntax = CommandSyntax(OPTIONS)
     assert str(error) == "run: --step -1.0 must be positive; leave --step"
     again = pickle.loads(pickle.dumps(vm.SimulationError("no", time=1.0, remedy="wait")))
     assert (str(again), again.time) == ("no; wait", 1.0)

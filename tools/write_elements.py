@@ -29,7 +29,7 @@ from ..model.body import Body, Point, RigidBody
 from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
-from ..model.writing import ModelBuilder, Number
+from ..model.writing import Number
 '''
 
 
@@ -46,7 +46,7 @@ def methods_text() -> str:
         HEADING
         + "\n".join(imports)
         + "\n\ndef method_of(kind: type[Element]) -> Any: ...\n"
-        + '\nclass ElementMethods(ModelBuilder):\n    """A method for every built-in element."""\n\n'
+        + '\nclass ElementMethods:\n    """A method for every built-in element."""\n\n'
         + methods
     )
 

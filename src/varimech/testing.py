@@ -1,5 +1,5 @@
-"""Conformance of integrators and formulations: what every scheme has to show, for those who
-register one of their own.
+"""Conformance of elements, integrators and formulations: what each of them has to show, for those
+who register one of their own.
 
     import varimech as vm
     from varimech.testing import check_integrator
@@ -22,11 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from . import Gradient, Objective, Run, dot, integral
+from . import Gradient, Mechanism, Objective, Run, dot, integral
 from .backends.compiler import find_compiler
 from .benchmarks import five_bar
 from .benchmarks.pendulum_tolerance import INITIAL_ANGLE, G
 from .benchmarks.pendulum_tolerance import mechanism as pendulum
+from .core.symbols import SX
+from .model.joint import Joint
+from .model.relative_motion import Relation, RelativeMotion
+from .model.trial import posed_bodies, sample_coordinates, try_out
 from .schemes import FORMULATIONS, INTEGRATORS, formulations_of, integrators_of
 
 MASS, START = 3.0, INITIAL_ANGLE - math.pi / 2
@@ -42,6 +46,66 @@ RELATED = {"complex-step": 1e-9, "adjoint": 1e-9, "composite": 1e-9, "finite-dif
 """Relative differences of derivatives between the direct method and others: rounding of some
 hundred steps for exact ones, and that of the objective over the perturbation for differences.
 """
+
+
+def check_element(mechanism: Mechanism, name: str) -> None:
+    """All checks of a joint, force or driver of a mechanism.
+
+    What its methods return is checked on free symbols, as for every element of a registered kind.
+    For a joint with a relative motion, random coordinates satisfy the conditions, are recovered
+    from the poses of the bodies and equal its outputs, and its rates are those of central
+    differences.
+
+    Args:
+        mechanism: a mechanism that has the element.
+        name: the name of the element.
+
+    Raises:
+        ModelError: if a method returns something wrong.
+        AssertionError: if numbers differ.
+    """
+    data = mechanism.data
+    element: Any = {**data.joints, **data.forces, **data.drivers}[name]
+    try_out(element, data)
+    motion = element.motion if isinstance(element, Joint) else None
+    if motion is not None and all(body.is_rigid for body in element.bodies):
+        _check_motion(mechanism, element, motion)
+
+
+def _check_motion(mechanism: Mechanism, joint: Joint, motion: RelativeMotion) -> None:
+    numbers = mechanism.data.parameter_set
+    z, ż = (sample_coordinates(motion, seed) for seed in (3, 4))
+
+    def relation(shift: float = 0.0) -> Relation:
+        return motion.relation(SX(z + shift * ż), SX(ż))
+
+    def rate(part: str, δ: float = 1e-6) -> np.ndarray:
+        ahead, behind = (numbers.evaluate(getattr(relation(s), part)) for s in (δ, -δ))
+        return np.asarray((ahead - behind) / (2 * δ))
+
+    here = relation()
+    C, d, W, D = (
+        numbers.evaluate(x) for x in (here.rotation, here.displacement, here.axes, here.directions)
+    )
+    recovered = motion.values(numbers.evaluate_all(list(motion.geometry)), C, d.ravel())
+    if motion.has_euler_parameters:
+        recovered[:4] *= np.sign(recovered[:4] @ z[:4])
+    else:  # off unit length C is no rotation
+        S = rate("rotation") @ C.T
+        spin = S[1, 0] if joint.dimension == 2 else [S[2, 1], S[0, 2], S[1, 0]]
+        np.testing.assert_allclose(
+            np.ravel(spin), W @ ż if W.size else np.zeros(W.shape[0]), atol=1e-8
+        )
+    np.testing.assert_allclose(recovered, z, atol=1e-7)
+    np.testing.assert_allclose(rate("displacement").ravel(), D @ ż, atol=1e-8)
+    if W.size:
+        Ẇż = numbers.evaluate(here.turning_rate).ravel()
+        np.testing.assert_allclose(rate("axes") @ ż, Ẇż, atol=1e-7)
+    frames, coordinates = posed_bodies(joint, z), dict(zip(motion.names, z, strict=True))
+    for coordinate, output in (("angle", joint.angle()), ("slide", joint.displacement())):
+        if output is not None and coordinate in coordinates:
+            value = numbers.evaluate(output.value(frames)).item()
+            np.testing.assert_allclose(value, coordinates[coordinate], atol=1e-12)
 
 
 def check_integrator(name: str) -> None:

@@ -123,7 +123,7 @@ def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Ou
         built = build(recipe)
     except vm.VarimechError as error:
         return [], [Outcome(BASE, "refusal", f"build: {error}")]
-    return [s.word for s in built.mechanism.data.sentences], list(
+    return [s.method for s in built.mechanism.data.calls], list(
         Comparison(built, recipe, compiled=compiled).outcomes()
     )
 

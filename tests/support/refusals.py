@@ -67,7 +67,7 @@ def contents(m: vm.Mechanism) -> tuple[object, ...]:
     elements = [list(things) for things in (m.joints, m.forces, m.drivers)]
     return (
         m.data.revision,
-        len(m.data.sentences),
+        len(m.data.calls),
         points,
         parameters,
         elements,

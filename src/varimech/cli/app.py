@@ -42,14 +42,14 @@ class _Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Execute the command; its errors and warnings name options and keys of the model file."""
-        from .wording import CommandWords
+        from .command_syntax import CommandSyntax
 
-        words = CommandWords.of(self.params)
+        syntax = CommandSyntax.of(self.params)
 
         def show(message: Warning | str, *_: Any, **__: Any) -> None:
             """A warning without the place in the source."""
             if isinstance(message, VarimechWarning):
-                message.words = words
+                message.syntax = syntax
             typer.secho(f"warning: {message}", err=True, fg="yellow")
 
         try:
@@ -57,7 +57,7 @@ class _Command(TyperCommand):
                 warnings.showwarning = cast(Any, show)
                 return super().invoke(ctx)
         except VarimechError as error:
-            error.words = words
+            error.syntax = syntax
             raise
 
 

@@ -74,8 +74,10 @@ def schema(
 
       varimech schema --out model.schema.json
     """
+    from ..core.registry import load_plugins
     from ..files.document import json_schema
 
+    load_plugins()
     text = json.dumps(json_schema(), indent=1, ensure_ascii=False)
     if out is None:
         typer.echo(text)

@@ -11,9 +11,9 @@ from ..core.atomic_files import write_text
 from ..core.errors import Interrupted
 from . import completion as c
 from . import options as o
+from .command_syntax import CommandSyntax
 from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data, run_files
-from .wording import CommandWords
 
 if TYPE_CHECKING:
     from ..results.run import Run
@@ -294,17 +294,17 @@ def optimize(
       varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
     """
     request = StudyRequest(o.find_model(model), "optimize", o.settings(context))
-    words = CommandWords.of(context.command.params)
+    syntax = CommandSyntax.of(context.command.params)
     conduct(
         request,
         request.executed,
-        lambda best: _optimum_output(best, request, words),
+        lambda best: _optimum_output(best, request, syntax),
         as_json=as_json,
         out=out,
     )
 
 
-def _optimum_output(best: Any, request: StudyRequest, words: CommandWords) -> StudyOutput:
+def _optimum_output(best: Any, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
     data = {
         "objective": float(best.objective),
         "objective_before": float(best.objective_before),
@@ -319,4 +319,4 @@ def _optimum_output(best: Any, request: StudyRequest, words: CommandWords) -> St
     }
     better = model_text(request.mechanism, request.kind, request.given, best.parameters)
     files = {"best.yaml": lambda path: write_text(path, better)}
-    return StudyOutput(best.text(words), data, (best,), files, code=0 if best.converged else 1)
+    return StudyOutput(best.text(syntax), data, (best,), files, code=0 if best.converged else 1)

@@ -4,7 +4,7 @@
     raise ModelError("the motion is stiff", remedy=Message("use {integrator}", integrator="cvodes"))
 
 Their text is composed when it is read:  element: field = value problem; remedy.  Nothing reads the
-text: a file finds the line by `field` and `value`, a command writes remedies as options (`words`).
+text: a file finds the line by `field` and `value`, a command writes remedies as options (`syntax`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from .messages import PYTHON, Text, Words, rendered
+from .messages import PYTHON, PythonSyntax, Text, rendered
 
 
 class Label(str):
@@ -56,10 +56,10 @@ class VarimechError(Exception):
         value: what was given for it.
         remedy: what to do.
         shown: how the text calls the field, where not by its name.
-        words: how arguments are written: as Python does, unless an interface sets its own.
+        syntax: how the text writes arguments: as Python does, unless an interface sets its own.
     """
 
-    words: Words = PYTHON
+    syntax: PythonSyntax = PYTHON
 
     def __init__(
         self,
@@ -82,15 +82,15 @@ class VarimechError(Exception):
         self.remedy = remedy
 
     def without_remedy(self) -> str:
-        """What is wrong, as the interface writes it.
+        """What is wrong, in the syntax of the interface.
 
         Returns:
             The message without its remedy.
         """
-        problem = rendered(self.problem, self.words)
+        problem = rendered(self.problem, self.syntax)
         if self.shown:
             known = self.value is not UNKNOWN
-            subject = self.words.given(self.shown, self.value) if known else self.shown
+            subject = self.syntax.given(self.shown, self.value) if known else self.shown
             problem = f"{subject}{problem if problem[:1] in ':,' else f' {problem}'}"
         return f"{self.element}: {problem}" if self.element else str(problem)
 
@@ -98,7 +98,7 @@ class VarimechError(Exception):
         return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
-        remedy = rendered(self.remedy, self.words)
+        remedy = rendered(self.remedy, self.syntax)
         return f"{self.without_remedy()}; {remedy}" if remedy else self.without_remedy()
 
 
@@ -213,17 +213,17 @@ class VarimechWarning(UserWarning):
 
     Attributes:
         message: what to know, and what to do.
-        words: how arguments are written: as Python does, unless an interface sets its own.
+        syntax: how the text writes arguments: as Python does, unless an interface sets its own.
     """
 
-    words: Words = PYTHON
+    syntax: PythonSyntax = PYTHON
 
     def __init__(self, message: Text):
         super().__init__(message)
         self.message = message
 
     def __str__(self) -> str:
-        return str(rendered(self.message, self.words))
+        return str(rendered(self.message, self.syntax))
 
 
 class Interrupted(KeyboardInterrupt):

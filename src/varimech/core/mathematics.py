@@ -33,7 +33,7 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
             values = signature.bind(*converted[0], **converted[1]).args
         except TypeError as error:
             names = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]
-            raise ModelError(f"{name}: {error}; it takes ({', '.join(names)})") from None
+            raise ModelError(f"{name}: {error}", remedy=f"it takes ({', '.join(names)})") from None
         try:
             return function(*values)
         except NOT_SYMBOLIC:
@@ -257,8 +257,11 @@ def rotation(axis: Any, angle: Any) -> SX:
     n = SX(0, 1) if axis is None else SX(_expression("rotation", axis))
     if not θ.is_scalar() or (axis is not None and n.numel() != 3):
         raise ModelError(
-            f"rotation: axis = {axis!r}, angle = {angle!r}; an axis has 3 components, or is None in"
-            " the plane"
+            f", angle = {angle!r}",
+            element="rotation",
+            field="axis",
+            value=axis,
+            remedy="an axis has 3 components, or is None in the plane",
         )
     c, s = ca.cos(θ), ca.sin(θ)
     if axis is None:

@@ -1,14 +1,14 @@
 """Messages as data: text with the caller's arguments in it, which each interface writes in its own
-words.
+syntax.
 
     Message("{step} takes equal steps and {tolerance} chooses them: give one of the two")
     Message("mechanism {!r} has a beam: use {coordinates}", name, coordinates="natural")
     Message("give {} rough angles", Call("start", near=...))
 
 Named holes are arguments: by name alone, or with a value (several: alternatives; `...` where it is
-the user's). Positional holes are values, formatted as `str.format` does; calls and `Written` among
-them are rendered, too. Python writes `coordinates='natural'`, a model file `coordinates: natural`
-(`files.wording`), a command `--coordinates natural` (`cli.wording`).
+the user's). Positional holes are values, formatted as `str.format` does; calls and `PerInterface`
+among them are rendered, too. Python writes `coordinates='natural'`, a model file `coordinates: natural`
+(`files.file_syntax`), a command `--coordinates natural` (`cli.command_syntax`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Written:
+class PerInterface:
     """Something that Python and model files write in different ways."""
 
     python: str
     file: str
 
 
-class Words:
+class PythonSyntax:
     """How an interface writes arguments and calls: here, Python."""
 
     def argument(self, name: str, value: object = BARE) -> str:
@@ -55,7 +55,7 @@ class Words:
         rest = [] if call.method in STANDS_ALONE and named else ["…"]
         return f"{call.method}({', '.join([*rest, *named])})"
 
-    def written(self, text: Written) -> str:
+    def per_interface(self, text: PerInterface) -> str:
         """What is written in different ways."""
         return text.python
 
@@ -65,7 +65,7 @@ class Words:
 
 STANDS_ALONE = ("start", "body", "bar")
 """Methods whose arguments all have names."""
-PYTHON = Words()
+PYTHON = PythonSyntax()
 
 
 class Message:
@@ -76,10 +76,10 @@ class Message:
         self.values = values
         self.arguments = arguments
 
-    def text(self, words: Words) -> str:
+    def text(self, syntax: PythonSyntax) -> str:
         """As an interface writes it."""
-        values = [rendered(value, words) for value in self.values]
-        return Formatter().vformat(self.template, values, _Arguments(self.arguments, words))
+        values = [rendered(value, syntax) for value in self.values]
+        return Formatter().vformat(self.template, values, _Arguments(self.arguments, syntax))
 
     def __str__(self) -> str:
         return self.text(PYTHON)
@@ -88,24 +88,24 @@ class Message:
 Text = str | Message
 
 
-def rendered(value: Any, words: Words) -> Any:
+def rendered(value: Any, syntax: PythonSyntax) -> Any:
     """A message or a part of one as text; other values as they are."""
     if isinstance(value, Message):
-        return value.text(words)
+        return value.text(syntax)
     if isinstance(value, Call):
-        return words.call(value)
-    return words.written(value) if isinstance(value, Written) else value
+        return syntax.call(value)
+    return syntax.per_interface(value) if isinstance(value, PerInterface) else value
 
 
 class _Arguments(dict[str, object]):
     """Arguments by name, as an interface writes them."""
 
-    def __init__(self, arguments: Mapping[str, object], words: Words):
-        super().__init__({n: words.argument(n, value) for n, value in arguments.items()})
-        self._words = words
+    def __init__(self, arguments: Mapping[str, object], syntax: PythonSyntax):
+        super().__init__({n: syntax.argument(n, value) for n, value in arguments.items()})
+        self._syntax = syntax
 
     def __missing__(self, name: str) -> str:
-        return self._words.argument(name)
+        return self._syntax.argument(name)
 
 
 def alternatives(value: object, *, quoted: bool) -> str:
@@ -128,7 +128,15 @@ def _code(value: object, quoted: bool) -> str:
     return repr(value) if quoted and isinstance(value, str) else str(value)
 
 
+def _numpy_text(value: Any) -> str:
+    import numpy as np  # the help of commands needs no arrays
+
+    if np.ndim(value):
+        return np.array2string(value, separator=", ")
+    return f"{value:g}" if isinstance(value, np.number) else repr(value)
+
+
 def shortened(value: object, most: int = 120) -> str:
     """What the user gave, as code, of long values the beginning."""
-    text = repr(value)
+    text = _numpy_text(value) if type(value).__module__ == "numpy" else repr(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"

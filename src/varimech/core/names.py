@@ -1,5 +1,5 @@
 """Names that are valid everywhere: in files, tables, drawings, expressions, reports and generated
-source; and texts within C comments.
+source; things that have one; and texts within C comments.
 """
 
 from __future__ import annotations
@@ -38,17 +38,20 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
     shown = repr(name if len(name) <= LONGEST else f"{name[:40]}…")
     if len(name) > LONGEST:
         raise ModelError(
-            f"the name {shown} of {a_kind} has {len(name)} characters; use at most {LONGEST}"
+            f"the name {shown} of {a_kind} has {len(name)} characters",
+            remedy=f"use at most {LONGEST}",
         )
     if name != name.strip():
         raise ModelError(
-            f"the name {shown} of {a_kind} begins or ends with a blank; use {name.strip()!r}"
+            f"the name {shown} of {a_kind} begins or ends with a blank",
+            remedy=f"use {name.strip()!r}",
         )
     if not name.isprintable():
         hidden = next(c for c in name if not c.isprintable())
         raise ModelError(
             f"the name {shown} of {a_kind} contains the character U+{ord(hidden):04X}, which is"
-            " not printable; use letters, digits, plain blanks and signs"
+            " not printable",
+            remedy="use letters, digits, plain blanks and signs",
         )
     if forbidden := next((c for c in name if c in without), ""):
         reason = (
@@ -57,8 +60,8 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
             else "which separates folders"
         )
         raise ModelError(
-            f"the name {shown} of {a_kind} contains {forbidden!r}, {reason}; use another character,"
-            " such as '_'"
+            f"the name {shown} of {a_kind} contains {forbidden!r}, {reason}",
+            remedy="use another character, such as '_'",
         )
 
 
@@ -84,3 +87,17 @@ def comment_text(text: str) -> str:
         while pair in visible:
             visible = visible.replace(pair, f"{pair[0]} {pair[1]}")
     return visible
+
+
+class Named:
+    """A thing of a mechanism that has a name; `details` follow the name where it is printed."""
+
+    name: str
+
+    @property
+    def details(self) -> str:
+        """What `repr` shows beside the name."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}{self.details}>"

@@ -1,60 +1,80 @@
-"""Registries of schemes by name, which other packages may add to.
+"""Registries by name, to which other packages may add.
 
-A package offers its schemes by an entry point of the group `varimech.schemes` that names a module;
-the module registers them when it is imported. It is imported when a name is looked for that is not
-known, and by `varimech methods`: commands and model files know its schemes, too.
+A package offers elements, integrators and formulations by an entry point of the group
+`varimech.plugins` that names a module; the module registers them when it is imported. It is
+imported when a name is not known, and by `varimech methods` and `varimech schema`, so that model
+files and commands can use what it offers.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from typing import TypeVar
 
 from .errors import ModelError
 
-GROUP = "varimech.schemes"
-"""The group of entry points of packages that offer schemes."""
+GROUP = "varimech.plugins"
+"""The group of entry points of packages that extend Varimech."""
 
 T = TypeVar("T")
 
 
-def register(
-    kind: str, registry: dict[str, T], name: object, scheme: T, faults: Sequence[str]
-) -> T:
-    """Add a scheme to a registry.
+class Registry(dict[str, T]):
+    """Things of one kind by name.
 
     Args:
-        kind: "integrator" or "formulation", for messages.
-        registry: name → scheme.
-        name: its name.
-        scheme: what is added.
-        faults: what is wrong with it, if anything.
-
-    Returns:
-        The scheme.
-
-    Raises:
-        ModelError: if anything is wrong with it, or its name is taken.
+        kind: their kind, for messages: "integrator".
+        built_in: those of Varimech.
     """
-    if faults:
-        called = repr(name) if isinstance(name, str) else f"{type(scheme).__name__}(…)"
-        raise ModelError(
-            f"{kind} {called} cannot be registered: {'; '.join(faults)}. docs/extending.md shows"
-            " one that can"
-        )
-    assert isinstance(name, str)
-    if not getattr(scheme, "suits", ""):
-        raise ModelError(
-            f"{kind} {name!r} cannot be registered: suits = '' must be a text that says what it is"
-            " good for"
-        )
-    if name in registry:
-        raise ModelError(f"{kind} {name!r} is registered already: choose another name")
-    registry[name] = scheme
-    return scheme
+
+    def __init__(self, kind: str, built_in: Mapping[str, T]):
+        super().__init__(built_in)
+        self.kind = kind
+
+    def find(self, name: str) -> T | None:
+        """The thing of this name, also if an installed package offers it; None if there is none."""
+        if name not in self:
+            load_plugins()
+        return self.get(name)
+
+    def register(self, name: object, thing: T, faults: Sequence[str]) -> T:
+        """Add a thing under its name.
+
+        Args:
+            name: its name, a text.
+            thing: what is added.
+            faults: what is wrong with it, if anything.
+
+        Returns:
+            The thing.
+
+        Raises:
+            ModelError: if anything is wrong with it, or its name is taken.
+        """
+        label = f"{self.kind} {repr(name) if isinstance(name, str) else described(thing)}"
+        if faults:
+            raise ModelError(
+                f"cannot be registered: {'; '.join(faults)}",
+                element=label,
+                value=thing,
+                remedy="docs/extending.md shows an example",
+            )
+        assert isinstance(name, str)
+        if (there := self.get(name)) is not None:
+            problem = f"is registered already ({described(there)})"
+            raise ModelError(problem, element=label, value=thing, remedy="choose another name")
+        self[name] = thing
+        return thing
+
+
+def described(thing: object) -> str:
+    """A class by its module and name, an object by its class."""
+    if isinstance(thing, type):
+        return f"{thing.__module__}.{thing.__qualname__}"
+    return "None" if thing is None else f"{type(thing).__name__}(…)"
 
 
 def lacking(scheme: object, names: Sequence[str]) -> list[str]:
@@ -73,15 +93,21 @@ def lacking(scheme: object, names: Sequence[str]) -> list[str]:
     return faults
 
 
+def without_purpose(scheme: object) -> list[str]:
+    """What lists need of a registered scheme beside its facts."""
+    stated = getattr(scheme, "suits", "")
+    return [] if stated else [f"suits = {stated!r} must be a text: what it is suited for"]
+
+
 @cache
 def load_plugins() -> None:
-    """Import the modules by which installed packages register their schemes, once."""
+    """Import the modules by which installed packages extend Varimech, once."""
     for entry in entry_points(group=GROUP):
         try:
             entry.load()
         except Exception as error:  # a broken package must not keep the others from working
             warnings.warn(
-                f"{entry.value} offers schemes for varimech but cannot be imported:"
+                f"the Varimech plugin {entry.value} cannot be imported:"
                 f" {type(error).__name__}: {error}",
                 stacklevel=2,
             )

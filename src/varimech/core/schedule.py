@@ -240,7 +240,9 @@ def _given_times(duration: float, output: Sequence[float] | np.ndarray) -> np.nd
     except (TypeError, ValueError):
         times = np.full(1, np.nan)
     if times.ndim != 1 or not np.isfinite(times).all():
-        raise ModelError(f"output = {output!r} must be a number of seconds or a list of times")
+        raise ModelError(
+            "must be a number of seconds or a list of times", field="output", value=output
+        )
     if times.size and (times.min() < 0 or times.max() > duration):
         raise ModelError(
             f"output: time {times[(times < 0) | (times > duration)][0]:g} s is outside the run, 0"
@@ -254,8 +256,9 @@ def _intervals(duration: float, label: str, length: float, most: float) -> int:
     count = duration / length
     if count > most:
         raise ModelError(
-            f"{label} = {length!r} s is too short: a run of {duration:g} s would have more than"
-            f" {most:g} of them"
+            f"s is too short: a run of {duration:g} s would have more than {most:g} of them",
+            label=label,
+            value=length,
         )
     return max(1, math.ceil(count - 1e-9))
 
@@ -263,7 +266,9 @@ def _intervals(duration: float, label: str, length: float, most: float) -> int:
 def _check_seconds(**values: Any) -> None:
     for label, value in values.items():
         if not _is_number(value) or not value > 0:
-            raise ModelError(f"{label} = {value!r} must be a positive finite number of seconds")
+            raise ModelError(
+                "must be a positive finite number of seconds", label=label, value=value
+            )
 
 
 def _is_number(value: Any) -> bool:

@@ -219,7 +219,9 @@ def _parsed(unit: str, label: str) -> Any:
 @lru_cache(maxsize=512)
 def _read(unit: str) -> Any:
     if len(unit) > LONGEST:
-        raise ModelError(f"'{unit[:LONGEST]}…' is not a unit; the longest has {LONGEST} characters")
+        raise ModelError(
+            f"'{unit[:LONGEST]}…' is not a unit", remedy=f"the longest has {LONGEST} characters"
+        )
     if unit not in ("", *_PURE) and not _is_unit(unit):
         raise ModelError(
             f"{unit!r} is not a unit{_REMEDY if re.search(r'/.*[^*·/ ] +[^*·/ ]', unit) else ''}"
@@ -238,6 +240,6 @@ def _read(unit: str) -> Any:
         return parsed
     except Exception as error:  # pint raises many types
         raise ModelError(
-            f"{unit!r} is not a unit that can be used; use SI units or mm, deg, lb, inch, …"
-            f" ({error})"
+            f"{unit!r} is not a unit that can be used",
+            remedy=f"use SI units or mm, deg, lb, inch, … ({error})",
         ) from None

@@ -4,72 +4,40 @@
 `vm.elements.Force`, and so on; `vm.register` makes it known (docs/extending.md).
 """
 
-from ..model import fields
-from ..model.body import Body, Frames, Point, RigidBody
-from ..model.body_element import BodyElement, rigid_body
+from ..model import fields as fields
+from ..model.body import Body as Body, Frames as Frames, Point as Point, RigidBody as RigidBody
+from ..model.body_element import BodyElement as BodyElement, rigid_body as rigid_body
 from ..model.conditions import (
-    Aligned,
-    Axis,
-    Coincident,
-    Condition,
-    Offset,
-    Perpendicular,
-    SameOrientation,
-    Separation,
+    Aligned as Aligned,
+    Axis as Axis,
+    Coincident as Coincident,
+    Condition as Condition,
+    Offset as Offset,
+    Perpendicular as Perpendicular,
+    SameOrientation as SameOrientation,
+    Separation as Separation,
 )
-from ..model.driver import Driver
-from ..model.element import Element
-from ..model.fields import Field
-from ..model.force import Force
-from ..model.frame import Frame
-from ..model.joint import Joint
-from ..model.motion_functions import MotionFunctions
-from ..model.own_coordinates import OwnCoordinate
-from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning, rotation_about
+from ..model.driver import Driver as Driver
+from ..model.element import Element as Element
+from ..model.fields import Field as Field
+from ..model.force import Force as Force
+from ..model.frame import Frame as Frame
+from ..model.joint import Joint as Joint
+from ..model.motion_functions import MotionFunctions as MotionFunctions
+from ..model.own_coordinates import OwnCoordinate as OwnCoordinate
+from ..model.relative_motion import (
+    RelativeMotion as RelativeMotion,
+    Sliding as Sliding,
+    TurnAndSlide as TurnAndSlide,
+    Turning as Turning,
+    rotation_about as rotation_about,
+)
 from ..model.scalar_outputs import (
-    Coordinate,
-    Distance,
-    ScalarOutput,
-    Slide,
-    Turn,
-    angle_about,
-    planar_angle,
+    Coordinate as Coordinate,
+    Distance as Distance,
+    ScalarOutput as ScalarOutput,
+    Slide as Slide,
+    Turn as Turn,
+    angle_about as angle_about,
+    planar_angle as planar_angle,
 )
-
-__all__ = [
-    "Aligned",
-    "Axis",
-    "Body",
-    "BodyElement",
-    "Coincident",
-    "Condition",
-    "Coordinate",
-    "Distance",
-    "Driver",
-    "Element",
-    "Field",
-    "Force",
-    "Frame",
-    "Frames",
-    "Joint",
-    "MotionFunctions",
-    "Offset",
-    "OwnCoordinate",
-    "Perpendicular",
-    "Point",
-    "RelativeMotion",
-    "RigidBody",
-    "SameOrientation",
-    "ScalarOutput",
-    "Separation",
-    "Slide",
-    "Sliding",
-    "Turn",
-    "TurnAndSlide",
-    "Turning",
-    "angle_about",
-    "fields",
-    "planar_angle",
-    "rigid_body",
-    "rotation_about",
-]

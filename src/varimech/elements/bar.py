@@ -39,8 +39,9 @@ class Bar(BodyElement[RigidBody]):
         names = ["com", self.start, self.end, *self.points]
         if len(set(names)) < len(names):
             raise ModelError(
-                f"{self.label}: two of its points have one name in {names!r}; give them different"
-                " names"
+                f"two of its points have one name in {names!r}",
+                element=self.label,
+                remedy="give them different names",
             )
         if self.dimension == 2 and not self.radius.is_zero():
             raise ModelError(

@@ -128,7 +128,9 @@ class BeamElement(BodyElement[Beam]):
             model.check_point(end, names[1:-1])
         if self.from_ == self.to:
             raise ModelError(
-                f"{self.label}: both ends are called {self.to!r}; give them different names"
+                f"both ends are called {self.to!r}",
+                element=self.label,
+                remedy="give them different names",
             )
         return names
 
@@ -162,8 +164,9 @@ class BeamElement(BodyElement[Beam]):
         shape, numbers = SHAPES[self.section.shape], model.parameter_set
         if shape.directions < self.dimension:
             raise ModelError(
-                f"{self.label}: in space a beam bends alike in all directions; use a circle, a tube"
-                " or a square"
+                "in space a beam bends alike in all directions",
+                element=self.label,
+                remedy="use a circle, a tube or a square",
             )
         sizes = [
             numbers.scalar(

@@ -1,7 +1,6 @@
-"""The builder of a mechanism: a method for every kind of element, and the start.
+"""The builder of a mechanism: a method for every kind of element, and the initial conditions.
 
-Each method checks what it is given, at the call, before anything changes. `Mechanism` adds the
-analyses.
+Each method checks its arguments at the call, before anything changes. `Mechanism` adds the analyses.
 """
 
 from __future__ import annotations
@@ -12,15 +11,53 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Label, check_named
 from ..core.names import check_name
 from ..model.body import Body, Point
+from ..model.driver import Driver
+from ..model.force import ForceLaw
 from ..model.initial_condition_reader import InitialConditionReader
+from ..model.joint import Joint
+from ..model.model_data import ModelData
 from ..model.parameter import Parameter, Parameters
 from ..model.writing import Number, change
 from .methods import ElementMethods, method_of
-from .registry import find_kind
+from .registry import ELEMENTS
 
 
 class Model(ElementMethods):
-    """The methods to build a mechanism with: parameters, points, elements, start."""
+    """A mechanism under construction: builder methods fill `data`, which all analyses read."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        self.data = ModelData(name, gravity=gravity, dimension=dimension)
+        """What the mechanism consists of."""
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism."""
+        return self.data.name
+
+    @property
+    def dimension(self) -> int:
+        """2 if it is planar, 3 if it is spatial."""
+        return self.data.dimension
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies and beams by name, the ground among them."""
+        return self.data.bodies
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Joints by name."""
+        return self.data.joints
+
+    @property
+    def forces(self) -> Mapping[str, ForceLaw]:
+        """Forces, torques, springs and dampers by name."""
+        return self.data.forces
+
+    @property
+    def drivers(self) -> Mapping[str, Driver]:
+        """Drivers by name."""
+        return self.data.drivers
 
     @change
     def parameter(
@@ -132,7 +169,7 @@ class Model(ElementMethods):
                 vector for positions and orientations; the pair (rate of angle, rate of
                 displacement) for a joint of which both are given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points,
-                that choose between two ways to assemble.
+                that choose between two assemblies.
         """
         for key, (values, example) in {
             "angle": (angle, "{'crank': 1.0}"),
@@ -158,9 +195,12 @@ class Model(ElementMethods):
 
         def __getattr__(self, name: str) -> Callable[..., Any]:
             """The builder method of a kind that was registered."""
-            kind = find_kind(name)
+            kind = None if name.startswith("_") else ELEMENTS.find(name)
             if kind is None:
                 raise AttributeError(
                     f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
                 )
             return method_of(kind).__get__(self)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *ELEMENTS]

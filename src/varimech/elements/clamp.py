@@ -57,14 +57,16 @@ class Clamp(EndJoint):
         beam = end.body
         if not isinstance(beam, Beam) or isinstance(holder.body, Beam):
             raise ModelError(
-                f"{self.label} holds the end of a beam (second point) by a rigid body or the ground"
-                f" (first point), not {end.label!r} by {holder.label!r}; two beams need a body"
-                " between them"
+                f"{self.label} holds the end of a beam (second point) by a rigid body or the"
+                f" ground (first point), not {end.label!r} by {holder.label!r}",
+                remedy="two beams need a body between them",
             )
         if end not in (beam.nodes[0], beam.nodes[-1]):
             ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
             raise ModelError(
-                f"{self.label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}"
+                f"{end.label!r} is not an end of beam {beam.name!r}",
+                element=self.label,
+                remedy=f"use {ends}",
             )
         self.given |= {"first": holder, "second": end}
 

@@ -32,4 +32,4 @@ class Gear(Force):
     phase = fields.Scalar("Second angle where the first one is zero.", unit="rad", default=0.0)
 
     def constraints(self, frames: Frames, state: State) -> SX:
-        return state.measure(self.second) - self.ratio * state.measure(self.first) - self.phase
+        return state.output(self.second) - self.ratio * state.output(self.first) - self.phase

@@ -9,7 +9,9 @@ from typing import Any
 
 from ..model.body_element import BodyElement
 from ..model.element import Element
-from ..model.writing import ModelBuilder, element_method
+from ..model.model_data import ModelData
+from ..model.trial import try_out
+from ..model.writing import Builder, change
 from .registry import BUILT_IN
 
 
@@ -18,19 +20,30 @@ def method_of(kind: type[Element]) -> Any:
     """The builder method of a kind: it returns the element, or the body that the element makes."""
     signature = kind.signature()
 
-    def build(self: ModelBuilder, *args: Any, **kwargs: Any) -> Any:
+    def build(self: Builder, *args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
-        element = self._add(kind, bound.arguments)
+        given = {key: value for key, value in bound.arguments.items() if key != "self"}
+        element = _added(self.data, kind, given.pop("name"), given)
         return element.body if isinstance(element, BodyElement) else element
 
     build.__name__ = kind.method()
     build.__doc__ = kind.documentation()
     vars(build)["__signature__"] = signature
-    return element_method(kind)(build)
+    return change(build, kind)
 
 
-class ElementMethods(ModelBuilder):
+def _added(model: ModelData, kind: type[Element], name: str, given: dict[str, Any]) -> Element:
+    """A new element of a model."""
+    model.check_new(kind.noun(), name, kind.reserved)
+    element = kind(model, name, given)
+    if kind.is_guarded:
+        try_out(element, model)
+    element.add_to(model)
+    return element
+
+
+class ElementMethods:
     """A method for every built-in element."""
 
 

@@ -10,7 +10,7 @@ from ..model.body import Body, Point, RigidBody
 from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
-from ..model.writing import ModelBuilder, Number
+from ..model.writing import Number
 from .clamp import Clamp
 from .cylindrical import Cylindrical
 from .damper import Damper
@@ -36,7 +36,7 @@ from .universal import Universal
 
 def method_of(kind: type[Element]) -> Any: ...
 
-class ElementMethods(ModelBuilder):
+class ElementMethods:
     """A method for every built-in element."""
 
     def bar(

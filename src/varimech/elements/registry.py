@@ -7,16 +7,20 @@ and their schema, and takes part in reports and in all coordinates.
 from __future__ import annotations
 
 import inspect
+import keyword
 from typing import TypeVar
 
-from ..core.errors import ModelError
+from ..core.registry import Registry
+from ..core.units import is_si
 from ..model.body_element import BodyElement
 from ..model.driver import Driver
 from ..model.element import Element
-from ..model.fields import Field
+from ..model.fields import Field, Motion
 from ..model.force import Force, ForceLaw
 from ..model.joint import SYMBOLS, Joint
 from ..model.model_data import ModelData
+from ..model.requirements import RULES
+from ..model.trial import guard, signature_faults
 from .bar import Bar
 from .beam import BeamElement
 from .body import RigidBodyElement
@@ -72,25 +76,34 @@ BUILT_IN: tuple[type[Element], ...] = (
     DriveDistance,
     DriveCoordinate,
 )
-_REGISTERED: dict[str, type[Element]] = {kind.method(): kind for kind in BUILT_IN}
+ELEMENTS = Registry[type[Element]]("element", {kind.method(): kind for kind in BUILT_IN})
 BASES = {"bodies": BodyElement, "joints": Joint, "forces": Force, "drivers": Driver}
 """Sections of a model file, and the base class of the elements there."""
+RESERVED = frozenset(
+    """
+    bodies data design_problem dimension dofs draw drivers ensemble equations equilibrium export
+    fit forces frequencies from_file from_urdf ground_point hessian hessian_product joints
+    moments monte_carlo name openturns optimize parameter parameters point problem sensitivity
+    simulate start studies study to_file to_text topology
+    """.split()  # noqa: SIM905 - a list would have a line for each
+)
+"""What a mechanism has beside the builder methods of elements."""
 
 
 def registered(section: str | None = None) -> tuple[type[Element], ...]:
     """All kinds, or those of one section of a model file."""
-    return tuple(kind for kind in _REGISTERED.values() if section in (None, kind.file_section))
-
-
-def find_kind(method: str) -> type[Element] | None:
-    """The kind that a builder method of this name makes."""
-    return _REGISTERED.get(method)
+    return tuple(kind for kind in ELEMENTS.values() if section in (None, kind.file_section))
 
 
 def register(kind: E) -> E:
     """Make a kind of element known: as a builder method, in files, reports and all coordinates.
 
-    Also as a decorator of the class.
+    Args:
+        kind: a subclass of `vm.elements.Joint`, `Force`, `Driver` or `BodyElement`. Its methods are
+            wrapped: their values are converted, and errors name the element.
+
+    Returns:
+        The class, so that this can decorate it.
 
     Args:
         kind: a subclass of an element class of `varimech.elements`.
@@ -99,64 +112,64 @@ def register(kind: E) -> E:
         The same class.
 
     Raises:
-        ModelError: for a kind that lacks something, or whose name is taken; it names what.
+        ModelError: if something is missing or contradicts itself, or the name is taken.
     """
-    _check(kind)
-    _REGISTERED[kind.method()] = kind
+    faults = _faults(kind)
+    ELEMENTS.register(getattr(kind, "__name__", None) if faults else kind.method(), kind, faults)
+    guard(kind)
     return kind
 
 
 def user_kinds(model: ModelData) -> tuple[type[Element], ...]:
     """Kinds of a model that are not built in: other processes need them, too."""
-    used = dict.fromkeys(call.element for call in model.sentences if call.element is not None)
+    used = dict.fromkeys(call.element for call in model.calls if call.element is not None)
     return tuple(kind for kind in used if kind not in BUILT_IN)
 
 
 def ensure_registered(kind: type[Element]) -> None:
     """Register a kind, unless importing it has done so."""
-    if find_kind(kind.method()) is not kind:
+    if ELEMENTS.get(kind.method()) is not kind:
         register(kind)
 
 
-def _check(kind: type[Element]) -> None:
-    shown = getattr(kind, "__name__", repr(kind))
+def _faults(kind: type[Element]) -> list[str]:
+    """What is missing, or contradicts itself."""
     if not (inspect.isclass(kind) and issubclass(kind, tuple(BASES.values()))):
         bases = ", ".join(base.__name__ for base in BASES.values())
-        raise ModelError(f"register: {shown} is not a subclass of one of {bases}")
+        return [f"it is not a subclass of one of {bases}"]
     if not isinstance(getattr(kind, "kind", None), str) or not kind.method().isidentifier():
-        raise ModelError(
-            f'register: {shown} needs a name: kind = "…", in lower case, such as kind = "screw"'
-        )
-    if missing := sorted(getattr(kind, "__abstractmethods__", ())):
-        raise ModelError(f"register: {shown} lacks {', '.join(f'{name}()' for name in missing)}")
+        return ['it needs a name: kind = "…", such as kind = "screw"']
+    if keyword.iskeyword(kind.method()) or kind.method() in RESERVED:
+        return [f"kind = {kind.kind!r} has another meaning: m.{kind.method()}"]
+    faults = [f"it lacks {name}" for name in sorted(getattr(kind, "__abstractmethods__", ()))]
     if not (kind.__doc__ or "").strip() or kind.__doc__ is kind.__mro__[1].__doc__:
-        raise ModelError(f"register: {shown} needs a docstring, which its method and its page have")
+        faults.append("it needs a docstring, which its method and its page have")
     acts = ("potential_energy", "efforts", "constraints", "rates")
     if issubclass(kind, Force) and all(getattr(kind, x) is getattr(ForceLaw, x) for x in acts):
-        raise ModelError(
-            f"register: {shown} lacks potential_energy(), efforts(), constraints() or rates(); it"
-            " does nothing"
-        )
-    if (there := _REGISTERED.get(kind.method())) is not None:
-        raise ModelError(
-            f"register: an element {kind.kind!r} is registered already ({there.__module__}."
-            f'{there.__qualname__}); choose another kind = "…"'
-        )
-    for field in kind.fields():
-        _check_field(kind, field)
+        faults.append(f"it lacks one of {', '.join(acts)}: it does nothing")
+    if issubclass(kind, Driver) and not isinstance(getattr(kind, "motion", None), Motion):
+        faults.append("it lacks motion = vm.elements.fields.Motion(…)")
     if issubclass(kind, Joint) and kind.symbol not in SYMBOLS:
-        raise ModelError(
-            f"register: {shown} has symbol = {kind.symbol!r}, which is none of"
-            f" {', '.join(map(repr, SYMBOLS))}"
-        )
+        faults.append(f"symbol = {kind.symbol!r} is none of {', '.join(map(repr, SYMBOLS))}")
+    earlier: set[str] = set()
+    for field in kind.fields():
+        faults += [f"field {field.name!r} {fault}" for fault in _field_faults(kind, field, earlier)]
+        earlier.add(field.name)
+    return faults or signature_faults(kind)
 
 
-def _check_field(kind: type[Element], field: Field[object]) -> None:
+def _field_faults(kind: type[Element], field: Field[object], earlier: set[str]) -> list[str]:
+    faults = []
     if not field.description.strip():
-        raise ModelError(f"register: field {field.name!r} of {kind.__name__} needs a description")
+        faults.append("needs a description")
     hidden = any(not isinstance(vars(b).get(field.name, field), Field) for b in kind.__mro__)
     if hidden or field.name in ("name", "self", "values", "given", "dimension"):
-        raise ModelError(
-            f"register: field {field.name!r} of {kind.__name__} hides what all elements have;"
-            " choose another name"
-        )
+        faults.append("hides what all elements have; choose another name")
+    if not is_si(field.unit):
+        faults.append(f"has unit = {field.unit!r}, which is no SI unit")
+    if (rule := getattr(field, "rule", None)) not in (None, *RULES):
+        faults.append(f"has rule = {rule!r}, which is none of {', '.join(map(repr, RULES))}")
+    for name in ("of", "like"):
+        if (other := getattr(field, name, None)) not in (None, *earlier):
+            faults.append(f"has {name} = {other!r}, which is no field before it")
+    return faults

@@ -14,26 +14,16 @@ from dataclasses import dataclass
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames
-from ..model.conditions import Aligned, Condition, Offset
-from ..model.joint import Joint
+from ..model.conditions import Condition
 from ..model.motion_functions import MotionFunctions
 from ..model.relative_motion import RelativeMotion, rotation_about
-from ..model.scalar_outputs import Slide, Turn, angle_about
+from .cylindrical import Cylindrical
 
 
-class Screw(Joint):
+class Screw(Cylindrical):
     """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch."""
 
     kind = "screw"
-    dimensions = (3,)
-    instead = "prismatic"
-    symbol = "slider"
-    axis = fields.Direction("Direction of the line in the first body's frame.", of="first")
-    axis_on_second = fields.Direction(
-        "The same direction in the second body's frame; the same components if not given.",
-        of="second",
-        like="axis",
-    )
     pitch = fields.Scalar(
         "Advance of the second body per turn; negative for a left-hand thread.",
         unit="m",
@@ -46,11 +36,7 @@ class Screw(Joint):
         return self.pitch / (2 * math.pi)
 
     def conditions(self) -> tuple[Condition, ...]:
-        return (
-            Aligned(self.axis, self.axis_on_second),
-            Offset(self.first, self.axis.normals, self.second),
-            Thread(self),
-        )
+        return *super().conditions(), Thread(self)
 
     def relative_motion(self) -> RelativeMotion:
         return MotionFunctions(
@@ -58,12 +44,6 @@ class Screw(Joint):
             rotation=lambda z: rotation_about(self.axis, self.axis_on_second, z[0]),
             displacement=lambda z: self.axis.direction * self.advance * z[0],
         )
-
-    def angle(self) -> Turn:
-        return angle_about(self.axis, self.axis_on_second)
-
-    def displacement(self) -> Slide:
-        return Slide(self.first, self.axis, self.second)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class SpringDamper(Force):
         return self.output.bodies
 
     @property
-    def told(self) -> str:
+    def details(self) -> str:
         k, _, c = self.law()
         return f", stiffness {k}, damping {c}"
 

@@ -20,7 +20,7 @@ class OnAngle(SpringDamper):
         return self.turn
 
     def difference(self, frames: Frames, state: State, x0: SX) -> SX:
-        return state.measure(self.turn) - x0  # by any number of turns
+        return state.output(self.turn) - x0  # by any number of turns
 
 
 class TorsionalSpring(OnAngle):

@@ -15,7 +15,7 @@ from ..optimization.quantities import Path, Peak
 from ..results.catalog import OUTPUTS, names_in
 from ..schemes import find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective
-from .source_map import SourceMap, Where, telling
+from .source_map import SourceMap, Where, placing_errors
 from .studies import Solving, Studies
 
 
@@ -26,7 +26,7 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
         FileError: with the place of the first one that is wrong.
     """
     for name, entry in studies.objectives.items():
-        with telling(marked, ("studies", "objectives", name)):
+        with placing_errors(marked, ("studies", "objectives", name)):
             check_name("objective", name, without="")
             state = trial_state(model.data, f"objective {name!r}", of_a_run=True)
             for text in _texts(entry.made()):
@@ -37,7 +37,7 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
             _check_names(marked, ("studies", kind), study, studies, model)
             _check_method(marked, ("studies", kind), study)
     for kind, names in (studies.show or {}).items():
-        with telling(marked, ("studies", "show", kind)):
+        with placing_errors(marked, ("studies", "show", kind)):
             for name in names:
                 _find(model, kind)(name)
 
@@ -61,7 +61,7 @@ def _check_names(
         given = getattr(study, field, None) or ()
         for name in [given] if isinstance(given, str) else given:
             if name not in names:
-                with telling(marked, (*where, field)):
+                with placing_errors(marked, (*where, field)):
                     raise unknown_name(what, name, names)
 
 
@@ -73,7 +73,7 @@ def _check_method(marked: SourceMap, where: Where, study: Solving) -> None:
     }
     for field, find in finders.items():
         given = getattr(study, field)
-        with telling(marked, (*where, field)):
+        with placing_errors(marked, (*where, field)):
             for name in given if isinstance(given, dict) else [given] if given is not None else ():
                 find(name)
 

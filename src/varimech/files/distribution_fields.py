@@ -34,7 +34,7 @@ class Distribution(BaseModel):
             raise ModelError(f"distribution {name!r} does not take {numbers!r}: {error}") from None
 
 
-def told(distribution: Any) -> dict[str, Any]:
+def distribution_entry(distribution: Any) -> dict[str, Any]:
     """The entry of a distribution.
 
     Raises:
@@ -66,7 +66,10 @@ def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
         floats = {key: float(value) for key, value in numbers.items()}
     except TypeError:
         raise ModelError(
-            "has arrays for numbers; give single ones", field="distribution", value=distribution
+            "has arrays for numbers",
+            field="distribution",
+            value=distribution,
+            remedy="give single ones",
         ) from None
     if not all(map(math.isfinite, floats.values())):
         raise ModelError(

@@ -1,4 +1,4 @@
-"""A model file as a whole: its sections, and how they are said to a model."""
+"""A model file as a whole: its sections, and the schema."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ more.
 
 
 def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
-    """An entry whose kind is told by the key that it has."""
+    """An entry; one of its keys identifies the kind."""
 
     def kind(value: Any) -> str | None:
         if isinstance(value, Entry):
             return type(value).element.file_key() or otherwise
-        found = [key for key in value if key in kinds] if isinstance(value, dict) else []
-        return found[0] if found else otherwise
+        keys = value if isinstance(value, dict) else ()
+        return next((key for key in keys if key in kinds), otherwise)
 
     def check(value: Any) -> Any:
-        told = kind(value)
-        if told not in (None, otherwise):
+        key = kind(value)
+        if key not in (None, otherwise):
             return value
-        keys = islice(value if isinstance(value, dict) else (), MOST_KEYS)
-        near = [match for key in keys for match in near_names(key, kinds)]
-        if told is None or near or not isinstance(value, (dict, Entry)):
+        first = islice(value if isinstance(value, dict) else (), MOST_KEYS)
+        near = [match for each in first for match in near_names(each, kinds)]
+        if key is None or near or not isinstance(value, (dict, Entry)):
             hint = (
                 f"did you mean {near[0]!r}?"
                 if near
-                else f"it has one of the keys {', '.join(kinds)}"
+                else f"use one of the keys {', '.join(kinds)}, or install the package that has it"
             )
-            raise ValueError(f"does not say what it is: {hint}")
+            raise ValueError(f"is of no known kind: {hint}")
         return value
 
     union: Any = Union[tuple(Annotated[entry, Tag(name)] for name, entry in kinds.items())]  # noqa: UP007 - made from a table
@@ -114,7 +114,7 @@ class Document(Strict):
     varimech: Literal[1] = Field(description="Version of this format: 1.")
     name: StrictStr = Field(description="Of the mechanism.")
     dimension: Literal[2, 3] | None = Field(
-        None, description="2 (planar) or 3 (spatial); told by gravity if not given."
+        None, description="2 (planar) or 3 (spatial); that of gravity if not given."
     )
     gravity: Vector | None = Field(
         None, description="m/s²; two components make the mechanism planar, three spatial."

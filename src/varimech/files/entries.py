@@ -67,11 +67,15 @@ def entry_of(kind: type[Element]) -> type[Entry]:
     entries: dict[str, Any] = {}
     if key is not None:
         optional = not any(f.required for f in leading)
-        names, told = names_of(len(leading)), ", ".join(f.description for f in leading)
-        about = Field(
-            None if optional else ..., description=f"[{told}]" if len(leading) > 1 else told
+        names, about = names_of(len(leading)), ", ".join(f.description for f in leading)
+        description = {0: "No value: the kind of the element.", 1: about}.get(
+            len(leading), f"[{about}]"
         )
-        entries[key] = (names | None if optional else names, about)
+        default: Any = None if optional else ...
+        entries[key] = (
+            names | None if optional and leading else names,
+            Field(default, description=description),
+        )
     entries |= {f.name: _file_field(f) for f in kind.fields() if f not in leading}
     entry = create_model(
         f"{kind.method().title().replace('_', '')}Entry",  # methods have different names

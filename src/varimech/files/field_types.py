@@ -15,6 +15,7 @@ from pydantic import (
     StrictBool,
     StrictFloat,
     StrictInt,
+    create_model,
 )
 
 from ..core.errors import MOST, ModelError
@@ -27,32 +28,28 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, str)) and not isinstance(value, bool)
 
 
-def _checked(fits: Callable[[Any], bool], what: str) -> Callable[[Any], Any]:
+def _only(is_valid: Callable[[Any], bool], what: str, schema: Any) -> PlainValidator:
+    """Refuse other values with a description of these; `schema` is their JSON type."""
+
     def check(value: Any) -> Any:
-        if not fits(value):
+        if not is_valid(value):
             raise ValueError(f"must be {what}")
         return value
 
-    return check
+    return PlainValidator(check, json_schema_input_type=schema)
 
 
-def _kind(fits: Callable[[Any], bool], what: str, schema: Any) -> PlainValidator:
-    return PlainValidator(_checked(fits, what), json_schema_input_type=schema)
+def _is_list(value: Any, sizes: range, is_valid: Callable[[Any], bool] = _is_number) -> bool:
+    return isinstance(value, list) and len(value) in sizes and all(map(is_valid, value))
 
 
-def _is_list(value: Any, sizes: range, fits: Callable[[Any], bool] = _is_number) -> bool:
-    return isinstance(value, list) and len(value) in sizes and all(map(fits, value))
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, str) or _is_list(value, range(2, 4))
+def _is_open(value: Any) -> bool:
+    return value is None or _is_number(value)
 
 
 def _is_place(value: Any) -> bool:
-    """A vector, with null where nothing is said."""
-    return isinstance(value, str) or _is_list(
-        value, range(2, 4), lambda each: each is None or _is_number(each)
-    )
+    """A vector, with null where a component is open."""
+    return isinstance(value, str) or _is_list(value, range(2, 4), _is_open)
 
 
 def _is_matrix(value: Any) -> bool:
@@ -77,13 +74,19 @@ def _pair(value: Any) -> list[str]:
 _NUMBERS = list[float | str]
 Name = Annotated[str, PlainValidator(_name, json_schema_input_type=str | int)]
 Pair = Annotated[list[str], PlainValidator(_pair, json_schema_input_type=list[str | int])]
-Number = Annotated[Any, _kind(_is_number, A_NUMBER, float | str)]
+_OPEN = list[float | str | None]
+Number = Annotated[Any, _only(_is_number, A_NUMBER, float | str)]
 Vector = Annotated[
-    Any, _kind(_is_vector, "a vector of two or three numbers, such as [0, -9.81]", _NUMBERS | str)
+    Any,
+    _only(
+        lambda x: isinstance(x, str) or _is_list(x, range(2, 4)),
+        "a vector of two or three numbers, such as [0, -9.81]",
+        _NUMBERS | str,
+    ),
 ]
 Matrix = Annotated[
     Any,
-    _kind(
+    _only(
         _is_matrix,
         "rows of numbers, or an expression such as rotation([0, 0, 1], 0.5)",
         list[_NUMBERS] | str,
@@ -91,35 +94,30 @@ Matrix = Annotated[
 ]
 Inertia = Annotated[
     Any,
-    _kind(
+    _only(
         lambda x: _is_number(x) or _is_list(x, range(3, 4)) or _is_matrix(x),
         "a number, three principal values or a 3×3 matrix",
         float | str | _NUMBERS | list[_NUMBERS],
     ),
 ]
-Two = Annotated[Any, _kind(lambda x: _is_list(x, range(2, 3)), "a pair of numbers", _NUMBERS)]
+Two = Annotated[Any, _only(lambda x: _is_list(x, range(2, 3)), "a pair of numbers", _NUMBERS)]
 TwoOpen = Annotated[
     Any,
-    _kind(
-        lambda x: _is_list(x, range(2, 3), lambda y: y is None or _is_number(y)),
+    _only(
+        lambda x: _is_list(x, range(2, 3), _is_open),
         "a pair [lower, upper], null where open",
-        list[float | str | None],
+        _OPEN,
     ),
 ]
 Place = Annotated[
-    Any,
-    _kind(
-        _is_place,
-        "the components of a position, null where open",
-        list[float | str | None] | str,
-    ),
+    Any, _only(_is_place, "the components of a position, null where open", _OPEN | str)
 ]
 Anything = Annotated[
     Any,
-    _kind(
+    _only(
         lambda x: _is_number(x) or _is_place(x) or _is_matrix(x),
         "a number, a vector or a matrix",
-        float | str | list[float | str | None] | list[_NUMBERS],
+        float | str | _OPEN | list[_NUMBERS],
     ),
 ]
 Every = Annotated[StrictInt, Field(ge=1, le=MOST["every"])]
@@ -141,9 +139,9 @@ Shape = Matrix | Vector
 
 
 def names_of(count: int) -> Any:
-    """So many names: one alone, several in brackets."""
+    """So many names: null for none, one alone, several in brackets."""
     if count < 2:
-        return Name if count else None
+        return Name if count else type(None)
     return Pair if count == 2 else Annotated[Names, Field(min_length=count, max_length=count)]
 
 
@@ -162,20 +160,27 @@ class Strict(BaseModel):
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-class SectionEntry(Strict):
+class _SectionEntry(Strict):
     """A cross-section by its shape: one key, its sizes in m."""
 
-    circle: Number | None = Field(None, description="diameter")
-    tube: Two | None = Field(None, description="[outer, inner] diameter")
-    rectangle: Two | None = Field(None, description="[width, height]")
-    square: Number | None = Field(None, description="side")
-
     def section(self) -> Section:
-        """As the model has it."""
+        """The section of the model."""
         given = self.given()
         if len(given) != 1:
-            raise ModelError(
-                f"a section has one of the keys {', '.join(SHAPES)}, such as circle: 10 mm"
-            )
+            keys = ", ".join(SHAPES)
+            raise ModelError(f"a section has one of the keys {keys}", remedy="circle: 10 mm is one")
         shape, sizes = next(iter(given.items()))
         return Section(shape, tuple(sizes) if isinstance(sizes, list) else (sizes,))
+
+
+def _size_field(sizes: tuple[str, ...]) -> Any:
+    description = sizes[0] if len(sizes) == 1 else f"[{', '.join(sizes)}]"
+    return (Number if len(sizes) == 1 else Two) | None, Field(None, description=description)
+
+
+SectionEntry: Any = create_model(
+    "SectionEntry",
+    __base__=_SectionEntry,
+    __doc__=_SectionEntry.__doc__,
+    **{name: _size_field(shape.sizes) for name, shape in SHAPES.items()},
+)

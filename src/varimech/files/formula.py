@@ -67,8 +67,9 @@ def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float |
             len(work[i][0]) > LONGEST for i in outputs if i in work and operation != ca.OP_OUTPUT
         ):
             raise ModelError(
-                f"{label}: its expression is too long for a text; give its parts names as"
-                " parameters"
+                ": its expression is too long for a text",
+                label=label,
+                remedy="give its parts names as parameters",
             )
     return result if split_quantity(result) is None else f"({result})"  # 2.0/s is a quantity, too
 
@@ -100,8 +101,9 @@ def _combined(operation: int, parts: list[Piece], label: str) -> Piece:
     rule = _RULES.get(operation)
     if rule is None:
         raise ModelError(
-            f"{label}: its expression has an operation that texts have no word for; write it as a"
-            " text, in Python too"
+            ": its expression has an operation that texts have no word for",
+            label=label,
+            remedy="write it as a text, in Python too",
         )
     return rule(a, b)
 

@@ -44,7 +44,8 @@ def pickled(
     except ModelError as error:
         raise ModelError(
             f"mechanism {data.name!r} cannot be pickled or copied, because it is sent as the"
-            f" text of a model file (to_text): {error}; or build it anew where it is needed"
+            f" text of a model file (to_text): {error}",
+            remedy="or build it anew where it is needed",
         ) from None
     return _unpickled, (make, text, studies is None, user_kinds(data))
 

@@ -1,22 +1,23 @@
-"""From a file to a mechanism: what is wrong is told with file, line, field and remedy."""
+"""From a file to a mechanism; errors have file, line, field and remedy."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from ..core.errors import FileError, ModelError, near_names
 from ..core.names import check_name
+from ..core.registry import load_plugins
 from ..elements.builder import Model
+from ..elements.registry import registered
 from ..model.parameter import Tolerance
 from .checking import check_studies
 from .document import SECTIONS, Document, document_class
 from .entries import ParameterEntry
-from .source_map import SourceMap, Where, parse_yaml, read_yaml, telling
+from .source_map import SourceMap, Where, parse_yaml, placing_errors, read_yaml
 
 M = TypeVar("M", bound=Any)
 
@@ -26,6 +27,7 @@ LISTED, EXPLAINED = 9, 50
 """Further problems of a file that are listed below the first, and problems of each kind that are
 looked into for that.
 """
+VERSION_MISSING = "is missing; the first line of a model file is `varimech: 1`"
 
 
 def _read_document(path: Path) -> tuple[SourceMap, Document]:
@@ -47,44 +49,48 @@ def checked(marked: SourceMap) -> Document:
             marked.path,
             1,
         )
+    kinds = registered()
     try:
         return document_class().model_validate(marked.data)
     except ValidationError as error:
-        raise _told(marked, error) from None
+        load_plugins()
+        if registered() != kinds:  # it may have an element of another package
+            return checked(marked)
+        raise _file_error(marked, error) from None
 
 
 def build(marked: SourceMap, document: Document, model: Model) -> None:
-    """Say all that the document says to an empty model, in the order of its sections."""
+    """Call the builder methods of an empty model, in the order of the sections of a document."""
     for name, entry in document.parameters.items():
-        with telling(marked, ("parameters", name)):
+        with placing_errors(marked, ("parameters", name)):
             model.parameter(name, entry.value, **_parameter(entry))
     for name, place in document.ground.items():
-        with telling(marked, ("ground", name)):
+        with placing_errors(marked, ("ground", name)):
             model.ground_point(name, place)
     _add_elements(marked, document, "bodies", model)
     for body, points in document.points.items():
         for name, place in points.items():
-            with telling(marked, ("points", body, name)):
+            with placing_errors(marked, ("points", body, name)):
                 model.point(body, name, place)
     for section in ("joints", "forces", "drivers"):
         _add_elements(marked, document, section, model)
     if document.start is not None:
-        with telling(marked, ("start",)):
+        with placing_errors(marked, ("start",)):
             model.start(**document.start.keywords())
 
 
 def _add_elements(marked: SourceMap, document: Document, section: str, model: Model) -> None:
     for name, entry in getattr(document, section).items():
-        with telling(marked, (section, name)):
+        with placing_errors(marked, (section, name)):
             entry.add_to(model, name)
 
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     given = entry.given("value", "tolerance", "sigmas", "distribution")
     if entry.tolerance is not None and entry.distribution is not None:
-        raise ModelError("tolerance and distribution state the same twice; leave one out")
+        raise ModelError("tolerance and distribution state the same twice", remedy="leave one out")
     if entry.sigmas is not None and entry.tolerance is None:
-        raise ModelError("sigmas belongs to a tolerance; give one, or leave it out")
+        raise ModelError("sigmas belongs to a tolerance", remedy="give one, or leave it out")
     if entry.tolerance is not None:
         given["distribution"] = Tolerance(
             entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])
@@ -94,31 +100,28 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     return given
 
 
-def _told(marked: SourceMap, error: ValidationError) -> FileError:
-    """What pydantic found, the first one with its place, some others below, and how many there are
-    besides.
-    """
-    found = error.errors(include_url=False)
+def _file_error(marked: SourceMap, error: ValidationError) -> FileError:
+    """The first problem with its place; some others, and the number of the rest, below it."""
     placed = sorted(
-        ((_where(marked.data, problem), problem) for problem in found),
+        ((_where(marked.data, problem), problem) for problem in error.errors(include_url=False)),
         key=lambda each: marked.line(each[0]),
     )
     wrong, missing = (
         [each for each in placed if (each[1]["type"] == "missing") == which]
         for which in (False, True)
     )
-    seen: dict[Where, str] = {}
-    for where, problem in (*wrong[:EXPLAINED], *missing[:EXPLAINED]):
-        misspelt = any(
-            at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence
-            for at, sentence in seen.items()
-            if at
-        )
-        if not (problem["type"] == "missing" and misspelt):
-            seen.setdefault(where, _sentence(problem, where))
-    told = [marked.error(where, sentence) for where, sentence in seen.items()]
-    told.sort(key=lambda e: e.line or 0)
-    first, rest = told[0], told[1:]
+    texts: dict[Where, str] = {}
+    meant: set[Where] = set()
+    for where, problem in wrong[:EXPLAINED]:
+        text, key = _explained(problem, where)
+        texts.setdefault(where, text)
+        if key is not None:
+            meant.add((*where[:-1], key))
+    for where, _ in missing[:EXPLAINED]:
+        if where not in meant:  # a misspelt key is one problem, not two
+            texts.setdefault(where, VERSION_MISSING if where == ("varimech",) else "is missing")
+    errors = sorted((marked.error(*each) for each in texts.items()), key=lambda e: e.line or 0)
+    first, rest = errors[0], errors[1:]
     if not rest:
         return first
     left = len(rest[LISTED:]) + len(wrong[EXPLAINED:]) + len(missing[EXPLAINED:])
@@ -145,44 +148,36 @@ def _where(data: Any, problem: Any) -> Where:
     return (*where, steps[-1]) if problem["type"] == "missing" else tuple(where)
 
 
-def _sentence(problem: Any, where: Where) -> str:
-    kind, value = problem["type"], problem.get("input")
+def _explained(problem: Any, where: Where) -> tuple[str, str | None]:
+    """What is wrong, and the key that is probably meant."""
+    kind, value, loc = problem["type"], problem.get("input"), problem["loc"]
     if kind == "extra_forbidden":
-        return f"there is no such key; {_meant(str(where[-1]), _known_keys(problem['loc']))}"
-    if kind == "missing":
-        return (
-            "is missing; the first line of a model file is `varimech: 1`"
-            if where == ("varimech",)
-            else "is missing"
-        )
+        reason, meant = _meant(str(where[-1]), _known_keys(loc))
+        return f"there is no such key; {reason}", meant
     if isinstance(value, dict) and list(value.values()) == [None]:
         (value,) = value  # `P: revolute` alone
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
     if kind == "literal_error" and where == ("varimech",):
-        return f"{shown} is not a version of the format that is known here, which is 1"
-    if kind == "literal_error" and (
-        near := _near(str(value), re.findall(r"'([^']*)'", problem["msg"]))
-    ):
-        return f"{shown}: did you mean {near!r}?"
-    message = problem["msg"].removeprefix("Value error, ")
-    return (
-        f"{shown} {message}"
-        if kind in ("value_error", "kind")
-        else f"{shown}: {message[0].lower()}{message[1:]}"
-    )
+        return f"{shown} is not a version of the format that is known here, which is 1", None
+    if kind == "literal_error" and (near := _near(str(value), _options(_reached(loc)[1]))):
+        return f"{shown}: did you mean {near!r}?", None
+    if kind == "value_error":
+        return f"{shown} {problem['ctx']['error']}", None
+    message = problem["msg"]
+    return f"{shown}: {message[0].lower()}{message[1:]}", None
 
 
-def _meant(key: str, known: list[str]) -> str:
-    """What is likely meant by a key that is not known."""
+def _meant(key: str, known: list[str]) -> tuple[str, str | None]:
+    """A remedy for a key that is not known, and the key that is probably meant."""
     before, colon, _ = key.partition(":")
     if colon and before in known:
-        return f"did you mean {before!r}? A space belongs after the colon"
+        return f"did you mean {before!r}? A space belongs after the colon", before
     if key[:1].isdigit():
-        return "a decimal number has a point, 0.5, and no comma"
+        return "a decimal number has a point, 0.5, and no comma", None
     if RENAMED.get(key) in known:
-        return f"write {RENAMED[key]!r} instead"
+        return f"write {RENAMED[key]!r} instead", RENAMED[key]
     near = _near(key, known)
-    return f"did you mean {near!r}?" if near else f"known are {', '.join(known)}"
+    return f"did you mean {near!r}?" if near else f"known are {', '.join(known)}", near
 
 
 def _near(name: str, known: list[str]) -> str | None:
@@ -191,28 +186,40 @@ def _near(name: str, known: list[str]) -> str | None:
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
     """Keys that there are where one was not known."""
+    here, _ = _reached(loc[:-1])
+    if isinstance(here, type) and issubclass(here, BaseModel):
+        return [field.alias or name for name, field in here.model_fields.items()]
+    return []
+
+
+def _reached(loc: tuple[int | str, ...]) -> tuple[Any, Any]:
+    """The entries at a place of a file, and the type of its last field."""
     document = document_class()
     here: Any = document
-    for step in loc[:-1]:
+    annotation: Any = None
+    for step in loc:
         if here is document and step in document.tables:
             here = document.tables[str(step)]
         elif isinstance(here, dict):
             here = here.get(str(step), here)
         elif isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:
-            here = _model_in(here.model_fields[str(step)].annotation) or here
-    if isinstance(here, type) and issubclass(here, BaseModel):
-        return [field.alias or name for name, field in here.model_fields.items()]
-    return []
+            annotation = here.model_fields[str(step)].annotation
+            here = _model_in(annotation) or here
+    return here, annotation
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The class of entries that a field holds, one or many."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    for part in getattr(annotation, "__args__", ()):
-        if (found := _model_in(part)) is not None:
-            return found
-    return None
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
+
+
+def _options(annotation: Any) -> list[str]:
+    """All texts that a type allows by name."""
+    if isinstance(annotation, str):
+        return [annotation]
+    return [text for part in get_args(annotation) for text in _options(part)]
 
 
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
@@ -227,9 +234,9 @@ def mechanism_of_text(make: Callable[..., M], text: str) -> M:
 
 
 def _made(make: Callable[..., M], marked: SourceMap, document: Document) -> M:
-    with telling(marked, ("name",)):
+    with placing_errors(marked, ("name",)):
         check_name("mechanism", document.name)
-    with telling(marked, ("gravity",) if document.gravity is not None else ("name",)):
+    with placing_errors(marked, ("gravity",) if document.gravity is not None else ("name",)):
         mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
     build(marked, document, mechanism)
     check_studies(marked, document.studies, mechanism)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import FileError, ModelError
-from .wording import FileWords
+from .file_syntax import FileSyntax
 
 BYTES, DEPTH, NODES, CHARACTERS = 8_000_000, 40, 400_000, 100
 """Of a file, of its nesting, of all that is in it when aliases are written out; and of a text that
@@ -54,15 +54,17 @@ class SourceMap:
 
 
 @contextmanager
-def telling(marked: SourceMap, where: Where) -> Iterator[None]:
+def placing_errors(marked: SourceMap, where: Where) -> Iterator[None]:
     """Errors of element methods get the place in the file."""
     try:
         yield
     except FileError:
         raise
     except ModelError as error:
-        error.words = FileWords()
-        raise marked.error((*where, *_place(marked, where, error)), str(error)) from None
+        error.syntax = FileSyntax()
+        located = marked.error((*where, *_place(marked, where, error)), str(error))
+        located.element, located.value, located.remedy = error.element, error.value, error.remedy
+        raise located from None
 
 
 def _place(marked: SourceMap, where: Where, error: ModelError) -> Where:

@@ -85,8 +85,8 @@ def resolved(
     given = _settings(studies, kind, changes)
     if given.get("duration") is None:
         raise ModelError(
-            f"study {kind!r} of {data.name!r} has no duration; give studies.simulate.duration,"
-            " such as 2 s"
+            f"study {kind!r} of {data.name!r} has no duration",
+            remedy="give studies.simulate.duration, such as 2 s",
         )
     return _in_si(data, given)
 
@@ -151,7 +151,8 @@ def with_changes(studies: Studies, kind: str, changes: Mapping[str, Any]) -> Stu
 def _check_goal(how: Mapping[str, Any]) -> None:
     if "minimize" not in how:
         raise ModelError(
-            "there is nothing to minimise; give studies.optimize.minimize, the name of an objective"
+            "there is nothing to minimise",
+            remedy="give studies.optimize.minimize, the name of an objective",
         )
 
 
@@ -182,13 +183,13 @@ def _in_si(data: ModelData, given: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
-    if len(told) != 1:
+def _with_constants(what: str, given: dict[str, Any], find: Any) -> Any:
+    if len(given) != 1:
         raise ModelError(
-            f"{what} = {told!r} must be one name with its constants, such as {{newmark: {{gamma:"
+            f"{what} = {given!r} must be one name with its constants, such as {{newmark: {{gamma:"
             " 0.7}}"
         )
-    name, constants = next(iter(told.items()))
+    name, constants = next(iter(given.items()))
     known = find(name)
     try:
         if isinstance(known, Relative):
@@ -230,8 +231,8 @@ def objectives_of(studies: Studies, names: Any = None) -> dict[str, Objective]:
         )
     if not chosen:
         raise ModelError(
-            "there are no objectives; give some under studies.objectives, such as {final:"
-            ' angle("rod")}'
+            "there are no objectives",
+            remedy='give some under studies.objectives, such as {final: angle("rod")}',
         )
     return chosen
 
@@ -274,7 +275,7 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
     for name in OTHERS[method]:
         if settings.pop(name, None) is not None:
             raise ModelError(
-                f"uncertainty: {name} does not go with method {method!r}; leave it out"
+                f"uncertainty: {name} does not go with method {method!r}", remedy="leave it out"
             )
     settings["parameters"], distributions = _moved(mechanism.data, settings.get("parameters") or {})
     problem = problem_of(mechanism, objectives, settings)
@@ -295,8 +296,9 @@ def _moved(
     for name, distribution in carried.items():
         if distribution is not None and not isinstance(distribution, Tolerance):
             raise ModelError(
-                f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and has"
-                " a distribution with a mean of its own; change it in the file instead"
+                f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and"
+                " has a distribution with a mean of its own",
+                remedy="change it in the file instead",
             )
     fixed = {name: value for name, value in parameters.items() if carried[name] is None}
     distributions = {
@@ -334,8 +336,8 @@ def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
     elif value is None and (low is not None or high is not None):
         return quantity >= low if high is None else quantity <= high
     raise ModelError(
-        f"constraint {name!r} needs at_least, at_most, both of them, or equals; a peak takes"
-        " at_most only"
+        f"constraint {name!r} needs at_least, at_most, both of them, or equals",
+        remedy="a peak takes at_most only",
     )
 
 

@@ -1,4 +1,4 @@
-"""From a mechanism to a file: the sentences that it was written with, sorted into sections."""
+"""From a mechanism to a file: the calls that built it, sorted into sections."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from ..core.expressions import Expression
 from ..core.symbols import SX
 from ..core.units import si_value, split_quantity, words_of
 from ..model.body import Body, Point
-from ..model.call_record import CallRecord
 from ..model.element import Element
 from ..model.fields import Field
 from ..model.joint import Joint
-from ..model.model_data import ModelData
+from ..model.model_data import CallRecord, ModelData
 from ..model.parameter import Parameter, Tolerance
 from ..model.parameter_set import evaluated
 from ..model.sections import Section
 from ..model.user_functions import StateExpression
-from .distribution_fields import told
+from .distribution_fields import distribution_entry
 from .formula import formula, named
 from .source_map import plain
 from .studies import Studies
@@ -78,9 +77,7 @@ class _Writer:
         self._parameters = {p.name: p.symbol for p in parts.parameter_set.parameters.values()}
         self._places = _places(parts)
         self._earlier: set[str] = set()
-        """Parameters that were there when the words at hand were said; a file has all of them
-        before.
-        """
+        """Parameters that existed at the call in hand; a file has all of them before."""
         self._written: list[tuple[str, SX, str]] = []
 
     def document(self, studies: Studies | None) -> dict[str, Any]:
@@ -100,8 +97,8 @@ class _Writer:
                 "start",
             )
         }
-        for sentence in self._parts.sentences:
-            self._take(sections, sentence)
+        for call in self._parts.calls:
+            self._take(sections, call)
         self._check_written()
         data: dict[str, Any] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
         data |= {name: entries for name, entries in sections.items() if entries}
@@ -111,11 +108,11 @@ class _Writer:
             data["studies"] = written
         return data
 
-    def _take(self, sections: dict[str, dict[str, Any]], sentence: CallRecord) -> None:
-        given = dict(sentence.arguments)
-        if sentence.word == "start":
+    def _take(self, sections: dict[str, dict[str, Any]], call: CallRecord) -> None:
+        given = dict(call.arguments)
+        if call.method == "start":
             sections["start"] = self._start(given)
-        elif sentence.word == "parameter":
+        elif call.method == "parameter":
             name = given.pop("name")
             self._earlier.add(name)
             if name in self._values:
@@ -124,7 +121,7 @@ class _Writer:
                     "unit": self._parts.parameter_set.parameters[name].unit,
                 }
             sections["parameters"][name] = self._parameter(given)
-        elif sentence.word == "point":
+        elif call.method == "point":
             body, name = self._name(given["body"]), given["name"]
             place = self._value(given["local"], f"point {name!r}")
             section = (
@@ -132,10 +129,10 @@ class _Writer:
             )
             section[name] = place
         else:
-            assert sentence.element is not None
+            assert call.element is not None
             name = given.pop("name")
-            entry = self._entry(sentence.element, name, given)
-            sections[sentence.element.file_section][name] = entry
+            entry = self._entry(call.element, name, given)
+            sections[call.element.file_section][name] = entry
 
     def _entry(self, kind: type[Element], name: str, given: dict[str, Any]) -> Any:
         label, key, leading = f"{kind.method()} {name!r}", kind.file_key(), kind.leading()
@@ -181,8 +178,8 @@ class _Writer:
             return thing.name
         if thing in self._parts.bodies or thing in self._parts.joints or thing not in self._places:
             return str(thing)
-        meant, found = self._parts.find_point(thing), self._places[thing][0]
-        return str(thing) if meant is found else meant.label
+        point = self._parts.find_point(thing)
+        return str(thing) if point is self._places[thing][0] else point.label
 
     def _parameter(self, given: dict[str, Any]) -> Any:
         entry: dict[str, Any] = {"value": _plain(given["value"])}
@@ -199,7 +196,7 @@ class _Writer:
             if distribution.sigmas != 3.0:
                 entry["sigmas"] = _plain(distribution.sigmas)
         elif distribution is not None:
-            entry["distribution"] = told(distribution)
+            entry["distribution"] = distribution_entry(distribution)
         return entry if len(entry) > 1 else entry["value"]
 
     def _start(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -248,14 +245,18 @@ class _Writer:
             return self._symbolic(value, label)
         if callable(value):
             raise ModelError(
-                f"{label} is a Python function, which a model file cannot hold; write it as a text,"
-                ' such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"'
+                "is a Python function, which a model file cannot hold",
+                label=label,
+                remedy='write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"',
             )
         try:
             return _plain(value)
         except (TypeError, ValueError):
             raise ModelError(
-                f"{label} = {value!r} cannot be written to a file; give a list of numbers"
+                "cannot be written to a file",
+                label=label,
+                value=value,
+                remedy="give a list of numbers",
             ) from None
 
     def _text(self, text: str, label: str) -> float | str:
@@ -266,9 +267,11 @@ class _Writer:
         if (quantity := split_quantity(text)) is None:
             if both := sorted(Expression(text).names & later):
                 raise ModelError(
-                    f"{label} = {text!r}: a parameter {both[0]!r} was made later, and a file has"
-                    " all parameters first, where the text would mean two things; rename the"
-                    " parameter"
+                    f": a parameter {both[0]!r} was made later, and a file has all parameters"
+                    " first, where the text would mean two things",
+                    label=label,
+                    value=text,
+                    remedy="rename the parameter",
                 )
             return text
         names = words_of(quantity[1])
@@ -288,8 +291,9 @@ class _Writer:
         for (label, _, text), (first, second) in zip(self._written, both, strict=True):
             if first.tobytes() != second.tobytes():
                 raise ModelError(
-                    f"{label}: its expression cannot be written such that {text!r} has the same"
-                    " value; give it as a text"
+                    f": its expression cannot be written such that {text!r} has the same value",
+                    label=label,
+                    remedy="give it as a text",
                 )
 
     def _symbolic(self, value: SX, label: str) -> Any:
@@ -310,16 +314,16 @@ def _places(parts: ModelData) -> dict[str, list[Point]]:
     """Points by their own names, in the order in which a file makes them."""
     later = {
         (_body_name(s.arguments["body"]), s.arguments["name"])
-        for s in parts.sentences
-        if s.word == "point"
+        for s in parts.calls
+        if s.method == "point"
     } - {("ground", "")}
     first = [p for p in parts.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
     last = [p for p in parts.all_points if p not in first]
-    found: dict[str, list[Point]] = {}
+    places: dict[str, list[Point]] = {}
     for point in [*first, *last]:
-        if point.label not in {p.label for p in found.get(point.name, [])}:
-            found.setdefault(point.name, []).append(point)
-    return found
+        if point.label not in {p.label for p in places.get(point.name, [])}:
+            places.setdefault(point.name, []).append(point)
+    return places
 
 
 def _body_name(body: Any) -> str:

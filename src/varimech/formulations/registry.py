@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from ..core.errors import unknown_name
-from ..core.registry import lacking, load_plugins, register
+from ..core.registry import Registry, lacking, without_purpose
 from .ali3p import ALI3P
 from .formulation import Formulation, FormulationTraits
 from .independent import Independent
 from .index1 import Projected, Stabilised
 from .penalty import Penalty
 
-FORMULATIONS: dict[str, Formulation] = {
-    f.name: f for f in (ALI3P(), Projected(), Stabilised(), Independent(), Penalty())
-}
+_BUILT_IN: tuple[Formulation, ...] = (
+    ALI3P(),
+    Projected(),
+    Stabilised(),
+    Independent(),
+    Penalty(),
+)
+FORMULATIONS = Registry[Formulation]("formulation", {f.name: f for f in _BUILT_IN})
 """The best for an integrator first."""
 FACTS = ("name", "title", "suits", "traits", "saddle", "residual_limits")
 """What every formulation states."""
@@ -32,17 +37,15 @@ def register_formulation(formulation: Formulation) -> Formulation:
     Raises:
         ModelError: if something is missing or contradicts itself, or the name is taken.
     """
-    name = getattr(formulation, "name", None)
-    return register("formulation", FORMULATIONS, name, formulation, _faults(formulation))
+    faults = _faults(formulation) or without_purpose(formulation)
+    return FORMULATIONS.register(getattr(formulation, "name", None), formulation, faults)
 
 
 def find_formulation(formulation: str | Formulation) -> Formulation:
     """A formulation by name, or as given."""
     if isinstance(formulation, str):
-        if formulation not in FORMULATIONS:
-            load_plugins()
-        if formulation in FORMULATIONS:
-            return FORMULATIONS[formulation]
+        if (known := FORMULATIONS.find(formulation)) is not None:
+            return known
     elif isinstance(formulation, Formulation):
         return formulation
     raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])

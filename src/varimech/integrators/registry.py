@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 
 from ..core.errors import ModelError, unknown_name
-from ..core.registry import lacking, load_plugins, register
+from ..core.registry import Registry, described, lacking, without_purpose
 from .dop853 import DOP853
 from .dopri5 import DOPRI5
 from .generalised_alpha import GeneralisedAlpha
@@ -27,7 +27,7 @@ _BUILT_IN: tuple[Integrator, ...] = (
     CVODES,
     IDAS,
 )
-INTEGRATORS: dict[str, Integrator] = {i.name: i for i in _BUILT_IN}
+INTEGRATORS = Registry[Integrator]("integrator", {i.name: i for i in _BUILT_IN})
 FACTS = ("name", "title", "suits", "order", "traits", "difference", "coefficients", "continuous")
 """What every integrator states."""
 OF_DIFFERENCE = ("name", "beta", "gamma", "remembers", "predict", "remember")
@@ -48,21 +48,19 @@ def register_integrator(integrator: Integrator) -> Integrator:
     Raises:
         ModelError: if something is missing or contradicts itself, or the name is taken.
     """
-    name = getattr(integrator, "name", None)
-    return register("integrator", INTEGRATORS, name, integrator, _faults(integrator))
+    faults = _faults(integrator) or without_purpose(integrator)
+    return INTEGRATORS.register(getattr(integrator, "name", None), integrator, faults)
 
 
 def find_integrator(integrator: str | Integrator) -> Integrator:
     """An integrator by name, or as given."""
     if isinstance(integrator, str):
-        if integrator not in INTEGRATORS:
-            load_plugins()
-        if integrator in INTEGRATORS:
-            return INTEGRATORS[integrator]
+        if (known := INTEGRATORS.find(integrator)) is not None:
+            return known
     elif hasattr(integrator, "traits") and not isinstance(integrator, type):
         registered = INTEGRATORS.get(getattr(integrator, "name", "")) is integrator
         if not registered and (faults := _faults(integrator)):
-            raise ModelError(f"integrator {type(integrator).__name__}(…): {'; '.join(faults)}")
+            raise ModelError("; ".join(faults), element=f"integrator {described(integrator)}")
         return integrator
     raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
 

@@ -67,7 +67,7 @@ class Beam(Body):
         return len(self.nodes) - 1
 
     @property
-    def told(self) -> str:
+    def details(self) -> str:
         return f" of {self.segments} segments between {self.spine[0]!r} and {self.spine[-1]!r}"
 
     def frame(self, known: Mapping[int, Known]) -> Frame:

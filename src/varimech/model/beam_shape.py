@@ -101,8 +101,9 @@ def _curve(
     found = [shape(k / segments) for k in range(segments + 1)] if callable(shape) else shape
     if not hasattr(found, "__len__") or len(found) != segments + 1:
         raise ModelError(
-            f"{label}: shape must be a function of s in [0, 1], or {segments + 1} places, one for"
-            " each node"
+            f": shape must be a function of s in [0, 1], or {segments + 1} places, one for each"
+            " node",
+            label=label,
         )
     curve = [
         numbers.vector_of(x, dimension, f"{label}: shape[{k}]", unit="m")
@@ -131,7 +132,9 @@ def _curved(numbers: ParameterSet, curve: list[SX], label: str) -> BeamShape:
     size = float(np.abs(values - values[0]).max())
     if np.linalg.norm(values[-1] - values[0]) < 1e-9 * size:
         raise ModelError(
-            f"{label}: its ends are at one place; a beam does not close by itself: make it of two"
+            ": its ends are at one place",
+            label=label,
+            remedy="a beam does not close by itself: make it of two",
         )
     if dimension == 3 and offsets.max() < 1e-9 * size:
         raise ModelError(

@@ -20,9 +20,9 @@ from typing import TypeAlias, final
 import casadi as ca
 
 from ..core.errors import ModelError, unknown_name
+from ..core.names import Named
 from ..core.symbols import SX, traced
 from .frame import Frame
-from .named import Named
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +41,7 @@ class Point(Named):
         return f"{self.body.name}.{self.name}"
 
     @property
-    def told(self) -> str:
+    def details(self) -> str:
         return f" of {self.body.name!r}"
 
 
@@ -76,7 +76,7 @@ class Body(Named, ABC):
         return self.points[name]
 
     @property
-    def told(self) -> str:
+    def details(self) -> str:
         return f" with points {', '.join(map(repr, self.points))}" if self.points else ""
 
     @property
@@ -143,4 +143,4 @@ def gap_rate(frames: Frames, first: Point, second: Point) -> SX:
 def check_same_mechanism(body: Body, bodies: Mapping[str, Body], user: str) -> None:
     """Refuse a body that belongs to another mechanism."""
     if bodies.get(body.name) is not body:
-        raise ModelError(f"{user}: body {body.name!r} belongs to another mechanism")
+        raise ModelError(f"body {body.name!r} belongs to another mechanism", element=user)

@@ -41,11 +41,20 @@ def rigid_body(
     mass: SX,
     inertia: SX,
     points: dict[str, SX],
-    spine: tuple[str, ...],
+    spine: tuple[str, ...] = (),
     *,
-    floating: bool,
+    floating: bool = False,
 ) -> RigidBody:
-    """A rigid body with its points, of which 'com' is the centre of mass."""
+    """A rigid body.
+
+    Args:
+        element: the element that makes it.
+        mass: its mass (kg).
+        inertia: about the centre of mass (kg·m²): a scalar in the plane, a 3×3 matrix in space.
+        points: local coordinates of its points (m), of which "com" is the centre of mass.
+        spine: points that drawings join by a line.
+        floating: whether it is meant to have no path of joints to the ground.
+    """
     body = RigidBody(
         element.name,
         element.dimension,

@@ -14,9 +14,8 @@ from functools import cache
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..core.names import SLASH
+from ..core.names import SLASH, Named
 from .fields import Field
-from .named import Named
 
 if TYPE_CHECKING:
     from .model_data import ModelData
@@ -31,6 +30,8 @@ class Element(Named, ABC):
     """Where a model file has it: "bodies", "joints", "forces" or "drivers"."""
     reserved: ClassVar[str] = SLASH
     """Characters that its name must not contain."""
+    is_guarded: ClassVar[bool] = False
+    """Whether other packages registered it: each element is tried out (`trial`)."""
 
     def __init__(self, model: ModelData, name: str, given: Mapping[str, Any]):
         self.name = name
@@ -46,10 +47,10 @@ class Element(Named, ABC):
     @cache
     def fields(cls) -> tuple[Field[Any], ...]:
         """All fields, those of base classes first."""
-        found: dict[str, Field[Any]] = {}
+        fields: dict[str, Field[Any]] = {}
         for base in reversed(cls.__mro__):
-            found |= {name: x for name, x in vars(base).items() if isinstance(x, Field)}
-        return tuple(found.values())
+            fields |= {name: x for name, x in vars(base).items() if isinstance(x, Field)}
+        return tuple(fields.values())
 
     @classmethod
     def noun(cls) -> str:
@@ -92,8 +93,8 @@ class Element(Named, ABC):
         lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Args:", "    name: its name."]
         for field in cls.fields():
             unit = f" ({field.unit})" if field.unit else ""
-            told = f"{field.name}: {field.description.rstrip('.')}{unit}."
-            lines.append(fill(told, 92, initial_indent="    ", subsequent_indent="        "))
+            argument = f"{field.name}: {field.description.rstrip('.')}{unit}."
+            lines.append(fill(argument, 92, initial_indent="    ", subsequent_indent="        "))
         return "\n".join(lines)
 
     @property

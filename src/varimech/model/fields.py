@@ -244,7 +244,9 @@ class SpatialDirection(Field[Axis | None]):
             return self._in_space.read(model, element, value)
         if value is not None:
             raise ModelError(
-                f"{element.label}: an axis means nothing here in the plane; leave it out"
+                "an axis means nothing here in the plane",
+                element=element.label,
+                remedy="leave it out",
             )
         return None
 
@@ -305,7 +307,7 @@ class Motion(Field[Callable[[SX], SX]]):
 
 
 class Choice(Field[str]):
-    """One of several words."""
+    """One of several texts."""
 
     annotation = "str"
     is_plain = True

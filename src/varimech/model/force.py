@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from ..core.names import Named
 from ..core.symbols import SX
 from .body import Body, Frames
 from .element import Element
-from .named import Named
 from .own_coordinates import OwnCoordinate
 from .scalar_outputs import Distance
 

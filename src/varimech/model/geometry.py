@@ -21,7 +21,10 @@ def axis_of(numbers: ParameterSet, body: Body, direction: Any, label: str) -> Ax
     value = numbers.evaluate(ca.densify(d)).ravel()
     if not value.any():
         raise ModelError(
-            f"{label} = {direction!r} has no direction; give a vector that is not zero"
+            "has no direction",
+            label=label,
+            value=direction,
+            remedy="give a vector that is not zero",
         )
     numbers.require(ca.sumsqr(d), "positive", f"{label}: squared length")
     d = d / ca.norm_2(d)
@@ -55,7 +58,7 @@ def inertia_of(numbers: ParameterSet, value: Any, dimension: int, label: str) ->
         entries = None if isinstance(value, (SX, str)) else list(value)
     except TypeError:
         raise ModelError(
-            f"{label} = {value!r}: in space give three principal values or a 3×3 matrix"
+            ": in space give three principal values or a 3×3 matrix", label=label, value=value
         ) from None
     if (
         entries is not None

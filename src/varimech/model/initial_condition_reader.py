@@ -58,8 +58,8 @@ class InitialConditionReader:
         for pair, value in values.items():
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ModelError(
-                    f"start: distance of {pair!r}: give a pair of points, such as {{('1', 'B'):"
-                    " 2.0}"
+                    f"distance of {pair!r}: give a pair of points, such as {{('1', 'B'): 2.0}}",
+                    element="start",
                 )
             output = self._data.find_distance(pair[0], pair[1], "start: distance")
             label = f"distance of {pair[0]!r} and {pair[1]!r}"
@@ -74,15 +74,19 @@ class InitialConditionReader:
             value, speed = (self._components(x) for x in (value, self._speed(name, (0.0,) * n)))
             for given, what in ((value, label), (speed, f"speed: {label}")):
                 if not hasattr(given, "__len__") or len(given) != n:
-                    raise ModelError(f"start: {what} = {given!r} must have {n} components")
+                    raise ModelError(
+                        f"must have {n} components",
+                        label=Label("start", "position", what),
+                        value=given,
+                    )
             for k, component in enumerate(value):
                 if component is None and not (
                     speed[k] is None
                     or (not isinstance(speed[k], (SX, Parameter)) and speed[k] == 0)
                 ):
                     raise ModelError(
-                        f"start: speed of {name!r} along {'xyz'[k]} is given, but not its position"
-                        " there"
+                        "is given, but not its position there",
+                        label=Label("start", "speed", f"speed of {name!r} along {'xyz'[k]}"),
                     )
                 if component is not None:
                     output = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
@@ -168,8 +172,9 @@ class InitialConditionReader:
             )
         if not hasattr(speed, "__len__") or len(speed) != 2:
             raise ModelError(
-                f"start: speed of {key!r} = {speed!r} must be the pair (rate of angle, rate of"
-                " displacement)"
+                "must be the pair (rate of angle, rate of displacement)",
+                label=Label("start", "speed", f"speed of {key!r}"),
+                value=speed,
             )
         return speed[of_pair]
 

@@ -81,7 +81,7 @@ class Joint(Element):
         return self.first.body, self.second.body
 
     @property
-    def told(self) -> str:
+    def details(self) -> str:
         """What it joins."""
         return f" between {self.first.label!r} and {self.second.label!r}"
 
@@ -101,15 +101,17 @@ class Joint(Element):
                 if self.instead
                 else "all its bodies move so already, so leave the joint out"
             )
-            raise ModelError(f"{self.label}: mechanism {model.name!r} is planar; {remedy}")
+            raise ModelError(
+                f"mechanism {model.name!r} is planar", element=self.label, remedy=remedy
+            )
         self._find_ends(model)
 
     def _find_ends(self, model: ModelData) -> None:
         first, second = self.given["first"], self.given["second"]
         if (first is None) != (second is None):
             raise ModelError(
-                f"{self.label}: give both points, or none if two bodies have a point called"
-                f" {self.name!r}"
+                f"give both points, or none if two bodies have a point called {self.name!r}",
+                element=self.label,
             )
         if first is not None:
             return
@@ -117,25 +119,27 @@ class Joint(Element):
         if len(points) != 2:
             where = ", ".join(repr(p.label) for p in points) or "none"
             raise ModelError(
-                f"{self.label}: without points given, exactly two bodies must have a point"
-                f" {self.name!r}; found {where}"
+                f"without points given, exactly two bodies must have a point {self.name!r};"
+                f" found {where}",
+                element=self.label,
             )
         self.given |= {"first": points[0], "second": points[1]}
 
     def prepare(self, model: ModelData) -> None:
         if self.first.body is self.second.body:
             raise ModelError(
-                f"{self.label}: both points are on body {self.first.body.name!r}; a joint connects"
-                " two bodies"
+                f"both points are on body {self.first.body.name!r}; a joint connects two bodies",
+                element=self.label,
             )
         for condition in self.conditions():
             for body in condition.oriented():
                 if not body.is_rigid:
                     hinge = "revolute" if self.dimension == 2 else "spherical"
                     raise ModelError(
-                        f"{self.label}: {body.name!r} is a beam, which has no single orientation;"
-                        f" use {hinge}, distance, clamp, or point_on_line or point_on_plane with its"
-                        " point as the second one"
+                        f"{body.name!r} is a beam, which has no single orientation",
+                        element=self.label,
+                        remedy=f"use {hinge}, distance, clamp, or point_on_line or point_on_plane"
+                        " with its point as the second one",
                     )
 
     def add_to(self, model: ModelData) -> None:

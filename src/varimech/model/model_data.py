@@ -5,15 +5,17 @@ models through this.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..core.errors import ModelError, unknown_name
 from ..core.names import DOT, SLASH, check_name
 from ..core.symbols import SX
 from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
-from .call_record import CallRecord
 from .conditions import Coincident
 from .driver import Driver
 from .force import ForceLaw
@@ -25,10 +27,21 @@ from .parameter_set import ParameterSet
 from .scalar_outputs import Distance, Slide, Turn, effort_unit, planar_angle
 
 if TYPE_CHECKING:
+    from .element import Element
     from .state import State
 
 PointLike = Point | str
 """A point, or its name: 'body.point', or just 'point' where only one place has that name."""
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """A builder method with the arguments that it was given."""
+
+    method: str
+    arguments: dict[str, Any]
+    element: type[Element] | None = None
+    """What it made, if that is an element."""
 
 
 class ModelData:
@@ -55,8 +68,8 @@ class ModelData:
         self._joint_forces = 0
         """How many of the forces are those of joints."""
         self.start_conditions: Start | None = None
-        self.sentences: list[CallRecord] = []
-        """The words that were said, in their order."""
+        self.calls: list[CallRecord] = []
+        """Calls of builder methods, in their order: model files are written from them."""
         self.revision = 0
         """Counts changes, so that what was derived from an older state of the model is not used
         again.
@@ -80,10 +93,16 @@ class ModelData:
             setattr(kept, name, dict(getattr(self, name)))
         kept._named = {name: list(points) for name, points in self._named.items()}
         kept._groups = dict(self._groups)
-        kept.sentences = list(self.sentences)
+        kept.calls = list(self.calls)
         kept.parameter_set = self.parameter_set.frozen()
         kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept
+
+    def record(self, method: str, arguments: dict[str, Any], element: type[Element] | None) -> None:
+        """Count a change and remember the call, whatever becomes of lists and arrays in it."""
+        kept = {name: _copied(value) for name, value in arguments.items()}
+        self.calls.append(CallRecord(method, kept, element))
+        self.revision += 1
 
     def points_of(self, body: Body) -> dict[str, Point]:
         """Points of a body by name."""
@@ -132,8 +151,10 @@ class ModelData:
         found = self.find_body(body)
         if not isinstance(found, RigidBody):
             raise ModelError(
-                f"{user}: {found.name!r} is a beam, which has no single orientation and no points"
-                " but its nodes; name these instead"
+                f"{found.name!r} is a beam, which has no single orientation and no points but"
+                " its nodes",
+                element=user,
+                remedy="name these instead",
             )
         return found
 
@@ -146,7 +167,8 @@ class ModelData:
         found = self.find_body(beam)
         if not isinstance(found, Beam):
             raise ModelError(
-                f"{found.name!r} is a rigid body; only beams have forces and moments inside"
+                f"{found.name!r} is a rigid body; only beams have forces and moments inside",
+                value=found.name,
             )
         if number is None:
             return found, range(first, found.segments)
@@ -173,15 +195,17 @@ class ModelData:
             body = self.find_body(thing)
             if isinstance(body, Beam):
                 raise ModelError(
-                    f"{user}: beam {body.name!r} turns by other angles at other places; name one of"
-                    f" its points, such as {body.nodes[-1].label!r}"
+                    f"beam {body.name!r} turns by other angles at other places",
+                    element=user,
+                    remedy=f"name one of its points, such as {body.nodes[-1].label!r}",
                 )
             return body
         point = self.find_point(thing)
         if not isinstance(point.body, Beam):
             raise ModelError(
-                f"{user}: {point.label!r} is a point of a rigid body; name the body,"
-                f" {point.body.name!r}"
+                f"{point.label!r} is a point of a rigid body",
+                element=user,
+                remedy=f"name the body, {point.body.name!r}",
             )
         return BeamNode(point)
 
@@ -231,8 +255,8 @@ class ModelData:
         if name in self.bodies:
             if self.dimension == 3:
                 raise ModelError(
-                    f"body {name!r} is spatial: it has no single angle; use a joint's angle or its"
-                    " orientation"
+                    f"body {name!r} is spatial: it has no single angle",
+                    remedy="use a joint's angle or its orientation",
                 )
             return planar_angle(self.ground, self.bodies[name])
         raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
@@ -260,7 +284,8 @@ class ModelData:
         p, q = self.find_point(first), self.find_point(second)
         if self.joined([p, q]):
             raise ModelError(
-                f"{user}: {p.label!r} and {q.label!r} are the same place, so they have no distance"
+                f"{p.label!r} and {q.label!r} are the same place, so they have no distance",
+                element=user,
             )
         return Distance(p, q)
 
@@ -346,8 +371,8 @@ class ModelData:
             for coordinate in own:
                 if coordinate.name in taken:
                     raise ModelError(
-                        f"{force.name!r}: there is a state {coordinate.name!r} already; give it"
-                        " another name"
+                        f"{force.name!r}: there is a state {coordinate.name!r} already",
+                        remedy="give it another name",
                     )
 
     def add_joint_force(self, force: ForceLaw) -> None:
@@ -373,8 +398,17 @@ class ModelData:
         """Refuse a name that something else has already."""
         if any(name in names for names in taken):
             raise ModelError(
-                f"two things are called {name!r} in mechanism {self.name!r}; choose another name"
+                f"two things are called {name!r} in mechanism {self.name!r}",
+                remedy="choose another name",
             )
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copied(each) for each in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _root(groups: dict[Point, Point], point: Point) -> Point:
@@ -389,14 +423,19 @@ def _root(groups: dict[Point, Point], point: Point) -> Point:
 def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
     if dimension not in (None, 2, 3):
         raise ModelError(
-            f"mechanism {name!r}: dimension = {dimension!r} must be 2 (planar) or 3 (spatial)"
+            "must be 2 (planar) or 3 (spatial)",
+            element=f"mechanism {name!r}",
+            field="dimension",
+            value=dimension,
         )
     if dimension is not None or gravity is None:
         return dimension or 2
     size = getattr(gravity, "__len__", lambda: 0)()
     if size not in (2, 3):
         raise ModelError(
-            f"mechanism {name!r}: gravity = {gravity!r} must have 2 (planar) or 3 (spatial)"
-            " components"
+            "must have 2 (planar) or 3 (spatial) components",
+            element=f"mechanism {name!r}",
+            field="gravity",
+            value=gravity,
         )
     return int(size)

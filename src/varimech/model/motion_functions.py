@@ -53,16 +53,17 @@ class MotionFunctions(RelativeMotion):
             self._turn, d = SX(rotation(self._z)), displacement(self._z)
             self._d = d if isinstance(d, SX) else ca.vertcat(*[SX(x) for x in d])
         except NOT_SYMBOLIC as error:
-            raise ModelError(f"relative motion: cannot be computed: {error}") from error
+            raise ModelError(f"cannot be computed: {error}", field="relative_motion") from error
         self.dimension = 2 if self._turn.is_scalar() else 3
         if self._turn.shape not in ((1, 1), (3, 3)) or self._d.shape != (self.dimension, 1):
             raise ModelError(
-                f"relative motion: the rotation has shape {self._turn.shape} and the displacement"
+                f": the rotation has shape {self._turn.shape} and the displacement"
                 f" {self._d.numel()} components; in space these are (3, 3) and 3, in the plane an"
-                " angle and 2"
+                " angle and 2",
+                field="relative_motion",
             )
         if wrong := sorted(set(self._units.values()) - {"rad", "m"}):
-            raise ModelError(f"relative motion: unit {wrong[0]!r} must be 'rad' or 'm'")
+            raise ModelError(f": unit {wrong[0]!r} must be 'rad' or 'm'", field="relative_motion")
         own = symbols_in(self._z)
         symbols = ca.symvar(ca.veccat(self._turn, self._d))
         self.geometry = tuple(x for x in symbols if x.element_hash() not in own)

@@ -48,8 +48,11 @@ class Tolerance:
         """Standard deviation, in the parameter's unit."""
         if isinstance(self.width, str):
             raise ModelError(
-                f"tolerance: width = {self.width!r} is a text; give it to a parameter, or write a"
-                " number"
+                "is a text",
+                element="tolerance",
+                field="width",
+                value=self.width,
+                remedy="give it to a parameter, or write a number",
             )
         return self.width / self.sigmas
 
@@ -129,8 +132,8 @@ class Parameter:
         if (lower is not None and number < lower) or (upper is not None and number > upper):
             unit = f" {self.unit}" if self.unit else ""
             raise ModelError(
-                f"parameter {self.name!r}: value {number:g}{unit} is outside its bounds ({lower},"
-                f" {upper}){unit}"
+                f"value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}",
+                element=f"parameter {self.name!r}",
             )
         return number
 
@@ -270,10 +273,11 @@ def _finite(name: str, value: Any, unit: str = "") -> float:
         number = math.nan if isinstance(value, bool) else float(value)
     except NOT_SYMBOLIC:
         raise ModelError(
-            f"parameter {name!r}: value {value!r} is not a number{unit and f' (in {unit})'}"
+            f"value {value!r} is not a number{unit and f' (in {unit})'}",
+            element=f"parameter {name!r}",
         ) from None
     if not math.isfinite(number):
-        raise ModelError(f"parameter {name!r}: value {number} is not finite")
+        raise ModelError(f"value {number} is not finite", element=f"parameter {name!r}")
     return number
 
 
@@ -284,14 +288,16 @@ def _unit(name: str, value: Any, unit: str) -> str:
     quantity = split_quantity(value) if isinstance(value, str) else None
     own = quantity is not None and quantity[1]
     if unit and not (isinstance(unit, str) and is_si(unit)):
-        told = str(unit)[:60]
-        number = f"a number is in SI units: write '{value} {told}' as a text, or leave the unit out"
+        shown = str(unit)[:60]
+        number = (
+            f"a number is in SI units: write '{value} {shown}' as a text, or leave the unit out"
+        )
         remedy = f"leave it out, the value {value!r} has its own" if own else number
         raise ModelError(
             "is not one of the SI",
             element=f"parameter {name!r}",
             field="unit",
-            value=told,
+            value=shown,
             remedy=remedy,
         )
     return unit or (si_unit(own, f"parameter {name!r}") if own else "")
@@ -314,15 +320,23 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
         raise ModelError(f"{error} (bounds = {bounds!r})") from None
     except (TypeError, ValueError):
         raise ModelError(
-            f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)"
+            "must be a pair (lower, upper)",
+            element=f"parameter {name!r}",
+            field="bounds",
+            value=bounds,
         ) from None
     for bound in (lower, upper):
         if bound is not None and (not _is_number(bound) or math.isnan(bound)):
             raise ModelError(
-                f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open"
+                "must be numbers, or None where open",
+                element=f"parameter {name!r}",
+                field="bounds",
+                value=bounds,
             )
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(
-            f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper"
+            f"bounds ({lower}, {upper}) leave no room",
+            element=f"parameter {name!r}",
+            remedy="give lower < upper",
         )
     return (None if lower == -math.inf else lower, None if upper == math.inf else upper)

@@ -37,8 +37,8 @@ class ParameterSet:
         """Take a new parameter in."""
         if parameter.name in self.parameters:
             raise ModelError(
-                f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose"
-                " another name"
+                f"mechanism {self.owner!r} already has a parameter {parameter.name!r}",
+                remedy="choose another name",
             )
         self.parameters[parameter.name] = parameter
         self._allowed = self._scope = None

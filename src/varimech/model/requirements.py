@@ -27,12 +27,8 @@ class Requirement:
         """Raise `ModelError` unless a number, or matrix, meets it."""
         holds, reason = RULES[self.rule]
         if not holds(number):
-            shown = (
-                f"{number.item():g}"
-                if number.size == 1
-                else np.array2string(number, separator=", ")
-            )
-            raise ModelError(f"= {shown} {reason}", label=self.label)
+            value = number.ravel()[0] if number.size == 1 else number
+            raise ModelError(reason, label=self.label, value=value)
 
 
 def _every(holds: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ class Section:
     def __post_init__(self) -> None:
         for name, size in zip(SHAPES[self.shape].sizes, self.sizes, strict=True):
             if isinstance(size, (int, float)) and size < 0:
-                raise ModelError(f"section: {name} = {size!r} must not be negative")
+                raise ModelError("must not be negative", element="section", field=name, value=size)
 
 
 def circle(diameter: Any) -> Section:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .model_data import ModelData
 
 
-MEASURES_IN_TEXT = (
+OUTPUTS_IN_TEXT = (
     *(
         "position",
         "velocity",
@@ -341,7 +341,8 @@ class State:
         """
         if self._multipliers is None:
             raise ModelError(
-                f"{self._user} may not depend on multipliers: they are only known after the forces"
+                "may not depend on multipliers: they are only known after the forces",
+                field=self._user,
             )
         if constraint not in self._multipliers:
             raise unknown_name("constraint", constraint, self._multipliers)
@@ -384,12 +385,12 @@ class State:
 
     @property
     def scope(self) -> Scope:
-        """What expressions in text may speak of: time, parameters, energies, and all measures by
+        """What expressions in text may speak of: time, parameters, energies, and all outputs by
         the names they have here.
         """
         scope = self._model.parameter_set.scope_with("t", self.time, "the time")
         functions: dict[str, Callable[..., Any]] = {
-            name: getattr(self, name) for name in MEASURES_IN_TEXT
+            name: getattr(self, name) for name in OUTPUTS_IN_TEXT
         }
         for name in ("axial_force", "bending_moment"):  # numbers in a text are floats
             functions[name] = lambda beam, part=None, name=name: getattr(self, name)(
@@ -402,17 +403,17 @@ class State:
         )
         return Scope(scope.names, functions, scope.ambiguous)
 
-    def measure(self, measure: ScalarOutput) -> SX:
+    def output(self, output: ScalarOutput) -> SX:
         """Value of a scalar output; an angle of a body or joint counts turns.
 
         Args:
-            measure: the output.
+            output: the output.
 
         Returns:
             A scalar, in its unit.
         """
-        name = self._model.name_of_angle(measure) if isinstance(measure, Turn) else None
-        return measure.value(self._frames) if name is None else self.angle(name)
+        name = self._model.name_of_angle(output) if isinstance(output, Turn) else None
+        return output.value(self._frames) if name is None else self.angle(name)
 
     def _span(self, first: str, second: str) -> Distance:
         return Distance(self._model.find_point(first), self._model.find_point(second))
@@ -420,7 +421,8 @@ class State:
     def _found_reactions(self) -> Reactions:
         if self._reactions is None:
             raise ModelError(
-                f"{self._user} may not depend on reactions: they are only known after the forces"
+                "may not depend on reactions: they are only known after the forces",
+                field=self._user,
             )
         return self._reactions()
 
@@ -429,6 +431,6 @@ def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) ->
     """Time derivative of what depends on positions and time only, as forces may."""
     if ca.depends_on(expression, v):
         raise ModelError(
-            f"{user} may not depend on accelerations: they are only known after the forces"
+            "may not depend on accelerations: they are only known after the forces", field=user
         )
     return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))

@@ -26,28 +26,29 @@ if TYPE_CHECKING:
     from .model_data import ModelData
 
 
-REMEDIES = {
+CASADI_ERRORS = {
     "not iterable": (
-        "takes a vector apart by iterating over it, which symbols do not allow; take its"
-        " components, x = p[0], y = p[1]"
+        "takes a vector apart by iterating over it, which symbols do not allow",
+        "take its components, x = p[0], y = p[1]",
     ),
     "SX_get": (
-        "takes a component by something that is no whole number; they are counted from 0: p[0],"
-        " p[1]"
+        "takes a component by something that is no whole number",
+        "they are counted from 0: p[0], p[1]",
     ),
     "ut of bounds": (
-        "takes a component that a vector does not have; they are counted from 0, and there are two"
-        " in the plane, three in space"
+        "takes a component that a vector does not have",
+        "they are counted from 0, and there are two in the plane, three in space",
     ),
     "imension": (
-        "combines vectors or matrices whose sizes do not go together; varimech.dot is the scalar"
-        " product"
+        "combines vectors or matrices whose sizes do not go together",
+        "varimech.dot is the scalar product",
     ),
     "Wrong number or type of arguments": (
-        "computes with something that is neither a number, a parameter nor a quantity of the state"
+        "computes with something that is neither a number, a parameter nor a quantity of the state",
+        "",
     ),
 }
-"""What CasADi says of expressions that cannot be, and what to do about it."""
+"""Parts of CasADi's messages, which carry no other data, with the problem and its remedy."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +111,12 @@ def trial_state(
     *,
     of_a_run: bool = False,
     own: tuple[OwnCoordinate, ...] = (),
+    frames: Mapping[Body, Frame] | None = None,
 ) -> State:
     """A state of free symbols, on which a user's function can be tried at the call; that of a run
     knows accelerations and reactions too. It knows coordinates that elements own, and further ones.
     """
-    frames = trial_frames(parts)
+    frames = trial_frames(parts) if frames is None else frames
     pose: list[SX] = []
     motion: list[SX] = []
     for body in parts.moving_bodies:
@@ -165,7 +167,7 @@ def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -
     try:
         inspect.signature(function).bind(argument)
     except TypeError as error:
-        raise ModelError(f"{label} must be a function of the {of} alone: {error}") from None
+        raise ModelError(f"must be a function of the {of} alone: {error}", label=label) from None
     except ValueError:
         pass  # how some functions written in C are called is not known
     try:
@@ -173,60 +175,62 @@ def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -
     except NOT_SYMBOLIC as error:
         if "truth value" in str(error):
             raise ModelError(
-                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the"
-                f" {of.split()[0]}; use varimech.where(condition, yes, no), varimech.minimum or"
-                " varimech.maximum instead"
+                f"decides with `if`, `and`, `or`, min or max on a quantity of the {of.split()[0]}",
+                label=label,
+                remedy="use varimech.where(condition, yes, no), varimech.minimum or"
+                " varimech.maximum instead",
             ) from None
         if re.search(r"\bState\b(?!\.)", str(error)):
             raise ModelError(
-                f"{label} computes with its argument as if it were a number, but that is the {of}"
+                f"computes with its argument as if it were a number, but that is the {of}",
+                label=label,
             ) from None
-        for told, remedy in REMEDIES.items():
-            if told in str(error):
-                raise ModelError(f"{label} {remedy}") from error
+        for part, (problem, remedy) in CASADI_ERRORS.items():
+            if part in str(error):
+                raise ModelError(problem, label=label, remedy=remedy) from error
         if "casadi/core" in str(error):
             raise ModelError(
-                f"{label} cannot be computed: {str(error).splitlines()[-1]}"
+                f"cannot be computed: {str(error).splitlines()[-1]}", label=label
             ) from error
         raise
     except AttributeError as error:
         if error.obj is argument and not isinstance(argument, State):
             raise ModelError(
-                f"{label} is a function of the {of}, which has no {error.name!r}"
+                f"is a function of the {of}, which has no {error.name!r}", label=label
             ) from None
         raise
 
 
-def as_column(value: Any, size: int, label: str) -> SX:
-    """The result of a user's function as a column vector of the right size."""
+def as_column(value: Any, size: int | None, label: str) -> SX:
+    """The result of a user's function as a column, of the right size if one is given."""
     try:
         column = SX(value.symbol if isinstance(value, Parameter) else value)
     except NOT_SYMBOLIC:
         try:
             column = ca.vertcat(*[SX(v) for v in value])
         except NOT_SYMBOLIC:
-            raise ModelError(
-                f"{label} returned {value!r}, which is neither a number nor a vector of numbers"
-            ) from None
-    if column.numel() != size:
-        wanted = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
-        raise ModelError(f"{label} returned {column.numel()} components; it must return {wanted}")
+            problem = f"returned {value!r}, which is neither a number nor a vector of numbers"
+            raise ModelError(problem, label=label) from None
+    if size not in (None, column.numel()):
+        required = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
+        problem = f"returned {column.numel()} components; it must return {required}"
+        raise ModelError(problem, label=label)
     if any(
         entry.is_constant() and not math.isfinite(float(entry))
         for entry in ca.vertsplit(ca.vec(ca.densify(column)))
     ):
         raise ModelError(
-            f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on"
-            " quantities of the state"
+            "is not finite",
+            label=label,
+            remedy="use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the"
+            " state",
         )
-    return column.reshape((size, 1))
+    return column.reshape((column.numel(), 1))
 
 
 def column_of(function: Callable[[State], Any], state: State, label: str) -> SX:
     """What a user's function gives for a state, a number or a vector, as a column."""
-    value = call_user(function, state, label)
-    size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
-    return as_column(value, size, label)
+    return as_column(call_user(function, state, label), None, label)
 
 
 def function_of_state(

@@ -1,5 +1,5 @@
-"""What the words of a model have in common: names are checked, changes are counted and remembered,
-and a word that fails leaves no trace.
+"""Builder methods: arguments are checked, calls are recorded, and a call that fails changes
+nothing.
 """
 
 from __future__ import annotations
@@ -7,48 +7,36 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from .body import Body
-from .call_record import said
-from .driver import Driver
 from .element import Element
-from .force import ForceLaw
-from .joint import Joint
 from .model_data import ModelData
-from .trial import try_out
 
-M = TypeVar("M", bound="ModelBuilder")
+
+class Builder(Protocol):
+    """What has builder methods."""
+
+    data: ModelData
+
+
+M = TypeVar("M", bound=Builder)
 P = ParamSpec("P")
 R = TypeVar("R")
-E = TypeVar("E", bound=Element)
 Number = Any
 """A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
 expression ("L/2").
 """
 
 
-_TRIED: set[tuple[type[Element], int]] = set()
-"""Kinds of elements whose methods were seen to return what they should, in the plane or in space."""
-
-
-def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
-    """A method that changes the model: counted and recorded when it succeeds, without any trace
-    when it fails.
-    """
-    return _changing(method, None)
-
-
-def element_method(
-    kind: type[Element],
-) -> Callable[[Callable[Concatenate[M, P], R]], Callable[Concatenate[M, P], R]]:
-    """The same for a method that adds an element."""
-    return lambda method: _changing(method, kind)
-
-
-def _changing(
-    method: Callable[Concatenate[M, P], R], kind: type[Element] | None
+def change(
+    method: Callable[Concatenate[M, P], R], kind: type[Element] | None = None
 ) -> Callable[Concatenate[M, P], R]:
+    """A method that changes the model: recorded when it succeeds, without any trace when it fails.
+
+    Args:
+        method: the method.
+        kind: the kind of element that it adds, if any.
+    """
     signature = inspect.signature(method)
 
     @wraps(method)
@@ -63,9 +51,8 @@ def _changing(
         except BaseException:
             del self.data.parameter_set.requirements[before:]
             raise
-        self.data.revision += 1
         arguments = {name: value for name, value in given.items() if name != "self"}
-        self.data.sentences.append(said(method.__name__, arguments, kind))
+        self.data.record(method.__name__, arguments, kind)
         return result
 
     return changing
@@ -76,7 +63,7 @@ def _bad_call(
 ) -> TypeError:
     unknown = next((key for key in given if key not in signature.parameters), None)
     reason = error if unknown is None else f"has no argument {unknown!r}"
-    return TypeError(f"{name}: {reason}; say {name}{_without_types(signature)}")
+    return TypeError(f"{name}: {reason}; call {name}{_without_types(signature)}")
 
 
 def _without_types(signature: inspect.Signature) -> str:
@@ -85,53 +72,3 @@ def _without_types(signature: inspect.Signature) -> str:
         p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"
     ]
     return str(inspect.Signature(asked))
-
-
-class ModelBuilder:
-    """A mechanism that is being written: its words fill `data`, which everybody else reads."""
-
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
-        self.data = ModelData(name, gravity=gravity, dimension=dimension)
-        """What the mechanism consists of."""
-
-    @property
-    def name(self) -> str:
-        """The name of the mechanism."""
-        return self.data.name
-
-    @property
-    def dimension(self) -> int:
-        """2 if it is planar, 3 if it is spatial."""
-        return self.data.dimension
-
-    @property
-    def bodies(self) -> Mapping[str, Body]:
-        """Bodies and beams by name, the ground among them."""
-        return self.data.bodies
-
-    @property
-    def joints(self) -> Mapping[str, Joint]:
-        """Joints by name."""
-        return self.data.joints
-
-    @property
-    def forces(self) -> Mapping[str, ForceLaw]:
-        """Forces, torques, springs and dampers by name."""
-        return self.data.forces
-
-    @property
-    def drivers(self) -> Mapping[str, Driver]:
-        """Drivers by name."""
-        return self.data.drivers
-
-    def _add(self, kind: type[E], arguments: Mapping[str, Any]) -> E:
-        """Make an element from the arguments of its builder method, and take it into the model."""
-        given = {key: value for key, value in arguments.items() if key != "self"}
-        name = given.pop("name")
-        self.data.check_new(kind.noun(), name, kind.reserved)
-        element = kind(self.data, name, given)
-        if (kind, self.dimension) not in _TRIED:
-            try_out(element, self.data)
-            _TRIED.add((kind, self.dimension))
-        element.add_to(self.data)
-        return element

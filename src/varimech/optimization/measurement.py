@@ -126,7 +126,7 @@ def _deviations(
 
 
 def _reading(measure: Turn | Slide | Distance) -> StateFunction:
-    return lambda s: s.measure(measure)
+    return lambda s: s.output(measure)
 
 
 def component_suffix(m: Measurement, component: int) -> str:

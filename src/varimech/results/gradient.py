@@ -13,7 +13,7 @@ import numpy as np
 
 from ..coordinates.redundancy import not_unique
 from ..core.errors import ModelError
-from ..core.messages import PYTHON, Words
+from ..core.messages import PYTHON, PythonSyntax
 from ..plotting.bars import bar_figure
 from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.style import in_style
@@ -272,7 +272,7 @@ class Gradient(Result):
     def _shares(self) -> str:
         return not_unique(map(repr, self.not_unique), self.run.redundant_reactions)
 
-    def text(self, words: Words = PYTHON) -> str:
+    def text(self, syntax: PythonSyntax = PYTHON) -> str:
         """What `print` shows."""
         d = self._described()
         return "\n".join([f"<{d.title}>", table_text(self.to_dataframe()), *map(str, d.notes)])

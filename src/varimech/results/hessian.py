@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
-from ..core.messages import PYTHON, Words
+from ..core.messages import PYTHON, PythonSyntax
 from ..core.symbols import SX
 from ..sensitivity.objective import StateFunction
 from .labels import along_time, labels_along, table_text, with_units
@@ -178,7 +178,7 @@ class Hessian(Result):
             ],
         )
 
-    def text(self, words: Words = PYTHON) -> str:
+    def text(self, syntax: PythonSyntax = PYTHON) -> str:
         """What `print` shows."""
         tables = [f"{name}\n{table_text(self.to_dataframe(name))}" for name in self.objective_names]
         return "\n".join([f"<{self._described().title}>", *tables])

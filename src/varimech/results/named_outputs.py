@@ -13,10 +13,10 @@ import numpy as np
 
 from ..coordinates.redundancy import LOADS, RedundantReactionWarning, not_unique
 from ..core.errors import ModelError, unknown_name
+from ..core.names import Named
 from ..core.symbols import SX
 from ..model.driver import Driver
 from ..model.joint import Joint
-from ..model.named import Named
 from ..sensitivity.objective import StateFunction, checked_callable
 from .catalog import ENERGIES, OUTPUTS, names_of
 from .labels import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from ..core.errors import ModelError
 from ..core.markup import Displayed, html_heading, html_table, html_text
-from ..core.messages import PYTHON, Text, Words, rendered
+from ..core.messages import PYTHON, PythonSyntax, Text, rendered
 from ..plotting.figure import picture
 from ..plotting.table import table
 from .saving import dataset_of, load_dataset, load_json, plain, save_dataset, save_json
@@ -63,10 +63,10 @@ class Description:
     notes: Sequence[Text] = ()
     """Lines below the tables."""
 
-    def text(self, words: Words) -> str:
+    def text(self, syntax: PythonSyntax) -> str:
         """As it is printed, with arguments as an interface writes them."""
-        summary = [rendered(line, words) for line in self.summary]
-        notes = [f"  {rendered(note, words)}" for note in self.notes]
+        summary = [rendered(line, syntax) for line in self.summary]
+        notes = [f"  {rendered(note, syntax)}" for note in self.notes]
         tables = [table(*each) for each in self.tables]
         return "\n".join([f"<{self.title}>", *summary, *tables, *notes])
 
@@ -199,9 +199,9 @@ class Result(Displayed):
         plot = getattr(self, "plot", None)
         return self._described().html() + ("" if plot is None else picture(plot()))
 
-    def text(self, words: Words = PYTHON) -> str:
-        """What `print` shows, with arguments in the words of an interface."""
-        return self._described().text(words)
+    def text(self, syntax: PythonSyntax = PYTHON) -> str:
+        """What `print` shows, with arguments in the syntax of an interface."""
+        return self._described().text(syntax)
 
     def __repr__(self) -> str:
         return self.text()
@@ -233,6 +233,6 @@ class SavedResult(Result):
     def _display(self) -> str:
         return html_text(self._text)
 
-    def text(self, words: Words = PYTHON) -> str:
+    def text(self, syntax: PythonSyntax = PYTHON) -> str:
         """What `print` showed of the result that was saved."""
         return self._text

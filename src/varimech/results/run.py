@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.errors import ModelError, unknown_name
 from ..core.markup import counted, html_text
-from ..core.messages import PYTHON, Words
+from ..core.messages import PYTHON, PythonSyntax
 from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
@@ -225,7 +225,7 @@ class Run(ArrayOutputs):
             lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
-    def text(self, words: Words = PYTHON) -> str:
+    def text(self, syntax: PythonSyntax = PYTHON) -> str:
         """What `print` shows."""
         return f"<{self._title}>"
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
-from ..core.messages import Message, Written
+from ..core.messages import Message, PerInterface
 from ..model.parameter import Parameter
 from .marginals import Marginal, Normal, marginal
 
@@ -182,7 +182,7 @@ def _define(parameters: Iterable[str]) -> Message:
     example = next(iter(parameters), "L")
     return Message(
         "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
-        Written(
+        PerInterface(
             "parameter(…, distribution=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
         ),
         f"distributions={{{example!r}: varimech.Tolerance(0.01)}}",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.messages import BARE, Call, alternatives
-from ..files.wording import FileWords
+from ..files.file_syntax import FileSyntax
 
 COMMANDS = {
     "simulate": "varimech run",
@@ -22,7 +22,7 @@ RENAMED = {"parameters": "set_", "objectives": "objective"}
 """Arguments that have other names than their options."""
 
 
-class CommandWords(FileWords):
+class CommandSyntax(FileSyntax):
     """Options of one command.
 
     Args:
@@ -33,7 +33,7 @@ class CommandWords(FileWords):
         self._options = options
 
     @classmethod
-    def of(cls, parameters: Iterable[Any]) -> CommandWords:
+    def of(cls, parameters: Iterable[Any]) -> CommandSyntax:
         """Those of a command with some parameters, as typer describes them."""
         options = {str(p.name): p.opts[0] for p in parameters}
         return cls({name: option for name, option in options.items() if option[:2] == "--"})

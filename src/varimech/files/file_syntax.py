@@ -10,13 +10,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..core.messages import BARE, Call, Words, Written, alternatives
+from ..core.messages import BARE, Call, PerInterface, PythonSyntax, alternatives
 
 SECTIONS = {"start": "start", "parameter": "parameters"}
 """Methods that make no element → the key of a model file."""
 
 
-class FileWords(Words):
+class FileSyntax(PythonSyntax):
     """Keys of a model file."""
 
     def argument(self, name: str, value: object = BARE) -> str:
@@ -27,16 +27,16 @@ class FileWords(Words):
 
     def call(self, call: Call) -> str:
         """As a section of the file, where it builds a model."""
-        from ..elements.registry import find_kind  # the help of commands needs no elements
+        from ..elements.registry import ELEMENTS  # the help of commands needs no elements
 
-        kind = find_kind(call.method)
+        kind = ELEMENTS.get(call.method)
         section = SECTIONS.get(call.method) if kind is None else kind.file_section
         if section is None:
             return super().call(call)
         named = ", ".join(self.argument(*each) for each in call.arguments.items())
         return f"{section}: {{{named}}}" if named else f"{section}:"
 
-    def written(self, text: Written) -> str:
+    def per_interface(self, text: PerInterface) -> str:
         """As files write it."""
         return text.file
 
