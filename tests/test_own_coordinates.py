@@ -4,11 +4,13 @@ every derivative method, in every kind of coordinates.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from fake_gpu import COMPILER, fake_cupy
 from scipy.integrate import solve_ivp
 
 import varimech as vm
@@ -254,3 +256,79 @@ def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None
     )
     energy = g.run.energy().to_numpy()
     assert energy == pytest.approx(np.full(energy.size, energy[0]), rel=1e-7)
+
+
+# a motor on a gear with a flywheel behind it: a state, an inertia, a constraint and counted angles
+
+DRIVE = {
+    "angle": vm.final("angle('J')"),
+    "driven": vm.final("angle('K')"),
+    "current": vm.final("state('current')"),
+    "flywheel": vm.final("state('flywheel')"),
+    "heat": vm.integral("R*state('current')**2"),
+}
+
+
+def drive() -> Any:
+    m = rotor(2)
+    ratio = m.parameter("ratio", -1.5, spread=vm.Tolerance(0.1))
+    m.ground_point("K", (0.3, 0))
+    m.body("driven", mass=1.0, inertia=0.01, points={"K": (0, 0), "rim": (0.1, 0)})
+    m.revolute("K")
+    m.gear("mesh", "J", "K", ratio=ratio, phase=0.3)
+    m.flywheel("behind", "K", inertia=m.parameter("I", 0.05, spread=vm.Tolerance(0.01)))
+    return m
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"step": 5e-3},
+        {"tolerance": 1e-7, "output": 0.35},
+        {"tolerance": 1e-7, "output": 0.35, "coordinates": "rtdyn0"},
+    ],
+    ids=str,
+)
+def test_a_gpu_runs_own_coordinates(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    cpu, gpu = (
+        drive().monte_carlo(
+            DRIVE,
+            {"U": vm.Tolerance(3.0)},
+            duration=DURATION,
+            samples=20,
+            keep=True,
+            executor=executor,
+            backend="native",
+            **options,
+        )
+        for executor in (1, "cuda")
+    )
+    np.testing.assert_allclose(gpu.samples["values"], cpu.samples["values"], rtol=1e-10, atol=1e-11)
+    assert gpu.failed == cpu.failed == 0
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_an_ensemble_of_drives_is_made_of_single_runs(coordinates: str) -> None:
+    samples = {"U": np.array([2.0, 6.0, 9.0]), "ratio": np.array([-1.5, -1.0, 2.0])}
+    m, wrt = drive(), ["R", "ratio", "I"]
+    options: dict[str, Any] = {"tolerance": 1e-9, "coordinates": coordinates}
+    ensemble = m.ensemble(DRIVE, samples, wrt=wrt, duration=DURATION, **options)
+    for k in range(3):
+        one = m.sensitivity(
+            DRIVE,
+            wrt,
+            duration=DURATION,
+            parameters={name: values[k] for name, values in samples.items()},
+            backend="interpreted",
+            **options,
+        )
+        assert ensemble.values[k].to_numpy() == pytest.approx(one.values.to_numpy(), rel=1e-7)
+        assert ensemble.gradient[k].to_numpy() == pytest.approx(
+            one.gradient.to_numpy(), rel=1e-6, abs=1e-6
+        )
+        driven = samples["ratio"][k] * one.values[0] + 0.3
+        assert float(one.values[1]) == pytest.approx(float(driven), abs=1e-7)
