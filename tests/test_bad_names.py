@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from refusals import (
-    Call,
-    check_refused,
-    pendulum,
-    refused,
-    swinging,
-)
+from refusals import Call, check_refused, pendulum, refused, swinging
 
 import varimech as vm
 from varimech.core.errors import unknown_name

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from refusals import (
-    pendulum,
-    swinging,
-)
+from refusals import pendulum, swinging
 
 import varimech as vm
 

@@ -262,40 +262,22 @@ def test_names_are_not_markup(model: Path) -> None:
     assert result.exit_code == 0 and "[bold] [red]x, 0.002 s" in result.output
 
 
+MONTE_CARLO = ["--duration", "50 ms", "--tolerance", "1e-6", "--method", "monte-carlo"]
+
+
 def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:
     def strict(text: str) -> Any:
         return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
-    how = (
-        "--duration",
-        "50 ms",
-        "--tolerance",
-        "1e-6",
-        "--method",
-        "monte-carlo",
-        "--samples",
-        "1",
-        "--json",
-    )
-    result = CliRunner().invoke(app, ["uncertainty", str(model), *how])
+    arguments = ["uncertainty", str(model), *MONTE_CARLO, "--samples", "1", "--json"]
+    result = CliRunner().invoke(app, arguments)
     assert strict(result.output)["at_end"]["travel"]["std"] is None
     give_json({"a": [float("inf"), 1.0]}, False, tmp_path / "new" / "a.json")
     assert strict((tmp_path / "new" / "a.json").read_text(encoding="utf-8")) == {"a": [None, 1.0]}
 
 
 def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> None:
-    how = (
-        "--duration",
-        "50 ms",
-        "--tolerance",
-        "1e-6",
-        "--method",
-        "monte-carlo",
-        "--out",
-        tmp_path / "u",
-        "--json",
-        "--samples",
-    )
+    how = (*MONTE_CARLO, "--out", tmp_path / "u", "--json", "--samples")
     called("uncertainty", model, *how, 20)
     assert (
         "20 samples from earlier runs exceed the 10 requested"

@@ -73,24 +73,22 @@ def test_variable_orders_reach_a_tolerance(formulation: str, integrator: str) ->
     check_tolerance(formulation, integrator)
 
 
+def check_differences(**options: Any) -> list[vm.Gradient]:
+    m = five_bar.mechanism()
+    direct, differences = (
+        m.sensitivity(five_bar.objectives(), duration=0.3, method=method, **options)
+        for method in ("direct", "finite-difference")
+    )
+    compare_gradients(direct, differences, 2e-7)
+    return [direct, differences]
+
+
 @every_method
 def test_sensitivities_are_those_of_the_discrete_solution(
     formulation: str, integrator: str
 ) -> None:
     """They equal differences of the program itself, however coarse the step."""
-    m = five_bar.mechanism()
-    direct, differences = (
-        m.sensitivity(
-            five_bar.objectives(),
-            duration=0.3,
-            step=1e-2,
-            integrator=integrator,
-            formulation=formulation,
-            method=method,
-        )
-        for method in ("direct", "finite-difference")
-    )
-    compare_gradients(direct, differences, 2e-7)
+    check_differences(step=1e-2, integrator=integrator, formulation=formulation)
 
 
 @pytest.mark.parametrize(
@@ -98,19 +96,9 @@ def test_sensitivities_are_those_of_the_discrete_solution(
 )
 def test_sensitivities_with_chosen_steps_hold_them_fixed(formulation: str, integrator: str) -> None:
     """Differences replay the steps of the first run."""
-    m = five_bar.mechanism()
-    direct, differences = (
-        m.sensitivity(
-            five_bar.objectives(),
-            duration=0.3,
-            tolerance=1e-4,
-            integrator=integrator,
-            formulation=formulation,
-            method=method,
-        )
-        for method in ("direct", "finite-difference")
+    direct, differences = check_differences(
+        tolerance=1e-4, integrator=integrator, formulation=formulation
     )
-    compare_gradients(direct, differences, 2e-7)
     np.testing.assert_allclose(direct.values, differences.values, rtol=1e-13)
 
 

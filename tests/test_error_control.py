@@ -10,21 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from both_backends import both_backends
 
 import varimech as vm
-from varimech.backends import compiler
 from varimech.benchmarks import five_bar
-
-BACKENDS = (
-    "interpreted",
-    pytest.param(
-        "native",
-        marks=pytest.mark.skipif(
-            compiler.find_compiler() is None, reason="no C compiler on this machine"
-        ),
-    ),
-)
-both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def pendulum(angle: float) -> vm.Mechanism:

@@ -11,24 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_backends import both_backends
 from pendulums import pendulum, torsional_pendulum
 
 import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import four_bar as windows
 from varimech.integrators.sundials import Sundials
-
-BACKENDS = (
-    "interpreted",
-    pytest.param(
-        "native",
-        marks=pytest.mark.skipif(
-            compiler.find_compiler() is None, reason="no C compiler on this machine"
-        ),
-    ),
-)
-both_backends = pytest.mark.parametrize("backend", BACKENDS)
-
 
 # a singular position: all links on one line at t = 0.71436 s
 

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 import pytest
 import xarray as xr
+from markdown_pages import DOCS, run_page
 from scipy.integrate import solve_ivp
 from scipy.io import loadmat
 
@@ -265,13 +266,9 @@ def test_saving_elsewhere_is_refused(gradient: vm.Gradient, tmp_path: Path) -> N
 def test_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = Path(__file__).parent.parent / "docs" / "interchange.md"
+    page = DOCS / "interchange.md"
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {}
-    for block in re.findall(
-        r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL
-    ):
-        exec(compile(block, str(page), "exec"), namespace)
+    run_page(page)
     assert "four-bar: 3 bodies, 4 joints, 1 loop" in capsys.readouterr().out
     assert {p.name for p in tmp_path.iterdir()} > {"run.nc", "run.csv", "run.mat"}
     declared = re.search(r"```c\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)

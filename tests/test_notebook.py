@@ -15,6 +15,7 @@ import matplotlib.image
 import matplotlib.text
 import numpy as np
 import pytest
+from markdown_pages import DOCS, run_page
 
 import varimech as vm
 from varimech.plotting.mechanism_drawing import _free_direction
@@ -160,13 +161,9 @@ def test_figures_for_papers(things: dict[str, tuple[Any, int, str]], tmp_path: P
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parent.parent / "docs" / "figures.md"
+    page = DOCS / "figures.md"
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {}
-    for block in re.findall(
-        r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL
-    ):
-        exec(compile(block, str(page), "exec"), namespace)
+    run_page(page)
     assert {p.name for p in tmp_path.iterdir()} == {
         "both.png",
         "motion.pdf",

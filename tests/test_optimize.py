@@ -214,26 +214,18 @@ def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
     assert 0.1 * k / ω * math.exp(-δ * when) * math.sin(ω * when) == pytest.approx(0.8, abs=1e-6)
 
 
-def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
+def largest_wave(m: vm.Mechanism, **options: Any) -> vm.Optimum:
+    """The largest amplitude of a wave that stays below 1."""
     wave = vm.path(lambda s: s.parameter("a") * vm.sin(7.3 * s.time)) <= 1
-    o = m.optimize(
-        of(lambda a, b: -a),
-        ["a"],
-        duration=1.0,
-        constraints=[wave],
-        bounds={"a": (0, 5)},
-        output=0.25,
-    )
+    goal, bounds = of(lambda a, b: -a), {"a": (0, 5)}
+    return m.optimize(goal, ["a"], duration=1.0, constraints=[wave], bounds=bounds, **options)
+
+
+def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
+    o = largest_wave(m, output=0.25)
     assert o.parameters["a"] == pytest.approx(1.0, abs=1e-6)
     # equal steps have no results in between, but what is missed there is told
-    stepped = m.optimize(
-        of(lambda a, b: -a),
-        ["a"],
-        duration=1.0,
-        constraints=[wave],
-        bounds={"a": (0, 5)},
-        step=0.01,
-    )
+    stepped = largest_wave(m, step=0.01)
     assert stepped.parameters["a"] > 1.0001
     assert stepped.constraints.loc["c1", "violation"] == pytest.approx(
         stepped.parameters["a"] - 1, rel=1e-2
@@ -245,15 +237,7 @@ def test_a_search_has_converged_where_nothing_is_missed(
     m: vm.Mechanism, passes: int, converged: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("varimech.optimization.refinement.PASSES", passes)
-    wave = vm.path(lambda s: s.parameter("a") * vm.sin(7.3 * s.time)) <= 1
-    o = m.optimize(
-        of(lambda a, b: -a),
-        ["a"],
-        duration=1.0,
-        constraints=[wave],
-        bounds={"a": (0, 5)},
-        output=0.25,
-    )
+    o = largest_wave(m, output=0.25)
     assert o.converged is converged
 
 

@@ -5,6 +5,8 @@ against NumPy and SciPy.
 from __future__ import annotations
 
 import math
+from functools import reduce
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,16 +82,20 @@ def same(a: Histogram, b: Histogram) -> None:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
+def check_merging(each: list[Any], order: tuple[int, ...], whole: Any, compare: Any) -> Any:
+    """Merged one after the other in an order, and in groups: each time the whole."""
+    left = reduce(lambda a, b: a.merged(b), [each[k] for k in order])
+    compare(left, whole)
+    compare(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
+    return left
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (2, 0, 4, 1, 3)])
 @pytest.mark.parametrize("bins", [16, 1024])
 def test_histograms_do_not_depend_on_order(order: tuple[int, ...], bins: int) -> None:
     values = columns()
     each = [Histogram.of(part, bins) for part in parts(values)]
-    left = each[order[0]]
-    for k in order[1:]:
-        left = left.merged(each[k])
-    same(left, Histogram.of(values, bins))
-    same(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
+    left = check_merging(each, order, Histogram.of(values, bins), same)
     assert (left.counts.sum(axis=1, dtype=int) == len(values)).all()
 
 
@@ -145,11 +151,7 @@ def test_sketches_do_not_depend_on_order(order: tuple[int, ...], about: float) -
     values = np.concatenate([columns(), heavy], axis=1)
     centre = np.full(values.shape[1], about)
     each = [Sketch.of(part, centre) for part in parts(values)]
-    left = each[order[0]]
-    for k in order[1:]:
-        left = left.merged(each[k])
-    same_sketch(left, Sketch.of(values, centre))
-    same_sketch(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
+    left = check_merging(each, order, Sketch.of(values, centre), same_sketch)
     np.testing.assert_array_equal(left.ordered().sum(axis=1), len(values))
 
 
