@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 
 import varimech as vm
 from varimech.benchmarks import five_bar
@@ -293,13 +294,7 @@ def test_explicit_schemes_take_redundant_constraints_and_drivers() -> None:
     trapezoidal rule with small steps.
     """
     m = vm.Mechanism("driven", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    m.bar("crank", "A", "B", length=0.5, mass=1)
-    m.bar("coupler", "B", "C", length=1.8, mass=1)
-    m.bar("rocker", "D", "C", length=1.2, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.5, 1.8, 1.2)
     m.distance("twin", "crank.B", "rocker.C", length=1.8)
     m.drive_angle("motor", "crank", lambda t: 1 + 2 * t + t**2)
     m.start(near={"C": (1.5, 1)})

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 
 import varimech as vm
 
@@ -48,13 +49,7 @@ def four_bar(rng: np.random.Generator) -> vm.Mechanism:
         m.parameter("L", rng.uniform(0.08, 0.12)),
         m.parameter("w", rng.choice([-1, 1]) * rng.uniform(15.0, 25.0)),
     )
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (0.4, 0))
-    m.bar("crank", "A", "B", length=L, mass=1.0)
-    m.bar("coupler", "B", "C", length=0.4, mass=1.0)
-    m.bar("rocker", "D", "C", length=0.3, mass=1.0)
-    for joint in "ABCD":
-        m.revolute(joint)
+    add_four_bar(m, 0.4, L, 0.4, 0.3)
     m.start(
         angle={"crank": rng.uniform(-12.0, 12.0)},
         speed={"crank": w},

@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import add_four_bar
 from newton_euler import turned
 from refusals import pendulum
 
@@ -32,13 +33,7 @@ def four_bar(
     crank: Any = CRANK, coupler: Any = COUPLER, rocker: Any = ROCKER, ground: Any = 2.0
 ) -> vm.Mechanism:
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (m.parameter("ground", ground), 0))
-    m.bar("crank", "A", "B", length=crank, mass=1)
-    m.bar("coupler", "B", "C", length=coupler, mass=2)
-    m.bar("rocker", "D", "C", length=rocker, mass=3)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, m.parameter("ground", ground), crank, coupler, rocker, masses=(1, 2, 3))
     return m
 
 
@@ -827,16 +822,7 @@ def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
     """
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     θ = m.parameter("θ", 0.05, unit="rad")
-    m.ground_point("O", (0, 0))
-    m.ground_point("Q", (1, 0))
-    for name, a, b, length in (
-        ("crank", "O", "B", 0.3),
-        ("rod", "B", "C", 0.9),
-        ("rocker", "Q", "C", 0.6),
-    ):
-        m.bar(name, a, b, length=length, mass=1.0)
-    for point in "OBCQ":
-        m.revolute(point)
+    add_four_bar(m, 1, 0.3, 0.9, 0.6)
     m.start(angle={"crank": θ})
     nominal = m.simulate(0.01, step=0.01).position("C")[0, 1].item()
     alone = m.simulate(0.01, step=0.01, parameters={"θ": angle}).position("C")[0, 1].item()

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 import pytest
 import xarray as xr
+from loops import add_four_bar
 from markdown_pages import DOCS, run_page
 from scipy.integrate import solve_ivp
 from scipy.io import loadmat
@@ -24,19 +25,8 @@ import varimech as vm
 
 def four_bar() -> vm.Mechanism:
     m = vm.Mechanism("4-bar ψ", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    m.bar(
-        "AB",
-        "A",
-        "B",
-        length=m.parameter("L", 0.5, unit="m"),
-        mass=m.parameter("mass", 1.0, unit="kg"),
-    )
-    m.bar("BC", "B", "C", length=1.8, mass=3.0)
-    m.bar("DC", "D", "C", length=1.2, mass=2.0)
-    for name in "ABCD":
-        m.revolute(name)
+    L, mass = m.parameter("L", 0.5, unit="m"), m.parameter("mass", 1.0, unit="kg")
+    add_four_bar(m, 2, L, 1.8, 1.2, masses=(mass, 3.0, 2.0), names=("AB", "BC", "DC"))
     m.spring("s", "B", "D", stiffness=50, natural_length=1.0, damping=2.0)
     m.force("wind", "BC.com", lambda s: (vm.sin(5 * s.time), 0.0))
     m.start(angle={"AB": 1.0}, speed={"AB": 3.0}, near={"C": (1.5, 1)})

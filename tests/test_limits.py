@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops import pendulum
+from loops import add_four_bar, pendulum
 
 import varimech as vm
 from varimech.schemes import FORMULATIONS, integrators_of
@@ -29,12 +29,7 @@ from varimech.solving.programs import LARGE
 )
 def test_a_start_that_does_not_close(formulation: str, integrator: str | None) -> None:
     m = vm.Mechanism("open", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    for name, first, second in (("crank", "A", "B"), ("coupler", "B", "C"), ("rocker", "D", "C")):
-        m.bar(name, first, second, length=0.3, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.3, 0.3, 0.3)
     m.start(angle={"crank": 1.0})
     with pytest.raises(vm.AssemblyError, match="'open' cannot be assembled"):
         m.simulate(0.1, formulation=formulation, integrator=integrator)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 from oscillator import oscillator, x_of
 from pendulum_exact import DURATION, OBJECTIVES, SPREADS, exact_moments, exact_quantile
 from scipy.stats import norm, uniform
@@ -218,16 +219,7 @@ def four_bar() -> vm.Mechanism:
     """It closes if the coupler is longer than 1.3 m."""
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     coupler = m.parameter("coupler", 1.35, unit="m")
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    for name, a, b, length in (
-        ("AB", "A", "B", 0.5),
-        ("BC", "B", "C", coupler),
-        ("DC", "D", "C", 1.2),
-    ):
-        m.bar(name, a, b, length=length, mass=1.0)
-    for joint in "ABCD":
-        m.revolute(joint)
+    add_four_bar(m, 2, 0.5, coupler, 1.2, names=("AB", "BC", "DC"))
     m.start(angle={"AB": math.pi}, near={"C": (0.8, 0.3)})
     return m
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops import OBJECTIVES, TOLERANCE_ONLY, four_bar
+from loops import OBJECTIVES, TOLERANCE_ONLY, add_four_bar, four_bar
 from newton_euler import turned, unit
 
 import varimech as vm
@@ -342,16 +342,7 @@ def driven(driver: str) -> vm.Mechanism:
     coupler.
     """
     m = vm.Mechanism("driven four-bar", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    for name, first, second, length in (
-        ("crank", "A", "B", 0.5),
-        ("coupler", "B", "C", 1.8),
-        ("rocker", "D", "C", 1.2),
-    ):
-        m.bar(name, first, second, length=length, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.5, 1.8, 1.2)
     m.drive_angle("motor", driver, lambda t: {"A": 1.0, "C": 1.4}[driver] + 0.3 * vm.sin(6 * t))
     m.start(near={"crank": 1.0, "C": (1.5, 1)})
     return m

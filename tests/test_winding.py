@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import add_four_bar
 
 import varimech as vm
 
@@ -230,13 +231,7 @@ def test_loops_count_turns_wherever_they_are_cut(coordinates: str, cut: str) -> 
     """Joints and bodies of a four-bar whose crank goes round; given at the start, or not."""
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     w = m.parameter("w", 25.0)
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (0.4, 0))
-    m.bar("crank", "A", "B", length=0.1, mass=1.0)
-    m.bar("coupler", "B", "C", length=0.4, mass=1.0)
-    m.bar("rocker", "D", "C", length=0.3, mass=1.0)
-    for joint in "ABCD":
-        m.revolute(joint)
+    add_four_bar(m, 0.4, 0.1, 0.4, 0.3)
     m.torsional_spring("coil", "B", stiffness=0.02, rest_angle=9.0)
     m.start(angle={"crank": -11.0}, speed={"crank": w}, near={"coupler": 0.6, "rocker": 1.5})
     names = ["A", "B", "C", "D", "crank", "coupler", "rocker"]
