@@ -258,6 +258,7 @@ def chain_of(count: int) -> vm.Mechanism:
     ],
     ids=["assembled", "swept, with a start from outside"],
 )
+@pytest.mark.usefixtures("product_flags")
 def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     method, schedule = choose(0.05, **how)
     solver, ρ = Solver(m.data, method), m.data.parameter_set.nominal
@@ -290,6 +291,7 @@ def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     ],
     ids=["hht", "index1", "independent, redundant"],
 )
+@pytest.mark.usefixtures("product_flags")
 def test_backends_agree_to_the_last_bit(how: dict[str, Any], twin: bool) -> None:
     m = four_bar(twin=twin)
     native, slow = (

@@ -509,7 +509,7 @@ def test_the_command(tmp_path: Path) -> None:
         "certify",
         "five-bar",
         "--duration",
-        "0.5",
+        "0.2",
         "--objective",
         "psi1",
         "--wrt",

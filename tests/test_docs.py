@@ -34,6 +34,7 @@ ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name
 TUTORIAL = DOCS / "tutorial"
 STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
 ELSEWHERE = {
+    "figures.md": "test_notebook.py",
     "interchange.md": "test_interchange.py",
     "optimisation.md": "test_optimize.py",
     "reliability.md": "test_openturns.py",

@@ -41,9 +41,9 @@ def pair(dimension: int) -> vm.Mechanism:
     return m
 
 
-def of_pair() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def of_pair(t: float = DURATION) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """φ₁ = ω t + τ t² / 2 (I₁ + i² I₂) and φ₂ = i φ₁ + 0.5, with derivatives for (i, τ)."""
-    i, t, J = RATIO, DURATION, FIRST + RATIO**2 * SECOND
+    i, J = RATIO, FIRST + RATIO**2 * SECOND
     h, J_i = t**2 / 2, 2 * RATIO * SECOND
     φ = SPEED * t + TORQUE * h / J
     φ_i, φ_τ = -TORQUE * h * J_i / J**2, h / J
@@ -55,9 +55,10 @@ def of_pair() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array([φ, i * φ + 0.5]), slopes, np.stack([first, second])
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS, ids=str)
+@pytest.mark.parametrize(
+    ("dimension", "how"), [*((2, how) for how in METHODS), (3, METHODS[0])], ids=str
+)
 def test_gears_keep_their_ratio_over_a_hundred_turns(
     dimension: int, coordinates: str, how: dict[str, Any]
 ) -> None:
@@ -76,9 +77,14 @@ def test_gears_keep_their_ratio_over_a_hundred_turns(
 @pytest.mark.parametrize("method", ["forward", "backward"])
 def test_second_derivatives_of_a_gear(coordinates: str, method: str) -> None:
     found = pair(2).hessian(
-        PAIR, duration=DURATION, method=method, tolerance=1e-9, coordinates=coordinates
+        PAIR,
+        duration=1.0,
+        method=method,
+        tolerance=1e-9,
+        coordinates=coordinates,
+        backend="interpreted",
     )
-    assert found.hessian.to_numpy() == pytest.approx(of_pair()[2], rel=1e-6, abs=1e-4)
+    assert found.hessian.to_numpy() == pytest.approx(of_pair(1.0)[2], rel=1e-6, abs=1e-4)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
