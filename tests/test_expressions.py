@@ -235,13 +235,13 @@ def test_speeds_of_two_freedoms_in_text() -> None:
 
 
 def test_rotations_of_bodies_and_by_angles() -> None:
-    m, how = swinging(), {"duration": 0.1, "step": 0.01, "backend": "interpreted"}
-    told = m.sensitivity(
-        {"x": vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")},
-        **how,  # type: ignore[arg-type]
+    text = vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")
+    function = vm.final(lambda s: vm.sin(s.angle("rod")) + vm.sin(s.time))
+    read, meant = (
+        swinging().sensitivity({"x": x}, duration=0.1, step=0.01, backend="interpreted")
+        for x in (text, function)
     )
-    meant = m.sensitivity({"x": vm.final(lambda s: vm.sin(s.angle("rod")) + vm.sin(s.time))}, **how)  # type: ignore[arg-type]
-    np.testing.assert_allclose(told.value_history, meant.value_history, rtol=1e-14)
+    np.testing.assert_allclose(read.value_history, meant.value_history, rtol=1e-14)
 
 
 def test_names_of_si_units() -> None:

@@ -507,7 +507,7 @@ def crank(dimension: int, *, reverse: bool = False) -> vm.Mechanism:
         points={"O": np.zeros(dimension)},
     )
     ends = ("b.O", "ground.O") if reverse else ("ground.O", "b.O")
-    m.revolute("J", *ends, **({} if dimension == 2 else {"axis": AXLE[3]}))
+    m.revolute("J", *ends, axis=None if dimension == 2 else AXLE[3])
     return m
 
 
