@@ -131,8 +131,8 @@ def test_processes_filling_one_cache_at_once_all_get_their_libraries(
         for k in range(3)
     ]
     with multiprocessing.get_context("fork").Pool(6) as pool:
-        found = pool.map(answer, [sources[k % 3] for k in range(18)], chunksize=1)
-    assert found == [k % 3 for k in range(18)]
+        computed = pool.map(answer, [sources[k % 3] for k in range(18)], chunksize=1)
+    assert computed == [k % 3 for k in range(18)]
     assert sorted(p.name for p in own_cache.iterdir()) == sorted(
         compiler._key(source) for source in sources
     )
@@ -191,8 +191,8 @@ def test_a_cache_without_a_size_is_refused_with_the_remedy(monkeypatch: pytest.M
         vm.VarimechError, match="VARIMECH_CACHE_MB = 'much' must be a number of megabytes"
     ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
-    found = CliRunner().invoke(app, ["doctor", "--json"])
-    assert "must be a number of megabytes" in json.loads(found.stdout)["cache"]["remedy"]
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    assert "must be a number of megabytes" in json.loads(result.stdout)["cache"]["remedy"]
 
 
 def test_killing_a_build_leaves_a_usable_cache(own_cache: Path, tmp_path: Path) -> None:
@@ -271,15 +271,15 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("options", BROKEN)
 def test_a_broken_compiler_is_told_and_done_without(
-    how: str,
+    options: str,
     own_cache: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    text, words = BROKEN[how]
+    text, words = BROKEN[options]
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
     monkeypatch.setattr(runner, "_explained", False)
     monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)

@@ -103,9 +103,9 @@ def test_a_beam_of_two_spans_leans_on_the_middle_by_five_eighths() -> None:
     errors = []
     for n in (8, 16, 32):
         run = two_spans(n, 1e-3).equilibrium()
-        found = [run.reaction(name).sel(component="y").item() / 1e-3 for name in ("A", "S", "B")]
-        assert sum(found) == pytest.approx(1, rel=1e-7)
-        errors.append(found[1] - 5 / 8)
+        results = [run.reaction(name).sel(component="y").item() / 1e-3 for name in ("A", "S", "B")]
+        assert sum(results) == pytest.approx(1, rel=1e-7)
+        errors.append(results[1] - 5 / 8)
     assert abs(errors[-1]) < 2e-3
     np.testing.assert_allclose(orders(errors), 2, atol=0.1)
 

@@ -81,10 +81,10 @@ WAYS: dict[str, list[tuple[Callable[[vm.Mechanism, str, float], None], str, floa
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_supports_of_all_kinds_leave_a_beam_straight(way: str) -> None:
-    m = with_beam(vm.Mechanism(way, gravity=(0, -9.81)))
-    for support, point, x in WAYS[way]:
+@pytest.mark.parametrize("scheme", WAYS)
+def test_supports_of_all_kinds_leave_a_beam_straight(scheme: str) -> None:
+    m = with_beam(vm.Mechanism(scheme, gravity=(0, -9.81)))
+    for support, point, x in WAYS[scheme]:
         support(m, point, x)
     run = m.simulate(0.002, step=1e-3)
     for k, node in enumerate(m.data.beams[0].nodes):

@@ -199,8 +199,8 @@ def slider_crank_alone(times: list[float]) -> dict[str, np.ndarray]:
     y = ca.vertcat(θ, ω, ψ)
     f = ca.vertcat(ω, -(ca.jacobian(M, θ) * ω**2 / 2 + ca.jacobian(V, θ)) / M, speed**2)
     S = ca.SX.sym("S", 3, 4)
-    slopes = ca.vertcat(f, ca.vec(ca.jacobian(f, y) @ S + ca.jacobian(f, ρ)))
-    rates = ca.Function("rates", [ca.vertcat(y, ca.vec(S)), ρ], [slopes])
+    derivatives = ca.vertcat(f, ca.vec(ca.jacobian(f, y) @ S + ca.jacobian(f, ρ)))
+    rates = ca.Function("rates", [ca.vertcat(y, ca.vec(S)), ρ], [derivatives])
     nominal = [100.0, 50.0, 0.08, 2.0]
     start = np.array([0.0, 6.0, 0.0, *np.zeros(12)])
     solution = solve_ivp(

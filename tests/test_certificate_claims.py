@@ -102,13 +102,13 @@ def test_nonlinear_parts_of_forces_drivers_and_objectives() -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("factor", [1e3, 1e7])
-@pytest.mark.parametrize("how", [{"tolerance": 1e-9}, {"step": 2e-3}])
+@pytest.mark.parametrize("options", [{"tolerance": 1e-9}, {"step": 2e-3}])
 def test_penalties_are_not_trusted_beyond_exact_constraints(
-    factor: float, how: dict[str, Any]
+    factor: float, options: dict[str, Any]
 ) -> None:
     m = pendulum()
     exact = m.sensitivity(HEIGHT, "L", duration=1.0, tolerance=1e-12).gradient_history[-1].item()
-    g = m.sensitivity(HEIGHT, "L", duration=1.0, formulation=vm.Penalty(factor=factor), **how)
+    g = m.sensitivity(HEIGHT, "L", duration=1.0, formulation=vm.Penalty(factor=factor), **options)
     c = g.certify(relative_steps=PERTURBATIONS)
     true = -math.log10(abs(g.gradient_history[-1].item() / exact - 1))
     claimed = c.digit_array[1].item()

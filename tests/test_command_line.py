@@ -163,10 +163,10 @@ def test_sensitivity(model: Path, tmp_path: Path) -> None:
 def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_path: Path) -> None:
     data = called("uncertainty", model, *SHORT, "--order", "1", "--json")
     assert sum(data["contributions"]["travel"].values()) == pytest.approx(1.0)
-    how = ("--method", "monte-carlo", "--sampling", "sobol", "--json", "--out", tmp_path / "u")
+    options = ("--method", "monte-carlo", "--sampling", "sobol", "--json", "--out", tmp_path / "u")
     native = ("--duration", "50 ms", "--tolerance", "1e-6")
-    few = called("uncertainty", model, *native, *how, "--samples", "64")
-    more = called("uncertainty", model, *native, *how, "--samples", "128")
+    few = called("uncertainty", model, *native, *options, "--samples", "64")
+    more = called("uncertainty", model, *native, *options, "--samples", "128")
     assert (few["samples"], more["samples"]) == (64, 128) and (tmp_path / "u" / "samples").is_dir()
     assert more["at_end"]["travel"]["std"] == pytest.approx(
         data["at_end"]["travel"]["std"], rel=0.2
@@ -174,10 +174,10 @@ def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_pa
 
 
 def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path: Path) -> None:
-    how = (*SHORT, "--set", "rod=260 mm", "--json")
-    moved = called("uncertainty", model, *how, "--order", "1", "--out", tmp_path / "u")
+    options = (*SHORT, "--set", "rod=260 mm", "--json")
+    moved = called("uncertainty", model, *options, "--order", "1", "--out", tmp_path / "u")
     again = called("uncertainty", tmp_path / "u" / "model.yaml", "--json")
-    nominal = called("run", model, *how)
+    nominal = called("run", model, *options)
     meant = vm.Mechanism.from_file(model).study(
         "sensitivity",
         objectives=["travel"],
@@ -209,13 +209,13 @@ def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path:
         encoding="utf-8",
     )
     assert "has a distribution with a mean of its own; change its spread in the file" in refused(
-        "uncertainty", model, *how
+        "uncertainty", model, *options
     )
 
 
 def test_certify_a_file(model: Path, tmp_path: Path) -> None:
-    how = ("--duration", "0.05", "--tolerance", "1e-8", "--wrt", "rod", "--objective", "travel")
-    data = called("certify", model, *how, "--json", "--out", tmp_path / "c")
+    options = ("--duration", "0.05", "--tolerance", "1e-8", "--wrt", "rod", "--objective", "travel")
+    data = called("certify", model, *options, "--json", "--out", tmp_path / "c")
     assert data["trusted"] and (tmp_path / "c" / "certificate.png").exists()
 
 
@@ -277,11 +277,11 @@ def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:
 
 
 def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> None:
-    how = (*MONTE_CARLO, "--out", tmp_path / "u", "--json", "--samples")
-    called("uncertainty", model, *how, 20)
+    options = (*MONTE_CARLO, "--out", tmp_path / "u", "--json", "--samples")
+    called("uncertainty", model, *options, 20)
     assert (
         "20 samples from earlier runs exceed the 10 requested"
-        in called("uncertainty", model, *how, 10)["notes"][0]
+        in called("uncertainty", model, *options, 10)["notes"][0]
     )
 
 

@@ -243,17 +243,17 @@ def test_heavy_bodies_move_beside_light_ones_as_alone(formulation: str) -> None:
     """What 5e6 kg hang on does not give way where the start of 1 kg is told in coordinates with
     gradients that are 500 times as large.
     """
-    how: dict[str, Any] = {"formulation": formulation, "coordinates": "natural"}
-    how |= {"step": 0.01} if formulation == "ali3p" else {"step": 0.25, "integrator": "dop853"}
+    options: dict[str, Any] = {"formulation": formulation, "coordinates": "natural"}
+    options |= {"step": 0.01} if formulation == "ali3p" else {"step": 0.25, "integrator": "dop853"}
     alone, together = (
-        _hanging(**masses).simulate(0.5, **how)
+        _hanging(**masses).simulate(0.5, **options)
         for masses in ({"heavy": 5e6}, {"heavy": 5e6, "light": 1.0})
     )
-    for found in (
+    for computed in (
         lambda run: run.acceleration("heavy end")[-1],
         lambda run: run.reaction("heavy joint")[-1],
     ):
-        np.testing.assert_allclose(found(together), found(alone), rtol=1e-9)
+        np.testing.assert_allclose(computed(together), computed(alone), rtol=1e-9)
 
 
 def test_penalties_give_way_by_the_inverse_of_their_factor() -> None:

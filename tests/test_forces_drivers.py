@@ -928,8 +928,8 @@ def test_numbers_of_forces_and_drivers_can_be_differentiated() -> None:
 def test_integrator_of_the_references() -> None:
     """The reference integrator itself, on a harmonic motion over ten periods."""
     t = np.linspace(0, 20 * np.pi, 7)
-    found = integrate(lambda _, y: np.array([y[1], -y[0]]), [1.0, 0.0], t)
-    np.testing.assert_allclose(found[:, 0], np.cos(t), atol=1e-8)
+    computed = integrate(lambda _, y: np.array([y[1], -y[0]]), [1.0, 0.0], t)
+    np.testing.assert_allclose(computed[:, 0], np.cos(t), atol=1e-8)
 
 
 def test_a_torsional_spring_is_wound_past_half_a_turn() -> None:

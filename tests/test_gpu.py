@@ -48,8 +48,8 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("way", WAYS)
-def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("scheme", WAYS)
+def test_a_card_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     m = pendulum()
     here, there = (
@@ -60,7 +60,7 @@ def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -
             keep=True,
             executor=executor,
             backend="native",
-            **WAYS[way],
+            **WAYS[scheme],
         )
         for executor in (1, "cuda")
     )
@@ -73,13 +73,13 @@ def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -
 @needs_compiler
 def test_a_small_card_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(memory=20_000))
-    found = pendulum().monte_carlo(
+    study = pendulum().monte_carlo(
         OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda", backend="native"
     )
     alone = pendulum().monte_carlo(
         OBJECTIVES, duration=0.5, step=0.05, samples=300, backend="native"
     )
-    np.testing.assert_allclose(found.mean, alone.mean, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(study.mean, alone.mean, rtol=1e-12, atol=1e-12)
 
 
 def test_without_cupy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,9 +136,9 @@ def test_a_bundle_gives_nothing_where_a_run_would_be_refused(
     bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lengths = [1.0, 1.018, 1.02, -0.5, 0.0, math.nan, math.inf]
-    found = bundle.run({"L": lengths})["angle"]
-    assert found.shape == (7, 2)  # the start and the end
-    assert np.isfinite(found).all(axis=1).tolist() == [True, True, *5 * [False]]
+    computed = bundle.run({"L": lengths})["angle"]
+    assert computed.shape == (7, 2)  # the start and the end
+    assert np.isfinite(computed).all(axis=1).tolist() == [True, True, *5 * [False]]
     assert "bar 'rod': mass: positive" in bundle.about["not checked"]
     monkeypatch.setitem(bundle.about, "limits", [-1.0, math.inf])
     assert np.isnan(bundle.run({"L": [1.0]})["angle"]).all()

@@ -235,13 +235,13 @@ def test_what_an_orientation_is_off_by_is_the_sine_of_the_angle_along_its_axis()
     m = vm.Mechanism("free", gravity=(0, 0, 0))
     m.body("top", mass=1, inertia=(0.2, 0.3, 0.4))
     body, still = m.bodies["top"], ca.SX.zeros(3, 3)
-    wanted, axis, angle = (
+    expected, axis, angle = (
         turned(np.array([1.0, 2.0, -1.0]), 2.5),
         np.array([2.0, -1.0, 2.0]) / 3,
         0.3,
     )
-    hold = OrientationCondition("top", body, ca.SX(wanted), ca.SX.zeros(3))
-    frame = Frame(ca.SX.zeros(3), ca.SX(turned(axis, angle) @ wanted), ca.SX.zeros(3), still)
+    hold = OrientationCondition("top", body, ca.SX(expected), ca.SX.zeros(3))
+    frame = Frame(ca.SX.zeros(3), ca.SX(turned(axis, angle) @ expected), ca.SX.zeros(3), still)
     off = np.array(ca.DM(hold.deviation({body: frame}))).ravel()
     assert off == pytest.approx(math.sin(angle) * axis, abs=1e-14)
 
@@ -432,12 +432,12 @@ def check_gap(error: vm.AssemblyError, size: float, joints: str | Collection[str
     """All of the gap is at one of the joints; the message says so, and everything else
     is closed.
     """
-    found = re.search(
+    match = re.search(
         r"stays open by ([0-9.e+-]+) m at joint '(\w+)'|joint '(\w+)' stays open by ([0-9.e+-]+) m",
         str(error),
     )
-    assert found is not None
-    shown, worst = float(found[1] or found[4]), found[2] or found[3]
+    assert match is not None
+    shown, worst = float(match[1] or match[4]), match[2] or match[3]
     assert shown == pytest.approx(size, rel=0.005)  # three digits are shown
     assert worst in joints
     assert error.gaps[worst] == pytest.approx(size, rel=1e-4)
@@ -789,7 +789,7 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
     start, ρ = m._solvers.of(choose(1.0)[0]).start, m.data.parameter_set.nominal
     state = completed(start, ρ)
-    found = start.sensitivities(state, ρ, list(range(ρ.size)))
+    computed = start.sensitivities(state, ρ, list(range(ρ.size)))
     parts = np.cumsum([x.size for x in (state.q, state.v, state.a)])
     δ = 1e-5
     for k, name in enumerate(m.parameters):
@@ -799,7 +799,7 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
         expected = (above - below) / (2 * δ)
         assert np.abs(expected).max() > 1e-3, name
         for symbol, slope, reference in zip(
-            "qvaλ", np.split(found[:, k], parts), np.split(expected, parts), strict=True
+            "qvaλ", np.split(computed[:, k], parts), np.split(expected, parts), strict=True
         ):
             scale = max(1.0, np.abs(reference).max(initial=0.0))
             assert slope == pytest.approx(reference, abs=1e-7 * scale), f"d{symbol}/d{name}"
@@ -890,21 +890,21 @@ def redundant_loop() -> vm.Mechanism:
 
 @pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
 def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> None:
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": 1e-3,
         "step": 1e-3,
         "coordinates": coordinates,
         "backend": "interpreted",
     }
     place = vm.final(lambda s: s.position("C")[1])
-    assert redundant_loop().sensitivity(place, "length", **said).gradient.item() != 0
+    assert redundant_loop().sensitivity(place, "length", **options).gradient.item() != 0
     for name in ("height", "tilt"):
         for method in ("direct", "adjoint"):
             with pytest.raises(
                 vm.AssemblyError,
                 match=f"'loop' has no derivative with respect to '{name}': .*let another parameter",
             ):
-                redundant_loop().sensitivity(place, ["length", name], method=method, **said)
+                redundant_loop().sensitivity(place, ["length", name], method=method, **options)
 
 
 def _open_or_crossed(**start: Any) -> vm.Mechanism:

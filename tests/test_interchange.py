@@ -37,11 +37,11 @@ def four_bar() -> vm.Mechanism:
 def test_another_integrator_finds_the_same_motion(coordinates: str) -> None:
     """SciPy with M a + Φ_qᵀ λ = Q, Φ_q a = γ solved by numpy: nothing of Varimech runs."""
     m = four_bar()
-    found = m.equations(
+    equations = m.equations(
         coordinates=coordinates,
         measures={"C": lambda s: s.position("C"), "energy": lambda s: s.energy},
     )
-    f, n = found.function, found.q.size
+    f, n = equations.function, equations.q.size
     assert f.name_in() == ["q", "v", "t", "rho"] and f.name_out() == [
         "M",
         "Q",
@@ -51,26 +51,32 @@ def test_another_integrator_finds_the_same_motion(coordinates: str) -> None:
         "C",
         "energy",
     ]
-    assert len(found.coordinate_names) == n and found.parameter_names == ("L", "mass")
-    assert len(found.constraint_names) == f.size1_out("Phi")
+    assert len(equations.coordinate_names) == n and equations.parameter_names == ("L", "mass")
+    assert len(equations.constraint_names) == f.size1_out("Phi")
     ρ = [0.55, 1.2]
 
     def rates(t: float, x: np.ndarray) -> np.ndarray:
-        M, Q, Φ, J, γ = (np.array(y) for y in f(x[:n], x[n:], t, found.parameters)[:5])
+        M, Q, Φ, J, γ = (np.array(y) for y in f(x[:n], x[n:], t, equations.parameters)[:5])
         system = np.block([[M, J.T], [J, np.zeros((Φ.size, Φ.size))]])
         a = np.linalg.lstsq(system, np.vstack([Q, γ]), rcond=None)[0][:n, 0]
         return np.concatenate([x[n:], a])
 
     end = solve_ivp(
-        rates, (0, 0.5), np.concatenate([found.q, found.v]), method="DOP853", rtol=1e-10, atol=1e-10
+        rates,
+        (0, 0.5),
+        np.concatenate([equations.q, equations.v]),
+        method="DOP853",
+        rtol=1e-10,
+        atol=1e-10,
     ).y[:, -1]
     run = m.simulate(0.5, tolerance=1e-11)
-    out = f(q=end[:n], v=end[n:], t=0.5, rho=found.parameters)
+    out = f(q=end[:n], v=end[n:], t=0.5, rho=equations.parameters)
     assert np.array(out["C"]).ravel() == pytest.approx(run.position("C").to_numpy()[-1], abs=1e-8)
     assert float(out["energy"]) == pytest.approx(run.energy().to_numpy()[-1], abs=1e-6)
     assert np.abs(run.position("C").to_numpy()[-1] - run.position("C").to_numpy()[0]).max() > 0.1
     assert not np.allclose(
-        f(found.q, found.v, 0, ρ)[0], f(found.q, found.v, 0, found.parameters)[0]
+        f(equations.q, equations.v, 0, ρ)[0],
+        f(equations.q, equations.v, 0, equations.parameters)[0],
     )
 
 
@@ -80,9 +86,9 @@ def test_casadis_own_integrator_takes_the_function() -> None:
     m.bar("rod", "O", "tip", length=m.parameter("L", 1.0), mass=2.0)
     m.revolute("O")
     m.start(angle={"rod": 0.3})
-    found = m.equations(coordinates="rtdyn1")
+    equations = m.equations(coordinates="rtdyn1")
     q, v, L = (ca.SX.sym(x) for x in "qvL")
-    M, Q = found.function(q, v, 0, L)[:2]
+    M, Q = equations.function(q, v, 0, L)[:2]
     flow = ca.integrator(
         "flow",
         "cvodes",
@@ -91,9 +97,9 @@ def test_casadis_own_integrator_takes_the_function() -> None:
         1.0,
         {"reltol": 1e-11, "abstol": 1e-11},
     )
-    end = flow(x0=ca.vertcat(found.q, found.v), p=1.0)["xf"]
+    end = flow(x0=ca.vertcat(equations.q, equations.v), p=1.0)["xf"]
     slope = flow.factory("slope", ["x0", "p"], ["jac:xf:p"])(
-        x0=ca.vertcat(found.q, found.v), p=1.0
+        x0=ca.vertcat(equations.q, equations.v), p=1.0
     )["jac_xf_p"]
     own = m.sensitivity(
         {"angle": vm.final(lambda s: s.angle("rod"))}, duration=1.0, tolerance=1e-11
@@ -105,8 +111,8 @@ def test_casadis_own_integrator_takes_the_function() -> None:
 def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
     if (compiler := shutil.which("cc")) is None:
         pytest.skip("no C compiler")
-    found = four_bar().equations(measures={"tip": lambda s: s.position("C")})
-    source = found.to_c(tmp_path / "c")
+    equations = four_bar().equations(measures={"tip": lambda s: s.position("C")})
+    source = equations.to_c(tmp_path / "c")
     assert source.name == "mechanism_4_bar_equations.c"
     header = source.with_suffix(".h").read_text(encoding="utf-8")
     assert (
@@ -123,16 +129,16 @@ def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
         [pointer, pointer, ctypes.c_double, *[pointer] * 3, ctypes.c_void_p, *[pointer] * 3],
         None,
     )
-    v, ρ = found.v + 0.3, np.array([0.6, 1.5])
-    want = [np.array(x) for x in found.function(found.q, v, 0.2, ρ)]
+    v, ρ = equations.v + 0.3, np.array([0.6, 1.5])
+    want = [np.array(x) for x in equations.function(equations.q, v, 0.2, ρ)]
     got = [np.full(x.T.shape, np.nan) for x in want]
-    call(found.q, v, 0.2, ρ, *got[:2], None, *got[3:])  # what is not wanted may be 0
+    call(equations.q, v, 0.2, ρ, *got[:2], None, *got[3:])  # what is not wanted may be 0
     for k, (w, g) in enumerate(zip(want, got, strict=True)):
         assert np.isnan(g).all() if k == 2 else np.allclose(g.T, w, rtol=1e-14, atol=1e-14), (
-            found.function.name_out()[k]
+            equations.function.name_out()[k]
         )
     with pytest.raises(vm.ModelError, match="'4x' is not a C identifier"):
-        found.to_c(tmp_path, "4x")
+        equations.to_c(tmp_path, "4x")
 
 
 def test_measures_of_equations_are_checked() -> None:

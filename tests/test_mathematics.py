@@ -37,8 +37,8 @@ def number(expression: Any, parameter: vm.Parameter) -> np.ndarray:
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) & set(dir(math)) - {"dot"}))
 def test_of_numbers_they_are_those_of_math(name: str) -> None:
     given = (0.6, 0.8) if name == "atan2" else (0.6,)
-    found = FUNCTIONS[name](*given)
-    assert isinstance(found, float) and found == pytest.approx(
+    computed = FUNCTIONS[name](*given)
+    assert isinstance(computed, float) and computed == pytest.approx(
         getattr(math, name)(*given), rel=1e-15
     )
 

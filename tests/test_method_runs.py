@@ -33,20 +33,24 @@ def combinations(
     formulations: tuple[str, ...], integrators: tuple[str, ...]
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """Formulation, integrator and times of all that go together."""
-    found: list[tuple[str, str, dict[str, Any]]] = []
+    results: list[tuple[str, str, dict[str, Any]]] = []
     for formulation in formulations:
         for integrator in integrators_of(FORMULATIONS[formulation]):
             if integrator not in integrators:
                 continue
             if integrator in EQUAL_ONLY[:4]:
-                found.append((formulation, integrator, {"duration": 0.3, "step": 2e-3, "every": 7}))
+                results.append(
+                    (formulation, integrator, {"duration": 0.3, "step": 2e-3, "every": 7})
+                )
             elif integrator not in TOLERANCE_ONLY:
-                found.append((formulation, integrator, {"duration": 1.0, "step": 5e-3, "every": 7}))
+                results.append(
+                    (formulation, integrator, {"duration": 1.0, "step": 5e-3, "every": 7})
+                )
             if integrator not in EQUAL_ONLY:
-                found.append(
+                results.append(
                     (formulation, integrator, {"duration": 1.0, "tolerance": 1e-6, "output": 0.03})
                 )
-    return found
+    return results
 
 
 def check_same(first: vm.Gradient, second: vm.Gradient) -> None:
@@ -187,9 +191,9 @@ def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
     as if it were alone.
     """
     lengths, m = [1.8, 1.82, 1.75, 2.1], four_bar()
-    said: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "formulation": formulation}
+    options: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "formulation": formulation}
     native, slow = (
-        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **said)
+        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **options)
         for b in ("native", "interpreted")
     )
     assert not native.failures and not slow.failures
@@ -197,7 +201,7 @@ def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
     assert native.gradient is not None and slow.gradient is not None
     np.testing.assert_array_equal(native.gradient, slow.gradient)
     for k, L in enumerate(lengths):
-        alone = m.sensitivity(OBJECTIVES, "L", parameters={"L": L}, backend="native", **said)
+        alone = m.sensitivity(OBJECTIVES, "L", parameters={"L": L}, backend="native", **options)
         np.testing.assert_array_equal(alone.values, native.values[k])
         np.testing.assert_array_equal(alone.gradient, native.gradient[k])
 
@@ -228,14 +232,14 @@ def test_a_run_that_turns_out_long_is_compiled_on_the_way(
         return plain(self, *args)
 
     monkeypatch.setattr(NativeProgram, "run", run)
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": 0.5,
         "tolerance": 1e-6,
         "output": 0.05,
         "formulation": formulation,
     }
     four_bar.cache_clear()
-    short = four_bar().sensitivity(OBJECTIVES, **said)
+    short = four_bar().sensitivity(OBJECTIVES, **options)
     assert not ran
     for name in ("COMPILE_SECONDS_PER_INSTRUCTION", "COMPILE_SECONDS_PER_MAP"):
         monkeypatch.setattr(runner, name, 0.0)
@@ -243,11 +247,11 @@ def test_a_run_that_turns_out_long_is_compiled_on_the_way(
     patience = Impatient(5)
     monkeypatch.setattr(interpreted, "PATIENCE", patience)
     four_bar.cache_clear()
-    long = four_bar().sensitivity(OBJECTIVES, **said)
+    long = four_bar().sensitivity(OBJECTIVES, **options)
     assert len(ran) == 1 and patience.left == -1
     check_same(long, short)
     four_bar.cache_clear()
-    check_same(long, four_bar().sensitivity(OBJECTIVES, backend="native", **said))
+    check_same(long, four_bar().sensitivity(OBJECTIVES, backend="native", **options))
 
 
 # runs to a tolerance

@@ -50,13 +50,13 @@ def gradient(m: vm.Mechanism) -> vm.Gradient:
 
 def pictures(html: str) -> list[str]:
     """All pictures, as SVG that parses."""
-    found = [
+    results = [
         base64.b64decode(x).decode()
         for x in re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
     ]
-    for svg in found:
+    for svg in results:
         assert ElementTree.fromstring(svg).tag.endswith("svg")
-    return found
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -221,14 +221,14 @@ def test_curves_of_derivatives_tell_parameters_and_units(sliding: vm.Run) -> Non
 
 def test_sliders_are_blocks_on_rails(sliding: vm.Run) -> None:
     ax = sliding.draw(times=[0.1]).axes[0]
-    place, way = sliding.position("S").to_numpy()[-1], sliding.position("S").to_numpy()[:, 1]
+    place, scheme = sliding.position("S").to_numpy()[-1], sliding.position("S").to_numpy()[:, 1]
     (block,) = ax.patches
     corners = np.asarray(block.get_path().vertices)[:-1]
     np.testing.assert_allclose(corners.mean(axis=0), place, atol=1e-12)
     assert np.ptp(corners[:, 1]) > np.ptp(corners[:, 0])  # longer along its way
     rails = [np.asarray(line.get_xydata()) for line in ax.lines if line.get_path_effects()]
     assert len(rails) == 1 and np.ptp(rails[0][:, 0]) < 1e-12
-    assert rails[0][:, 1].min() < way.min() and rails[0][:, 1].max() > way.max()
+    assert rails[0][:, 1].min() < scheme.min() and rails[0][:, 1].max() > scheme.max()
 
 
 def test_labels_keep_clear_of_lines() -> None:

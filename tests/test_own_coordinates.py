@@ -127,14 +127,14 @@ METHODS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS, ids=str)
-def test_a_motor_with_every_method(coordinates: str, how: dict[str, Any]) -> None:
-    given = {"backend": "interpreted", **how, "coordinates": coordinates}
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_a_motor_with_every_method(coordinates: str, options: dict[str, Any]) -> None:
+    given = {"backend": "interpreted", **options, "coordinates": coordinates}
     g = rotor(2).sensitivity(OBJECTIVES, WRT, duration=DURATION, **given)
-    rel = 1e-3 if how.get("step") == 5e-4 else 1e-6
-    values, slopes = exact().real, exact_gradient()
+    rel = 1e-3 if options.get("step") == 5e-4 else 1e-6
+    values, derivatives = exact().real, exact_gradient()
     assert np.abs(g.values.to_numpy() - values).max() < rel * np.abs(values).max()
-    assert np.abs(g.gradient.to_numpy() - slopes).max() < rel * np.abs(slopes).max()
+    assert np.abs(g.gradient.to_numpy() - derivatives).max() < rel * np.abs(derivatives).max()
     run = g.run
     assert float(run.state("current")[0]) == pytest.approx(FIRST, rel=1e-12)
     assert float(run.state("current")[-1]) == pytest.approx(float(g.values[1]), rel=1e-12)
@@ -146,7 +146,7 @@ def test_a_motor_with_every_method(coordinates: str, how: dict[str, Any]) -> Non
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("method", ["forward", "backward"])
 def test_second_derivatives_of_a_motor(coordinates: str, method: str) -> None:
-    found = rotor(2).hessian(
+    hessian = rotor(2).hessian(
         OBJECTIVES,
         WRT,
         duration=DURATION,
@@ -155,7 +155,7 @@ def test_second_derivatives_of_a_motor(coordinates: str, method: str) -> None:
         coordinates=coordinates,
         backend="interpreted",
     )
-    assert found.hessian.to_numpy() == pytest.approx(exact_hessian(), abs=2e-6)
+    assert hessian.hessian.to_numpy() == pytest.approx(exact_hessian(), abs=2e-6)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
@@ -182,7 +182,7 @@ def test_the_size_of_a_state_changes_no_result(
 @pytest.mark.parametrize("coordinates", COORDINATES)
 def test_ensembles_of_motors(coordinates: str) -> None:
     U = np.linspace(2.0, 9.0, 5)
-    found = rotor(2).ensemble(
+    ensemble = rotor(2).ensemble(
         OBJECTIVES["current"],
         {"U": U},
         duration=DURATION,
@@ -191,7 +191,7 @@ def test_ensembles_of_motors(coordinates: str) -> None:
         wrt=["R"],
     )
     values = [exact(U=u).real[1] for u in U]
-    assert found.values.to_numpy().ravel() == pytest.approx(values, rel=1e-7)
+    assert ensemble.values.to_numpy().ravel() == pytest.approx(values, rel=1e-7)
 
 
 def test_what_rests_refuses_states() -> None:
@@ -228,8 +228,8 @@ class Flywheel(el.Force):
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS[:3], ids=str)
-def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", METHODS[:3], ids=str)
+def test_an_inertia_of_an_element(coordinates: str, options: dict[str, Any]) -> None:
     m: Any = vm.Mechanism("shaft", dimension=2)
     I = m.parameter("I", 0.05)
     m.ground_point("O", (0, 0))
@@ -238,7 +238,7 @@ def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None
     m.flywheel("behind", "J", inertia=I)
     m.start(angle={"J": 0.0}, speed={"J": 40.0})
     objectives = {"own": vm.final(lambda s: s.state("flywheel")), "J": vm.final("angle('J')")}
-    g = m.sensitivity(objectives, duration=DURATION, coordinates=coordinates, **how)
+    g = m.sensitivity(objectives, duration=DURATION, coordinates=coordinates, **options)
 
     def solved(I: complex) -> np.ndarray:
         def rate(t: float, x: np.ndarray) -> np.ndarray:

@@ -97,14 +97,14 @@ def test_rows_of_all_parameters() -> None:
 
 def test_described_and_carried_to_other_processes() -> None:
     s = spreads({"b": stats.uniform(1, scale=2)}, {("a", "b"): 0.5})
-    told = s.described()
-    assert [p["distribution"] for p in told["parameters"]] == [
+    stated = s.described()
+    assert [p["distribution"] for p in stated["parameters"]] == [
         "normal(mean=1.0, sigma=0.01)",
         "uniform(1.0, scale=2.0)",
     ]
-    assert told["parameters"][1]["quantiles"]["0.5"] == 2.0
-    assert told["correlation"] == [[1.0, 0.5], [0.5, 1.0]]
-    assert pickle.loads(pickle.dumps(s)).described() == told
+    assert stated["parameters"][1]["quantiles"]["0.5"] == 2.0
+    assert stated["correlation"] == [[1.0, 0.5], [0.5, 1.0]]
+    assert pickle.loads(pickle.dumps(s)).described() == stated
 
 
 class Even:

@@ -104,13 +104,13 @@ def constraint_forces(e: Equations, trajectory: Trajectory) -> tuple[Array, Arra
     slope = ca.jacobian(force, e.packed) @ S + ca.jacobian(force, e.ρ)
     f = ca.Function("f", [e.packed, S, e.ρ, e.t], [ca.densify(force), ca.densify(slope)])
     assert trajectory.sensitivities is not None
-    found = [
+    results = [
         f(*values, ρ, t)
         for *values, t in zip(
             trajectory.states, trajectory.sensitivities, trajectory.time, strict=True
         )
     ]
-    return np.array([x for x, _ in found]), np.array([x for _, x in found])
+    return np.array([x for x, _ in results]), np.array([x for _, x in results])
 
 
 def check_same(e: Equations, first: Trajectory, second: Trajectory, *, unique: bool = True) -> None:
@@ -356,12 +356,12 @@ def test_penalties_of_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> No
     small = solvers(make())[0]
     e, ρ, saddle = small.equations, small.model.parameter_set.nominal, Saddle(regular=True)
     given = small.start.assemble(ρ), ρ, np.zeros(1)
-    expected, found = (
+    expected, computed = (
         evaluated(penalty_function(e, saddle), *given)[0],
         evaluated(penalty_plan(pieces_of(e), saddle), *given)[0],
     )
     assert expected.max() > 2 * expected.min()
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(computed, expected, rtol=1e-12)
 
 
 @needs_compiler
@@ -421,8 +421,8 @@ def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None
         f = measured(p.local, p.local.elements, p.constants)
         for k in range(p.count):
             at, of = p.tables[COORDINATES][k], p.tables[PARAMETERS][k]
-            found, residuals = f(q[at], v[at], ρ[of], 0.3, p.values[k])
-            energy += float(found)
+            computed, residuals = f(q[at], v[at], ρ[of], 0.3, p.values[k])
+            energy += float(computed)
             Φ[p.tables[CONSTRAINTS][k]] = np.array(residuals).ravel()
     whole = measured(e, moving, ca.SX(0, 1))(q, v, ρ, 0.3, [])
     assert energy == pytest.approx(float(whole[0]), rel=1e-13)

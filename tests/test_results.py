@@ -226,7 +226,7 @@ def test_measures_of_a_driven_rod(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     e, n = turning(t)
     weight = np.array([0, -M * G])
-    for found, expected in [
+    for computed, expected in [
         (run.position("tip"), L * e),
         (run.velocity("tip"), L * W * n),
         (run.acceleration("tip"), -L * W**2 * e),
@@ -239,7 +239,9 @@ def test_measures_of_a_driven_rod(rotor: vm.Gradient) -> None:
         (run.energy(), M * L**2 / 3 * W**2 / 2 + M * G * L / 2 * e[:, 1]),
         (run.distance("tip", "Q"), np.linalg.norm(L * e - [0, -2], axis=1)),
     ]:
-        assert found.values == pytest.approx(expected, abs=1e-9 * max(1.0, np.abs(expected).max()))
+        assert computed.values == pytest.approx(
+            expected, abs=1e-9 * max(1.0, np.abs(expected).max())
+        )
 
 
 def test_derivatives_of_a_driven_rod(rotor: vm.Gradient) -> None:
@@ -247,7 +249,7 @@ def test_derivatives_of_a_driven_rod(rotor: vm.Gradient) -> None:
     e, n = turning(t)
     T = t[:, None]
     reach = run.distance("tip", "Q").values
-    for found, expected in [
+    for computed, expected in [
         (run.position("tip", wrt="L"), e),
         (run.position("tip", wrt="W"), T * L * n),
         (run.velocity("tip", wrt="W"), L * n - W * T * L * e),
@@ -260,7 +262,9 @@ def test_derivatives_of_a_driven_rod(rotor: vm.Gradient) -> None:
         (run.energy("potential", wrt="M"), G * L / 2 * e[:, 1]),
         (run.distance("tip", "Q", wrt="L"), (L + 2 * e[:, 1]) / reach),
     ]:
-        assert found.values == pytest.approx(expected, abs=1e-8 * max(1.0, np.abs(expected).max()))
+        assert computed.values == pytest.approx(
+            expected, abs=1e-8 * max(1.0, np.abs(expected).max())
+        )
 
 
 def test_energy_kinds_add_up(planar: vm.Run) -> None:
@@ -674,8 +678,10 @@ def test_gradient_values(rotor: vm.Gradient) -> None:
     t, e, n = rotor.time, *turning(rotor.time)
     history = rotor.history
     assert history["value"].sel(objective="height").values == pytest.approx(L * e[:, 1], abs=1e-9)
-    slopes = history["gradient"].sel(objective="height").values
-    assert slopes == pytest.approx(np.stack([e[:, 1], 0 * t, t * L * n[:, 1]], axis=1), abs=1e-8)
+    derivatives = history["gradient"].sel(objective="height").values
+    assert derivatives == pytest.approx(
+        np.stack([e[:, 1], 0 * t, t * L * n[:, 1]], axis=1), abs=1e-8
+    )
     # the trapezoidal rule on the steps of the run
     power = M * G * L / 2 * W * e[:, 0]
     work = np.concatenate([[0.0], np.cumsum(STEP / 2 * (power[1:] + power[:-1]))])
@@ -717,7 +723,7 @@ def test_sweep_of_finite_differences() -> None:
     m = driven_rod()
     steps = (1e-3, 1e-4, 1e-5)
     exact = m.sensitivity({"height": HEIGHT, "work": WORK}, ["L", "W"], duration=0.1, step=0.01)
-    found = m.sensitivity(
+    gradient = m.sensitivity(
         {"height": HEIGHT, "work": WORK},
         ["L", "W"],
         duration=0.1,
@@ -725,19 +731,19 @@ def test_sweep_of_finite_differences() -> None:
         method="finite-difference",
         relative_steps=steps,
     )
-    assert found.method == "finite-difference" and "finite-difference" in repr(found)
-    assert found.sweep is not None
-    assert found.sweep.dims == ("relative_step", "objective", "parameter")
-    assert found.sweep["relative_step"].values == pytest.approx(steps, rel=0)
-    assert list(found.sweep["objective"].values) == ["height", "work"]
-    assert list(found.sweep["parameter"].values) == ["L", "W"]
-    error = abs(found.sweep - exact.gradient).sel(objective="work", parameter="W").values
+    assert gradient.method == "finite-difference" and "finite-difference" in repr(gradient)
+    assert gradient.sweep is not None
+    assert gradient.sweep.dims == ("relative_step", "objective", "parameter")
+    assert gradient.sweep["relative_step"].values == pytest.approx(steps, rel=0)
+    assert list(gradient.sweep["objective"].values) == ["height", "work"]
+    assert list(gradient.sweep["parameter"].values) == ["L", "W"]
+    error = abs(gradient.sweep - exact.gradient).sel(objective="work", parameter="W").values
     assert error[1] < 0.02 * error[0]  # of second order
-    assert found.gradient.values == pytest.approx(exact.gradient.values, rel=1e-7, abs=1e-9)
-    assert found.history["gradient"].values == pytest.approx(
+    assert gradient.gradient.values == pytest.approx(exact.gradient.values, rel=1e-7, abs=1e-9)
+    assert gradient.history["gradient"].values == pytest.approx(
         exact.history["gradient"].values, rel=1e-6, abs=1e-8
     )
-    assert found.run.position("tip", wrt="W").values == pytest.approx(
+    assert gradient.run.position("tip", wrt="W").values == pytest.approx(
         exact.run.position("tip", wrt="W").values, rel=1e-6, abs=1e-8
     )
 
@@ -770,9 +776,9 @@ def test_only_the_outer_of_two_progress_bars_is_shown(monkeypatch: pytest.Monkey
     shown: list[str] = []
     real = Progress.add_task
 
-    def add_task(self: Progress, label: str, **how: Any) -> Any:
+    def add_task(self: Progress, label: str, **options: Any) -> Any:
         shown.append(label)
-        return real(self, label, **how)
+        return real(self, label, **options)
 
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(Progress, "add_task", add_task)

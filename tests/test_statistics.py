@@ -170,8 +170,8 @@ def test_quantiles_are_within_their_stated_error_whatever_the_distribution(q: fl
     lower, upper = bracket(s.histogram, s.sketch, q * len(values))
     rounding = 4e-16 * (np.abs(exact) + np.abs(centre))
     assert (lower - rounding <= exact).all() and (exact <= upper + rounding).all()
-    found = quantile(s.histogram, s.sketch, q)
-    assert (lower <= found).all() and (found <= upper).all()
+    estimate = quantile(s.histogram, s.sketch, q)
+    assert (lower <= estimate).all() and (estimate <= upper).all()
     octaves = np.ptp(
         np.log2(np.abs(values - centre), where=values != centre, out=np.full(values.shape, np.nan)),
         axis=0,
@@ -273,8 +273,8 @@ def test_co_moments_of_parts_are_those_of_the_whole() -> None:
 
 def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() -> None:
     y = np.random.default_rng(4).normal(3.0, 2.0, (500, 1))
-    found = mean_of([CoMoments.of(y, np.zeros_like(y))], controlled=False)
-    assert found.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
+    estimate = mean_of([CoMoments.of(y, np.zeros_like(y))], controlled=False)
+    assert estimate.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
     replicates = [CoMoments.of(part, np.zeros_like(part)) for part in np.split(y, 10)]
     means = y.reshape(10, 50).mean(axis=1)
     assert mean_of(replicates, controlled=False).error == pytest.approx(

@@ -75,21 +75,21 @@ METHODS: list[dict[str, Any]] = [
 
 
 def check(g: vm.Gradient, rel: float) -> None:
-    values, slopes, _ = closed_form()
+    values, derivatives, _ = closed_form()
     assert g.values.to_numpy() == pytest.approx(values, rel=rel)
-    scale = np.abs(slopes).max(axis=1, keepdims=True)
-    assert np.abs(g.gradient.to_numpy() - slopes).max() < rel * scale.max()
-    assert np.abs((g.gradient.to_numpy() - slopes) / scale).max() < 10 * rel
+    scale = np.abs(derivatives).max(axis=1, keepdims=True)
+    assert np.abs(g.gradient.to_numpy() - derivatives).max() < rel * scale.max()
+    assert np.abs((g.gradient.to_numpy() - derivatives) / scale).max() < 10 * rel
     assert float(g.run.angle("J")[-1]) == pytest.approx(float(g.values[0]), rel=1e-12)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS, ids=str)
-def test_ten_turns_to_the_tolerance(coordinates: str, how: dict[str, Any]) -> None:
-    if coordinates == "natural" and "cvodes" in how.values():
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_ten_turns_to_the_tolerance(coordinates: str, options: dict[str, Any]) -> None:
+    if coordinates == "natural" and "cvodes" in options.values():
         pytest.skip("stabilised constraints drift at 300 rad/s; `test_torques_count_turns` has it")
-    given = {"tolerance": 1e-9, "backend": "interpreted", **how, "coordinates": coordinates}
-    rel = 1e-6 if "integrator" in how else 1e-7
+    given = {"tolerance": 1e-9, "backend": "interpreted", **options, "coordinates": coordinates}
+    rel = 1e-6 if "integrator" in options else 1e-7
     check(disc().sensitivity(END, WRT, duration=DURATION, **given), rel)
 
 
@@ -100,7 +100,7 @@ def test_ten_turns_to_the_tolerance(coordinates: str, how: dict[str, Any]) -> No
 )
 def test_ten_turns_with_equal_steps(coordinates: str, integrator: str, order: int) -> None:
     """Errors shrink with the order of the scheme."""
-    values, slopes, _ = closed_form(4 * math.pi)
+    values, derivatives, _ = closed_form(4 * math.pi)
     off = []
     for step in (2e-3, 1e-3):
         g = disc().sensitivity(
@@ -116,18 +116,18 @@ def test_ten_turns_with_equal_steps(coordinates: str, integrator: str, order: in
         off.append(
             [
                 abs(float(g.values[0]) - values[0]),
-                np.abs(g.gradient.to_numpy()[0] - slopes[0]).max(),
+                np.abs(g.gradient.to_numpy()[0] - derivatives[0]).max(),
             ]
         )
     coarse, fine = np.array(off)
     assert (fine < 1.2 * coarse / 2.0**order).all()
-    assert (fine < 2e-3 * np.abs([values[0], np.abs(slopes[0]).max()])).all()
+    assert (fine < 2e-3 * np.abs([values[0], np.abs(derivatives[0]).max()])).all()
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("method", ["forward", "backward"])
 def test_second_derivatives_of_ten_turns(coordinates: str, method: str) -> None:
-    found = disc().hessian(
+    hessian = disc().hessian(
         END,
         WRT,
         duration=DURATION,
@@ -138,7 +138,7 @@ def test_second_derivatives_of_ten_turns(coordinates: str, method: str) -> None:
     )
     exact = closed_form()[2]
     scale = np.abs(exact).max(axis=(1, 2), keepdims=True)
-    assert np.abs((found.hessian.to_numpy() - exact) / scale).max() < 1e-6
+    assert np.abs((hessian.hessian.to_numpy() - exact) / scale).max() < 1e-6
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
@@ -157,7 +157,7 @@ def test_ensembles_count_turns(coordinates: str) -> None:
     """Also where samples are wound by many turns more than nominal."""
     k = np.linspace(0.3, 0.7, 6)
     first = np.array([0.0, -60.0, 3.0, 62.0, 100.0, 3.3])
-    found = disc().ensemble(
+    ensemble = disc().ensemble(
         END["end"],
         {"k": k, "first": first},
         duration=DURATION,
@@ -166,7 +166,7 @@ def test_ensembles_count_turns(coordinates: str) -> None:
     )
     Ω = np.sqrt(k / INERTIA)
     exact = REST + (first - REST) * np.cos(Ω * DURATION) + SPEED / Ω * np.sin(Ω * DURATION)
-    assert found.values.to_numpy().ravel() == pytest.approx(exact, abs=1e-5)
+    assert ensemble.values.to_numpy().ravel() == pytest.approx(exact, abs=1e-5)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)

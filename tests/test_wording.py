@@ -126,10 +126,10 @@ def proposed(line: str, folder: Path | None = None) -> list[str]:
         "COMP_CWORD": str(len(words) - 1),
     }
     code = "import sys; sys.argv = ['varimech']; from varimech_command import main; main()"
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True
     )
-    return found.stdout.split()
+    return completed.stdout.split()
 
 
 def test_the_tab_key_completes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,8 +180,8 @@ def test_help_loads_nothing_that_computes(words: list[str]) -> None:
         " pass\nprint('LOADED', *({'casadi', 'numpy', 'pandas', 'xarray', 'scipy', 'matplotlib',"
         " 'pint'} & set(sys.modules)))"
     )
-    found = subprocess.run(
+    computed = subprocess.run(
         [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
     ).stdout
-    assert "Usage" in found
-    assert found.splitlines()[-1].split() == ["LOADED"]
+    assert "Usage" in computed
+    assert computed.splitlines()[-1].split() == ["LOADED"]

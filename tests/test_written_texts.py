@@ -71,8 +71,8 @@ def facts(m: vm.Mechanism, values: np.ndarray) -> dict[str, bytes]:
         }
     for k, requirement in enumerate(sorted(numbers.requirements, key=lambda r: (r.label, r.rule))):
         known[f"{requirement.label} {requirement.rule} {k}"] = requirement.expression
-    found = numbers.evaluate_all([ca.densify(ca.SX(x)) for x in known.values()], values)
-    return dict(zip(known, (x.tobytes() for x in found), strict=True))
+    computed = numbers.evaluate_all([ca.densify(ca.SX(x)) for x in known.values()], values)
+    return dict(zip(known, (x.tobytes() for x in computed), strict=True))
 
 
 def check_same(m: vm.Mechanism, rng: np.random.Generator) -> None:

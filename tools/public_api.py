@@ -99,15 +99,15 @@ def _members(kind: type) -> dict[str, type]:
     """Public members that Varimech itself states, inherited ones included → the class that has
     them.
     """
-    found: dict[str, type] = {}
+    results: dict[str, type] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] == "varimech":
-            found.update(
+            results.update(
                 (name, base)
                 for name in {**vars(base), **inspect.get_annotations(base)}
                 if not name.startswith("_")
             )
-    return found
+    return results
 
 
 def _signature(function: Any) -> str:

@@ -78,5 +78,5 @@ def fake_cupy(memory: int = 10**9) -> ModuleType:
     module.cuda = SimpleNamespace(
         Device=lambda: SimpleNamespace(mem_info=(memory, memory)), runtime=runtime
     )
-    found: ModuleType = module
-    return found
+    computed: ModuleType = module
+    return computed

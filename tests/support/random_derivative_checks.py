@@ -154,18 +154,18 @@ class Comparison:
         yield self._outcome(derivative_check, lambda: compare(derivative_check, base[0]))
 
     def _other_road(self) -> DerivativeCheck:
-        way = str(self.rng.choice(DERIVATIVES, p=[0.2, 0.65, 0.05, 0.05, 0.05]))
+        scheme = str(self.rng.choice(DERIVATIVES, p=[0.2, 0.65, 0.05, 0.05, 0.05]))
         if self.compiled:
             return replace(
-                self.base, backend="native", derivatives=way if way == "adjoint" else "direct"
+                self.base, backend="native", derivatives=scheme if scheme == "adjoint" else "direct"
             )
-        if way not in ("direct", "adjoint") or self.rng.random() < 0.1:
-            return replace(self.base, derivatives=way)
+        if scheme not in ("direct", "adjoint") or self.rng.random() < 0.1:
+            return replace(self.base, derivatives=scheme)
         coordinates = str(self.rng.choice([c for c in COORDINATES if c != self.base.coordinates]))
         if self.rng.random() < 0.6:
-            return DerivativeCheck(coordinates, derivatives=way)
+            return DerivativeCheck(coordinates, derivatives=scheme)
         formulation, integrator = METHODS[int(self.rng.integers(len(METHODS)))]
-        return DerivativeCheck(coordinates, formulation, integrator, derivatives=way)
+        return DerivativeCheck(coordinates, formulation, integrator, derivatives=scheme)
 
     def _outcome(self, derivative_check: DerivativeCheck, compare: Any) -> Outcome:
         try:
@@ -180,7 +180,7 @@ class Comparison:
 
     # runs
 
-    def _run(self, derivative_check: DerivativeCheck, **said: Any) -> Found:
+    def _run(self, derivative_check: DerivativeCheck, **arguments: Any) -> Found:
         """One run by a road."""
         b = self.built
         m, duration = b.mechanism, b.duration
@@ -189,40 +189,40 @@ class Comparison:
             if derivative_check.coordinates == "cut"
             else derivative_check.coordinates
         )
-        how = {
+        options = {
             "coordinates": coordinates,
             "formulation": derivative_check.formulation,
             "integrator": derivative_check.integrator,
             "backend": derivative_check.backend,
         }
-        if "tolerance" in said:
-            said["output"] = duration
+        if "tolerance" in arguments:
+            arguments["output"] = duration
         if not m.parameters:
-            run = m.simulate(duration, progress=False, **how, **said)
-            found = Found(self._measures(run), np.zeros(0), np.zeros((0, 0)))
-            return self._finite(found)
+            run = m.simulate(duration, progress=False, **options, **arguments)
+            computed = Found(self._measures(run), np.zeros(0), np.zeros((0, 0)))
+            return self._finite(computed)
         g = m.sensitivity(
             b.objectives,
             duration=duration,
             method=derivative_check.derivatives,
             progress=False,
-            **how,
-            **said,
+            **options,
+            **arguments,
         )
         sizes = np.array([abs(p.value) if p.value else 1.0 for p in m.parameters.values()])
         return self._finite(
             Found(self._measures(g.run), np.array(g.values), np.array(g.gradient) * sizes)
         )
 
-    def _finite(self, found: Found) -> Found:
+    def _finite(self, computed: Found) -> Found:
         for name, values in {
-            **found.measures,
-            "objectives": found.objectives,
-            "gradient": found.gradient,
+            **computed.measures,
+            "objectives": computed.objectives,
+            "gradient": computed.gradient,
         }.items():
             if not np.isfinite(values).all():
                 raise Fault(f"{name} not finite")
-        return found
+        return computed
 
     def _measures(self, run: vm.Run) -> dict[str, Array]:
         m, regular = self.built.mechanism, self.built.regular
@@ -255,10 +255,10 @@ class Comparison:
         if (
             b.dofs is not None
             and self.base.coordinates == "natural"
-            and (told := b.mechanism.dofs) != b.dofs
+            and (dofs := b.mechanism.dofs) != b.dofs
         ):
-            raise Fault(f"freedoms {told} instead of {b.dofs}")
-        found = self._run(self.base, step=self._step)
+            raise Fault(f"{dofs} degrees of freedom instead of {b.dofs}")
+        computed = self._run(self.base, step=self._step)
         places = np.concatenate(
             [
                 b.places[p.label]
@@ -266,13 +266,13 @@ class Comparison:
                 for p in body.points.values()
             ]
         )
-        apart = float(np.abs(found.measures["position"][0] - places).max())
+        apart = float(np.abs(computed.measures["position"][0] - places).max())
         if apart > 1e-7 * self._size * b.condition:
             raise Fault(f"starts elsewhere, by {apart:.2g} m")
-        return found
+        return computed
 
     def _same_steps(self, derivative_check: DerivativeCheck, base: Found) -> None:
-        found = self._run(derivative_check, step=self._step)
+        computed = self._run(derivative_check, step=self._step)
         accuracy = (
             1e-4
             if derivative_check.derivatives == "finite-difference"
@@ -280,19 +280,19 @@ class Comparison:
             if derivative_check.derivatives == "composite"
             else ROUNDING
         )
-        differs, name = self._worst(found, base)
+        differs, name = self._worst(computed, base)
         if differs <= accuracy:
             return
         halved = self._worst(self._run(self.base, step=self._step / 2), base)[0]
         if (
             halved > UNRESOLVED
         ):  # rounding is amplified without bounds: steps that are short enough tell
-            found, base, accuracy = (
+            computed, base, accuracy = (
                 self._run(derivative_check, tolerance=TIGHT),
                 self._run(self.base, tolerance=TIGHT),
                 max(accuracy, AGREE),
             )
-            differs, name = self._worst(found, base)
+            differs, name = self._worst(computed, base)
         elif (
             derivative_check.derivatives == "composite"
         ):  # its constraints are projected in another way, which steps decide
@@ -302,7 +302,7 @@ class Comparison:
 
     def _compared(self, derivative_check: DerivativeCheck, base: Found) -> None:
         if derivative_check.integrator in CHOSEN and derivative_check.formulation != "penalty":
-            found = self._run(
+            computed = self._run(
                 derivative_check,
                 **(
                     {"tolerance": TOLERANCE}
@@ -310,7 +310,7 @@ class Comparison:
                     else {"step": self._step}
                 ),
             )
-            before, name = self._worst(found, base)
+            before, name = self._worst(computed, base)
             if before > AGREE:
                 again = self._worst(
                     self._run(derivative_check, tolerance=TIGHT),
@@ -355,8 +355,8 @@ class Comparison:
                 )
         return None
 
-    def _worst(self, found: Found, base: Found) -> tuple[float, str]:
-        one, other = self._all(found), self._all(base)
+    def _worst(self, computed: Found, base: Found) -> tuple[float, str]:
+        one, other = self._all(computed), self._all(base)
         sizes = self._sizes(base)
         differences = {
             n: float(np.abs(one[n] - other[n]).max(initial=0.0)) / sizes[n] for n in other
@@ -364,15 +364,17 @@ class Comparison:
         name = max(differences, key=lambda n: differences[n])
         return differences[name], name
 
-    def _all(self, found: Found) -> dict[str, Array]:
-        names = self.built.objectives if found.objectives.size else ()
-        slopes = {
-            f"derivatives of {name}": row for name, row in zip(names, found.gradient, strict=True)
+    def _all(self, computed: Found) -> dict[str, Array]:
+        names = self.built.objectives if computed.objectives.size else ()
+        derivatives = {
+            f"derivatives of {name}": row
+            for name, row in zip(names, computed.gradient, strict=True)
         }
         values = {
-            name: np.atleast_1d(value) for name, value in zip(names, found.objectives, strict=True)
+            name: np.atleast_1d(value)
+            for name, value in zip(names, computed.objectives, strict=True)
         }
-        return {**found.measures, **values, **slopes}
+        return {**computed.measures, **values, **derivatives}
 
     @property
     def _step(self) -> float:

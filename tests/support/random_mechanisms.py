@@ -248,7 +248,7 @@ class Builder:
     def _turns(self) -> list[tuple[str, Array, float]]:
         """Angles that there are: name, row and value."""
         planar = self.recipe.dimension == 2
-        found = [
+        results = [
             (self.names[k], self.g.row(self.g.turns(1.0), k), self._angle(k))
             for k in range(len(self.recipe.parts))
             if planar
@@ -258,14 +258,14 @@ class Builder:
             if turn is not None and not set(joint.bodies) & set(self.g.segments):
                 assert joint.axis is not None
                 measure = self.g.turns(1.0 if planar else joint.axis)
-                found.append(
+                results.append(
                     (
                         joint.name,
                         self.g.row(measure, joint.bodies[1], joint.bodies[0]),
                         self._value(turn),
                     )
                 )
-        return found
+        return results
 
     def _angle(self, body: int) -> float:
         R = self.g.poses[body].rotation
@@ -274,37 +274,37 @@ class Builder:
     @property
     def _slides(self) -> list[tuple[str, Array, float]]:
         """Displacements that there are."""
-        found = []
+        results = []
         for joint in self.g.joints:
             if self.m.joints[joint.name].displacement() is not None:
                 assert joint.axis is not None
                 row = self.g.row(
                     self.g.moves(joint.places[1], joint.axis), joint.bodies[1], joint.bodies[0]
                 )
-                found.append(
+                results.append(
                     (joint.name, row, float(joint.axis @ (joint.places[1] - joint.places[0])))
                 )
-        return found
+        return results
 
     @property
     def _labels(self) -> list[tuple[str, int]]:
         """Points of moving bodies, and which."""
         bodies = {name: k for k, name in self.names.items()}
-        found = [(label, bodies[label.partition(".")[0]]) for label in self.places]
-        return [(label, k) for label, k in found if k != GROUND]
+        results = [(label, bodies[label.partition(".")[0]]) for label in self.places]
+        return [(label, k) for label, k in results if k != GROUND]
 
     def _spans(self) -> list[tuple[tuple[str, str], Array, float]]:
         """Distances between points of different bodies, some of them."""
-        found, all_ = [], [*self._labels, ("ground.end", GROUND)]
+        computed, all_ = [], [*self._labels, ("ground.end", GROUND)]
         for _ in range(6):
             (a, first), (b, second) = (all_[int(self.rng.integers(len(all_)))] for _ in range(2))
             gap = self.places[b] - self.places[a]
             L = float(np.linalg.norm(gap))
             if first != second and 0.05 * self.g.scale < L:
-                found.append(
+                computed.append(
                     ((a, b), self.g.row(self.g.moves(self.places[b], gap / L), second, first), L)
                 )
-        return found
+        return computed
 
     def _says(self, row: Array) -> float:
         """How much a row says that those held do not."""
@@ -340,13 +340,13 @@ class Builder:
             return [((joint,), row, at) for joint, row, at in self._slides]
         if word == "drive_distance":
             return [(pair, row, at) for pair, row, at in self._spans()]
-        found: list[tuple[tuple[Any, ...], Array, float]] = []
+        results: list[tuple[tuple[Any, ...], Array, float]] = []
         for label, body in self._labels:
             d, place = direction_of(self.recipe, self.rng), self.places[label]
-            found.append(
+            results.append(
                 ((label, tuple(d)), self.g.row(self.g.moves(place, d), body), float(d @ place))
             )
-        return found
+        return results
 
     def _motion(self, at: float, unit: float) -> Any:
         """Of a driver, from where it starts."""
@@ -411,19 +411,19 @@ class Builder:
         self, name: str, first: str, second: str, acted: int, rng: np.random.Generator
     ) -> None:
         f = rng.uniform(-5, 5, self.recipe.dimension)
-        way = int(rng.integers(5))
-        if way == 0:
+        scheme = int(rng.integers(5))
+        if scheme == 0:
             frame = "global" if acted in self.g.segments else "body"
             self.m.force(name, first, self.vector(f), frame=frame)
-        elif way == 1:
+        elif scheme == 1:
             size = self.number(2.0)
             self.m.force(name, first, lambda s: [size * x * vm.sin(3 * s.time + 1) for x in f])
-        elif way == 2:  # drag that grows with the speed
+        elif scheme == 2:  # drag that grows with the speed
             c = self.number(0.5)
             self.m.force(
                 name, first, lambda s: -c * vm.norm(s.velocity(first) + 0.1) * s.velocity(first)
             )
-        elif way == 3:  # reads one body and acts on another
+        elif scheme == 3:  # reads one body and acts on another
             c = self.number(1.0)
             self.m.force(
                 name, first, lambda s: c * (s.position(second) - s.position(first)) * (1 + s.time)
@@ -477,10 +477,10 @@ class Builder:
 
     def _holds(self) -> list[tuple[str, Any, Array, Any]]:
         """What a start may give: its word, of what, rows and value."""
-        found: list[tuple[str, Any, Array, Any]] = []
-        found += [("angle", name, row[None, :], at) for name, row, at in self._turns]
-        found += [("displacement", name, row[None, :], at) for name, row, at in self._slides]
-        found += [("distance", pair, row[None, :], at) for pair, row, at in self._spans()]
+        results: list[tuple[str, Any, Array, Any]] = []
+        results += [("angle", name, row[None, :], at) for name, row, at in self._turns]
+        results += [("displacement", name, row[None, :], at) for name, row, at in self._slides]
+        results += [("distance", pair, row[None, :], at) for pair, row, at in self._spans()]
         for label, body in self._labels:
             rows = np.array(
                 [
@@ -488,14 +488,14 @@ class Builder:
                     for d in np.eye(self.recipe.dimension)
                 ]
             )
-            found += [
+            results += [
                 ("position", (label, k), rows[[k]], self.places[label][k]) for k in range(len(rows))
             ]
         if self.recipe.dimension == 3:
             for k in set(range(len(self.recipe.parts))) - set(self.g.segments):
                 rows = np.array([self.g.row(self.g.turns(d), k) for d in np.eye(3)])
-                found.append(("orientation", self.names[k], rows, self.g.poses[k].rotation))
-        return found
+                results.append(("orientation", self.names[k], rows, self.g.poses[k].rotation))
+        return results
 
     def _hold(self, word: str, what: Any, rows: Array, at: Any, least: float) -> None:
         """Give a value, if it says something new."""
@@ -536,7 +536,7 @@ class Builder:
         labels = [label for label, _ in self._labels]
         point, other = (labels[int(self.rng.integers(len(labels)))] for _ in range(2))
         d = direction_of(self.recipe, self.rng)
-        found = {
+        results = {
             "place": vm.final(lambda s: vm.dot(d, s.position(point))),
             "motion": vm.integral(lambda s: vm.dot(s.velocity(other), s.velocity(other))),
         }
@@ -551,4 +551,4 @@ class Builder:
             driver = next(iter(self.m.drivers))
             more.append(("effort", vm.final(lambda s: s.effort(driver))))
         name, objective = more[int(self.rng.integers(len(more)))]
-        return found | {name: objective}
+        return results | {name: objective}

@@ -101,19 +101,19 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
 
 
 def study(
-    what: str, m: vm.Mechanism, objectives: Any, spreads: Any, count: int, **how: Any
+    what: str, m: vm.Mechanism, objectives: Any, distributions: Any, count: int, **options: Any
 ) -> dict[str, Any]:
     """Times a whole study; a short one before compiles everything."""
 
     def execute(samples: int) -> vm.Study:
         return m.monte_carlo(
             objectives,
-            spreads,
+            distributions,
             samples=samples,
             executor="cuda",
             backend="native",
             progress=False,
-            **how,
+            **options,
         )
 
     execute(1024)
@@ -148,9 +148,9 @@ def main(path: Path) -> None:
         "studies": [],
     }
 
-    def add(kind: str, found: dict[str, Any]) -> None:
-        report[kind].append(found)
-        print(json.dumps(found, ensure_ascii=False), flush=True)
+    def add(kind: str, computed: dict[str, Any]) -> None:
+        report[kind].append(computed)
+        print(json.dumps(computed, ensure_ascii=False), flush=True)
         path.write_text(
             json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )  # what is known stays known
@@ -158,7 +158,7 @@ def main(path: Path) -> None:
     m = five_bar.mechanism()
     for method, setting, count in KERNELS:
         add("kernels", kernel(m, method, setting, count))
-    spreads = {
+    distributions = {
         name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS
     }
     fastest = {"duration": DURATION, "step": DURATION / 30, "integrator": "dop853", "every": 30}
@@ -169,7 +169,7 @@ def main(path: Path) -> None:
                 "five-bar, Dormand–Prince 8 with 30 steps, ψ¹ at the end",
                 m,
                 PSI,
-                spreads,
+                distributions,
                 count,
                 **fastest,
             ),
@@ -178,12 +178,12 @@ def main(path: Path) -> None:
         andrews.mechanism(lengths=True),
         {name: vm.Tolerance(x) for name, x in SQUEEZER_TOLERANCES.items()},
     )
-    how = {"duration": andrews.DURATION, "tolerance": 1e-6, "output": andrews.DURATION}
+    options = {"duration": andrews.DURATION, "tolerance": 1e-6, "output": andrews.DURATION}
     what = (
         "Andrews' squeezer, eight lengths with tolerances, tolerance 1e-6, turn of the crank at"
         " the end"
     )
-    add("studies", study(what, squeezer, TURNED, tolerances, SQUEEZER_SAMPLES, **how))
+    add("studies", study(what, squeezer, TURNED, tolerances, SQUEEZER_SAMPLES, **options))
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class Mutant:
 
 def numerics_files() -> list[Path]:
     """Files that mutants are made of, from the root of the repository."""
-    found: list[Path] = []
+    results: list[Path] = []
     for pattern in NUMERICS:
         folder, _, names = pattern.partition("{")
         inside, _, rest = names.partition("}")
@@ -135,8 +135,8 @@ def numerics_files() -> list[Path]:
         for each in patterns:
             paths = sorted((ROOT / PACKAGE).glob(each))
             assert paths, f"{each} names no file; correct NUMERICS"
-            found += [path.relative_to(ROOT) for path in paths if path.name != "__init__.py"]
-    return found
+            results += [path.relative_to(ROOT) for path in paths if path.name != "__init__.py"]
+    return results
 
 
 def places(file: Path) -> dict[str, list[Mutant]]:
@@ -152,7 +152,7 @@ def places(file: Path) -> dict[str, list[Mutant]]:
         for part in [node] if isinstance(node, ast.Raise) else getattr(node, "decorator_list", []):
             aside.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     nodes = list(ast_nodes(get_ast(source)))
-    found: dict[str, list[Mutant]] = {change: [] for change in CHANGES}
+    results: dict[str, list[Mutant]] = {change: [] for change in CHANGES}
     for change, short in (
         (change, name) for change, names in CHANGES.items() for name in names.split()
     ):
@@ -162,8 +162,8 @@ def places(file: Path) -> dict[str, list[Mutant]]:
             for (line, column), _ in operator.mutation_positions(node):
                 occurrence += 1
                 if line not in aside and ("Binary" not in name or node.parent.type in ARITHMETIC):
-                    found[change].append(Mutant(str(file), line, column, name, occurrence))
-    return found
+                    results[change].append(Mutant(str(file), line, column, name, occurrence))
+    return results
 
 
 def drawn(seed: int) -> list[Mutant]:
@@ -181,8 +181,8 @@ def drawn(seed: int) -> list[Mutant]:
             mutant for of_each_kind in zip_longest(*kinds) for mutant in of_each_kind if mutant
         ]
         one_a_place = list({(mutant.line, mutant.column): mutant for mutant in in_turn}.values())
-        wanted = 1 + len((ROOT / file).read_text(encoding="utf-8").splitlines()) // LINES_FOR_ONE
-        for turn, mutant in enumerate(one_a_place[:wanted]):
+        expected = 1 + len((ROOT / file).read_text(encoding="utf-8").splitlines()) // LINES_FOR_ONE
+        for turn, mutant in enumerate(one_a_place[:expected]):
             rounds[turn].append(mutant)
     return [mutant for turn in sorted(rounds) for mutant in rounds[turn]]
 
@@ -310,15 +310,15 @@ class Copy:
             path.write_text(source, encoding="utf-8")
 
     def _tried(self, tests: list[str], seconds: float) -> tuple[str, str]:
-        told = self.folder / "told.txt"
+        stated = self.folder / "told.txt"
         child = os.fork()
         if child == 0:
-            self._test(tests, seconds, told)
+            self._test(tests, seconds, stated)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             slow = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL)
             return ("timeout", "") if slow else ("killed", f"signal {os.WTERMSIG(status)}")
-        text, code = told.read_text(encoding="utf-8", errors="replace"), os.WEXITSTATUS(status)
+        text, code = stated.read_text(encoding="utf-8", errors="replace"), os.WEXITSTATUS(status)
         if code == pytest.ExitCode.OK:
             return "survived", ""
         failed = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
@@ -326,14 +326,14 @@ class Copy:
             raise RuntimeError(f"tests did not run:\n{text}")
         return "killed", failed[0][:200]
 
-    def _test(self, tests: list[str], seconds: float, told: Path) -> None:
+    def _test(self, tests: list[str], seconds: float, stated: Path) -> None:
         """In the fork: never returns. Processor time is what is limited, so a busy machine does not
         matter.
         """
         limit = int(10 + 2 * seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         signal.alarm(10 * limit)
-        with told.open("w", encoding="utf-8") as file:
+        with stated.open("w", encoding="utf-8") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
         os.chdir(self.folder)
@@ -363,10 +363,10 @@ def run(given: argparse.Namespace) -> None:
         copy = Copy(Path(place) / "tree")
         for mutant in drawn(given.seed):
             last = done.get(mutant.name)
-            wanted = (
+            expected = (
                 last is not None and last["outcome"] == "survived" if given.again else last is None
             )
-            if not wanted or given.only not in mutant.name:
+            if not expected or given.only not in mutant.name:
                 continue
             tests = given.tests or reach.of(mutant, given.budget)
             outcome, by = (
