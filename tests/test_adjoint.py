@@ -2,7 +2,7 @@
 steps but for the order of sums.
 
 They agree to rounding with every method on every benchmark, and not to the last bit: what is
-compared is reached by two roads.
+compared is computed by two methods.
 """
 
 from __future__ import annotations

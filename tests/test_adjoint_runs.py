@@ -231,7 +231,7 @@ def test_steps_suit_derivatives_where_nothing_moves(integrator: str) -> None:
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas"])
-def test_integrators_that_do_not_tell_their_steps_are_refused(integrator: str) -> None:
+def test_integrators_that_do_not_report_their_steps_are_refused(integrator: str) -> None:
     with pytest.raises(
         ModelError, match=r"adjoint of the steps taken.*method='direct', or another integrator"
     ):

@@ -1,4 +1,4 @@
-"""Andrews' squeezer: every derivative on several roads, among them equations of motion written by
+"""Andrews' squeezer: every derivative by several methods, among them equations of motion written by
 hand (`squeezer.py`).
 """
 

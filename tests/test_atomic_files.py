@@ -51,7 +51,7 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path, error: BaseException) 
         assert str(caught.value) == f"{path} cannot be written: No space left on device"
 
 
-def test_a_full_disk_is_told() -> None:
+def test_a_full_disk_is_reported() -> None:
     with pytest.raises(vm.ModelError, match="/dev/full cannot be written: No space left on device"):
         write_text("/dev/full", "text")
 

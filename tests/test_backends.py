@@ -272,7 +272,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("options", BROKEN)
-def test_a_broken_compiler_is_told_and_done_without(
+def test_a_broken_compiler_is_reported_and_done_without(
     options: str,
     own_cache: Path,
     tmp_path: Path,
@@ -289,7 +289,7 @@ def test_a_broken_compiler_is_told_and_done_without(
     assert len(caplog.messages) == 1 and not list(own_cache.glob("*/program.so"))
 
 
-def test_a_full_disk_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 

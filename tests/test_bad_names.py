@@ -170,7 +170,7 @@ def test_unknown_names_in_results(kind: str, name: str, words: str, swing: vm.Ru
     assert words in str(caught.value)
 
 
-def test_unknown_measure_to_plot(swing: vm.Run) -> None:
+def test_unknown_output_to_plot(swing: vm.Run) -> None:
     with pytest.raises(
         vm.ModelError, match=r"no measure is called 'positon'; did you mean 'position'"
     ):

@@ -157,7 +157,7 @@ def test_four_bar_equation_agrees_with_the_published_points() -> None:
         )
 
 
-def test_four_bar_has_one_freedom_and_all_its_links() -> None:
+def test_four_bar_has_one_degree_of_freedom_and_all_its_links() -> None:
     m = four_bar.mechanism(5)
     assert m.dofs == 1
     assert len(m.data.moving_bodies) == 11
@@ -246,7 +246,7 @@ def test_tree_references_come_from_another_program() -> None:
     assert alone["gradient"] == pytest.approx(tree.PSI_GRADIENT, rel=1e-9)
 
 
-def test_tree_has_all_its_freedoms() -> None:
+def test_tree_has_all_its_degrees_of_freedom() -> None:
     m = tree.mechanism()
     assert m.dofs == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
     assert len(m.data.moving_bodies) == 8

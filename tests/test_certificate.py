@@ -251,7 +251,7 @@ def test_jumps_at_given_times_are_harmless() -> None:
     assert c.gradient[0, 0] == pytest.approx(0.6**2 / 2, rel=1e-6)
 
 
-def test_zeros_are_told_apart() -> None:
+def test_zeros_are_distinguished() -> None:
     objectives = {
         "place": vm.final(lambda s: s.position("P1")[0]),
         "side": vm.integral(lambda s: vm.sign(s.position("P1")[0]) + 1e-3 * s.position("P1")[0]),
@@ -341,7 +341,7 @@ def test_perturbations_that_cannot_be_assembled_do_no_harm() -> None:
     assert c.trusted
 
 
-def test_a_road_that_leads_nowhere_is_told_and_the_others_are_taken() -> None:
+def test_a_derivative_method_that_fails_is_reported_and_the_others_are_used() -> None:
     place = vm.final(lambda s: s.position("P1")[0])
     g = two_pendulums().sensitivity(place, "L", duration=0.1, step=1e-2, method="adjoint")
     repeat = g.repeat

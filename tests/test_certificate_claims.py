@@ -67,7 +67,7 @@ def test_a_vibration_whose_period_divides_the_step_is_noticed(multiple: int, pha
     assert (wave.missed(shorter[:-1], shorter[1:], EIGHTH) <= NOTICED).all()
 
 
-def test_what_no_steps_resolve_is_told_from_what_they_do() -> None:
+def test_what_no_steps_resolve_is_distinguished_from_what_they_do() -> None:
     ends = np.linspace(0, 1, 11)
     assert sampled(lambda t: np.sin(1e7 * t)).resolved(ends, EIGHTH, 1e-8) is None
     slow = sampled(lambda t: np.sin(3 * t)).resolved(ends, EIGHTH, 1e-8)

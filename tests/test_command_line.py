@@ -107,7 +107,7 @@ def test_a_value_that_is_given_leaves_others_of_the_file(model: Path, tmp_path: 
     assert {name: p.value for name, p in written.parameters.items()} == data["parameters"]
 
 
-def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
+def test_what_cannot_be_written_or_shown_is_refused_before_anything_is_computed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -125,7 +125,7 @@ def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
         assert f"studies.show.{show[1:].partition(':')[0]}" in words and "'Z'" in words
 
 
-def test_run_tells_programs_what_it_found(model: Path) -> None:
+def test_run_reports_results_to_programs(model: Path) -> None:
     data = called("run", model, *SHORT, "--set", "rod=260 mm", "--set", "crank=0.11", "--json")
     assert data["mechanism"] == "crank-slider" and data["duration"] == 0.05
     assert (data["parameters"]["rod"], data["parameters"]["crank"]) == (0.26, 0.11)
@@ -276,7 +276,7 @@ def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:
     assert strict((tmp_path / "new" / "a.json").read_text(encoding="utf-8")) == {"a": [None, 1.0]}
 
 
-def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> None:
+def test_more_samples_than_requested_are_reported(model: Path, tmp_path: Path) -> None:
     options = (*MONTE_CARLO, "--out", tmp_path / "u", "--json", "--samples")
     called("uncertainty", model, *options, 20)
     assert (
@@ -305,7 +305,7 @@ def test_the_report_of_a_benchmark_compares_and_has_its_model(tmp_path: Path) ->
     assert 'id="download-model"' in text
 
 
-def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_after_the_result(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["varimech", "run", str(model), "--out", str(out), *SHORT]
     code = f"""
@@ -399,7 +399,7 @@ def ctrl_c(*_: Any) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def test_ctrl_c_while_a_result_is_told_does_not_lose_it(
+def test_ctrl_c_while_a_result_is_shown_does_not_lose_it(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def tell(run: vm.Run) -> StudyOutput:
@@ -437,7 +437,7 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     assert sorted(p.name for p in out.iterdir()) == ["model.yaml", "run.nc"]
 
 
-def test_files_that_cannot_be_written_leave_the_result_told(
+def test_files_that_cannot_be_written_leave_the_result_shown(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(path: Path) -> None:
@@ -491,7 +491,7 @@ def test_a_gradient_survives_the_end_of_its_certificate() -> None:
     assert caught.value.result == (gradient, None)
 
 
-def test_ctrl_c_before_there_is_a_result_is_told(
+def test_ctrl_c_before_there_is_a_result_is_reported(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vm.Mechanism, "study", ctrl_c)

@@ -1,4 +1,4 @@
-"""Derivatives by complex steps: the same as the direct ones to rounding, by a road that shares no
+"""Derivatives by complex steps: the same as the direct ones to rounding, by a method that shares no
 derivative with them.
 """
 
@@ -37,7 +37,7 @@ MECHANISMS: dict[str, tuple[vm.Mechanism, Any, float]] = {
         0.2,
     ),
 }
-WAYS: dict[str, dict[str, Any]] = {
+SCHEMES: dict[str, dict[str, Any]] = {
     "ali3p": {"step": 2e-3},
     "generalised-alpha": {"step": 2e-3, "integrator": "generalised-alpha"},
     "rk4": {"step": 2e-3, "integrator": "rk4"},
@@ -50,13 +50,13 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("scheme", WAYS)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_same_as_direct_but_not_the_same_bits(mechanism: str, scheme: str) -> None:
     m, objectives, duration = MECHANISMS[mechanism]
     direct, other = (
         m.sensitivity(
-            objectives, duration=duration, method=method, backend="interpreted", **WAYS[scheme]
+            objectives, duration=duration, method=method, backend="interpreted", **SCHEMES[scheme]
         )
         for method in ("direct", "complex-step")
     )

@@ -108,7 +108,7 @@ def test_sensitivities_with_chosen_steps_hold_them_fixed(formulation: str, integ
     [(f, i) for f, i in ORDERED if FORMULATIONS[f].traits.composite],
 )
 def test_the_composite_system_gives_the_same_derivatives(formulation: str, integrator: str) -> None:
-    """Another road to the same discrete solution: Serban and Freeman's system, solved as one,
+    """Another method for the same discrete solution: Serban and Freeman's system, solved as one,
     agrees to rounding.
     """
     m = five_bar.mechanism()

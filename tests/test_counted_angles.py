@@ -141,7 +141,7 @@ def test_designs_and_fits_count_turns() -> None:
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
 )
-def test_objectives_and_measures_are_those_of_runs(seed: int) -> None:
+def test_objectives_and_outputs_are_those_of_runs(seed: int) -> None:
     """Bodies and joints of a closed loop, some of which turn on and some of which swing; given at
     the start, or not.
     """

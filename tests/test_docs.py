@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
+from markdown_pages import DOCS, ROOT, blocks, not_run, run_and_capture, run_page, same
 
 import varimech as vm
 from varimech.backends import complex_step
@@ -67,7 +67,7 @@ def test_blocks_run(page: Path) -> None:
 
 @pytest.mark.parametrize("page", TOLD, ids=lambda p: p.stem)
 def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for stated, printed in run_told(page, capsys):
+    for stated, printed in run_and_capture(page, capsys):
         assert same(stated, printed), f"{page.name} says\n{stated}\nbut this is printed:\n{printed}"
     for picture in re.findall(r"images/tutorial/([\w-]+\.png)", page.read_text(encoding="utf-8")):
         assert (DOCS / "images" / "tutorial" / picture).exists() and Path(
@@ -151,7 +151,7 @@ def test_commands_write_to_folders_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("page", ELEMENTS, ids=lambda p: p.stem)
-def test_elements_run_and_refuse_as_told(page: Path) -> None:
+def test_elements_run_and_refuse_as_documented(page: Path) -> None:
     namespace = run_page(page)
     listed = re.findall(
         r"^\| `(.+?)` \| (.+) \|$",
@@ -174,7 +174,7 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
     assert re.search(r"## Equations\n\n    \S", text)
 
 
-def test_every_word_of_a_model_has_a_page() -> None:
+def test_every_element_method_has_a_page() -> None:
     shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
     words = [name for name in dir(Model) if not name.startswith("_")]
     assert "revolute" in words and "start" in words
@@ -209,7 +209,7 @@ def _joint(kind: type[Joint], dimension: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("kind", JOINTS, ids=lambda kind: kind.kind)
-def test_joints_have_as_many_equations_as_told(kind: type[Joint]) -> None:
+def test_joints_have_as_many_equations_as_documented(kind: type[Joint]) -> None:
     text = (DOCS / "elements" / f"{kind.method()}.md").read_text(encoding="utf-8")
     listed = re.findall(r"(plane|space): (\d) equations?, (\d|no) DOF left", text)
     results = {
@@ -288,7 +288,7 @@ def test_every_formula_names_a_test() -> None:
 # what pages say of machines without a compiler
 
 
-def test_what_needs_a_compiler_is_what_is_told(
+def test_what_needs_a_compiler_is_documented(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("CC", raising=False)
@@ -336,7 +336,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     } <= set(vm.__all__)
 
 
-def test_every_verb_and_word_is_in_the_reference() -> None:
+def test_every_analysis_and_element_method_is_in_the_reference() -> None:
     stated = set(
         re.findall(
             r"^        - (\w+)$",

@@ -283,7 +283,7 @@ def test_tolerances_of_the_five_bar_are_those_of_differences() -> None:
     assert moments.horizon.values.tolist() == [5.0, 5.0, 5.0]
 
 
-def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
+def test_tolerances_of_the_squeezer_hold_as_long_as_documented() -> None:
     moments = tolerances.squeezer_moments()
     study = tolerances.squeezer().monte_carlo(
         tolerances.SQUEEZER,

@@ -148,7 +148,7 @@ def test_written_formulas_mean_the_same(text: str) -> None:
     assert first == second or (math.isnan(first) and math.isnan(second))
 
 
-def test_a_formula_without_a_word_is_refused() -> None:
+def test_a_formula_without_a_name_is_refused() -> None:
     x = ca.SX.sym("x")
     with pytest.raises(vm.ModelError, match="no word for"):
         formula(ca.erf(x), {"x": x}, "body 'b': mass")
@@ -222,7 +222,7 @@ def test_names_that_mean_two_things_are_refused() -> None:
         m.drive_angle("motor", "rod", "2*t")
 
 
-def test_speeds_of_two_freedoms_in_text() -> None:
+def test_speeds_of_two_degrees_of_freedom_in_text() -> None:
     m = vm.Mechanism("sleeve", dimension=3)
     m.ground_point("O", (0, 0, 0))
     m.body("b", mass=1.0, inertia=(1, 1, 1), points={"O": (0, 0, 0)})
@@ -321,7 +321,7 @@ def test_forces_and_motions_in_text() -> None:
     np.testing.assert_array_equal(stated.position("Q"), meant.position("Q"))
 
 
-def test_every_measure_can_be_said_in_text() -> None:
+def test_every_output_can_be_written_as_text() -> None:
     m = swinging()
     m.spring("s", "ground.O", "rod.com", stiffness="1 N/mm", natural_length="400 mm")
     parts = (
@@ -344,7 +344,7 @@ def test_every_measure_can_be_said_in_text() -> None:
     np.testing.assert_array_equal(stated.gradient_history, same.gradient_history)
 
 
-def test_a_text_with_the_wrong_unit_says_where() -> None:
+def test_a_text_with_the_wrong_unit_is_located() -> None:
     with pytest.raises(
         vm.ModelError,
         match="bar 'rod': mass = '3 m' has the wrong dimension; expected kg",

@@ -276,7 +276,7 @@ def test_python_functions_are_refused_by_name() -> None:
         m.to_text()
 
 
-def test_words_said_to_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+def test_calls_that_cannot_be_written_to_a_file(tmp_path: Path) -> None:
     m = vm.Mechanism.from_file(STARTER)
     with pytest.raises(vm.ModelError, match="cannot be written"):
         m.to_file(tmp_path)
@@ -298,7 +298,7 @@ def test_the_files_of_the_documentation_are_read(tmp_path: Path) -> None:
         m.study("simulate", duration=0.01, backend="interpreted")
 
 
-def test_the_mistakes_of_the_documentation_are_told_so(
+def test_the_mistakes_of_the_documentation_are_reported_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starter = STARTER.read_text(encoding="utf-8")
@@ -318,7 +318,7 @@ def test_the_mistakes_of_the_documentation_are_told_so(
 
 
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.method())
-def test_entries_have_the_keywords_of_their_words(kind: type[Element]) -> None:
+def test_entries_have_the_keywords_of_their_methods(kind: type[Element]) -> None:
     keywords = inspect.signature(getattr(Model, kind.method())).parameters.values()
     stated = {
         k.name: k.default is not k.empty
@@ -333,7 +333,7 @@ def test_entries_have_the_keywords_of_their_words(kind: type[Element]) -> None:
     assert fields == stated
 
 
-def test_every_word_has_an_entry() -> None:
+def test_every_element_method_has_an_entry() -> None:
     words = {
         name
         for name, method in inspect.getmembers(Model, inspect.isfunction)
@@ -603,7 +603,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize(("text", "line", "field", "words"), MALFORMED.values(), ids=MALFORMED)
-def test_malformed_files_are_told_with_file_line_and_remedy(
+def test_malformed_files_are_reported_with_file_line_and_remedy(
     tmp_path: Path, text: str, line: int, field: str, words: str
 ) -> None:
     with pytest.raises(FileError) as caught:
@@ -614,7 +614,7 @@ def test_malformed_files_are_told_with_file_line_and_remedy(
     assert words in message and len(message) < 1000
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         read(
             tmp_path,
@@ -773,7 +773,7 @@ def test_numbers_and_words_are_those_of_yaml_1_2() -> None:
 # --- studies
 
 
-def test_studies_of_a_file_are_those_of_the_verbs() -> None:
+def test_studies_of_a_file_are_those_of_the_analyses() -> None:
     m = vm.Mechanism.from_file(STARTER)
     options: dict[str, Any] = {"tolerance": 1e-6, "backend": "interpreted"}
     objectives = {

@@ -105,7 +105,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(m: vm.Mechanism) -> None:
     assert 51 <= hits <= 60  # 57 expected of 60, with a deviation of 1.7
 
 
-def test_what_the_data_cannot_tell_is_named(m: vm.Mechanism) -> None:
+def test_what_the_data_cannot_determine_is_named(m: vm.Mechanism) -> None:
     f = m.fit(vm.measurement(position, TIMES, noisy(1), unit="m"), [*TRUE, "m", "idle"])
     assert set(f.undetermined) == {("k", "c", "m"), ("idle",)}
     table = f.intervals

@@ -1,4 +1,4 @@
-"""Runs on cards, as far as they can be tested without one: the kernel is the same text, built for
+"""Runs on GPUs, as far as they can be tested without one: the kernel is the same text, built for
 the processor.
 """
 
@@ -39,7 +39,7 @@ OBJECTIVES = {
     "angle": vm.final(lambda s: s.angle("rod"), unit="rad"),
     "work": vm.integral(lambda s: s.angular_velocity("rod") ** 2, unit="rad²/s"),
 }
-WAYS: dict[str, dict[str, Any]] = {
+SCHEMES: dict[str, dict[str, Any]] = {
     "implicit": {"step": 0.02},
     "equal steps": {"step": 0.05, "integrator": "dop853"},
     "chosen steps": {"tolerance": 1e-7, "output": 0.25},
@@ -48,8 +48,8 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("scheme", WAYS)
-def test_a_card_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_gpu_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     m = pendulum()
     here, there = (
@@ -60,7 +60,7 @@ def test_a_card_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch
             keep=True,
             executor=executor,
             backend="native",
-            **WAYS[scheme],
+            **SCHEMES[scheme],
         )
         for executor in (1, "cuda")
     )
@@ -71,7 +71,7 @@ def test_a_card_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch
 
 
 @needs_compiler
-def test_a_small_card_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_gpu_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(memory=20_000))
     study = pendulum().monte_carlo(
         OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda", backend="native"
@@ -82,13 +82,13 @@ def test_a_small_card_takes_several_launches(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(study.mean, alone.mean, rtol=1e-12, atol=1e-12)
 
 
-def test_without_cupy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_remedy_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(ModelError, match=r"needs cupy, .* pip install 'varimech\[cuda\]'"):
         pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
 
 
-def test_without_a_card_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_gpu_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = fake_cupy()
     module.cuda.runtime.getDeviceCount = lambda: 0
     monkeypatch.setitem(sys.modules, "cupy", module)
@@ -200,9 +200,7 @@ def test_a_bundle_needs_a_folder(tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_a_bundle_for_cards_holds_what_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundle_for_gpus_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     pendulum().export(tmp_path, OBJECTIVES, target="cuda", duration=1.0, step=0.05)
     bundle = Bundle(tmp_path)

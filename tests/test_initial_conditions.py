@@ -184,7 +184,7 @@ def test_near_chooses_the_branch_in_space(side: int) -> None:
 
 
 @pytest.mark.parametrize("side", [1, -1])
-def test_near_tells_what_components_of_a_position_leave_open(side: int) -> None:
+def test_near_determines_what_components_of_a_position_leave_open(side: int) -> None:
     """A point on a rod of length 1 at a given height is to the left or to the right; near says
     where another point of its body is.
     """
@@ -264,7 +264,7 @@ def test_angle_and_displacement_of_one_joint_in_space() -> None:
     assert first(run.displacement_rate("O")) == pytest.approx(0.5, abs=1e-10)
 
 
-def test_rates_of_measures_between_moving_bodies_are_derivatives_of_the_measures() -> None:
+def test_rates_of_outputs_between_moving_bodies_are_their_derivatives() -> None:
     m = vm.Mechanism("sleeve on an arm", gravity=(0, 0, -9.81))
     m.ground_point("O", (0, 0, 0))
     m.body("arm", mass=1, inertia=(0.2, 0.3, 0.4), points={"O": (0, 0, 0), "C": (1, 0.2, 0.1)})
@@ -310,7 +310,7 @@ def test_values_for_a_run_may_assemble_what_nominal_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize(("make", "dofs"), [(four_bar, 1), (slider_crank, 1), (spatial_loop, 1)])
-def test_freedoms(make: Callable[[], vm.Mechanism], dofs: int) -> None:
+def test_degrees_of_freedom(make: Callable[[], vm.Mechanism], dofs: int) -> None:
     m = make()
     m.start(angle={"A": ANGLE})
     assert m.dofs == dofs
@@ -667,7 +667,7 @@ def slider_in_the_plane() -> vm.Mechanism:
 
 
 def driven_in_the_plane() -> vm.Mechanism:
-    """A driver that fixes the angle, its speed and its acceleration; a second freedom held by a
+    """A driver that fixes the angle, its speed and its acceleration; a second degree of freedom held by a
     position and a distance.
     """
     m = vm.Mechanism("driven", gravity=(0, -9.81))
@@ -839,7 +839,7 @@ def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
     )
 
 
-def test_lengths_beyond_all_numbers_are_told() -> None:
+def test_lengths_beyond_all_numbers_are_refused() -> None:
     m = vm.Mechanism("huge", gravity=(0, 0, -9.81))
     m.ground_point("A", (0, 0, 0))
     m.ground_point("C", (0, 0, 1))

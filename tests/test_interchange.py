@@ -141,7 +141,7 @@ def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
         equations.to_c(tmp_path, "4x")
 
 
-def test_measures_of_equations_are_checked() -> None:
+def test_outputs_of_equations_are_checked() -> None:
     m = four_bar()
     with pytest.raises(
         vm.ModelError, match="measure 'reaction' depends on accelerations or reactions"

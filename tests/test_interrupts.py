@@ -32,7 +32,7 @@ from varimech.uncertainty import study_run
 from varimech.uncertainty.accumulator import Accumulator
 
 FINAL = {"x": vm.final(x_of, unit="m"), "distance": vm.integral(lambda s: x_of(s) ** 2)}
-WAYS: list[dict[str, Any]] = [
+SCHEMES: list[dict[str, Any]] = [
     {"duration": 0.5, "step": 1e-3},
     {"duration": 0.5, "step": 1e-3, "every": 7},
     {"duration": 10.0, "tolerance": 1e-8},
@@ -99,7 +99,7 @@ def on_the_way(backend: str, hooked: Callable[..., None]) -> None:
         hooked(interpreted._Run, "_keep", 200)
 
 
-@pytest.mark.parametrize("options", WAYS, ids=["equal", "every", "chosen"])
+@pytest.mark.parametrize("options", SCHEMES, ids=["equal", "every", "chosen"])
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
 def test_a_run_keeps_its_first_rows(
     mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, options: dict[str, Any]
@@ -127,7 +127,7 @@ def test_a_run_keeps_its_first_rows(
     np.testing.assert_array_equal(go().live.trajectory.states, whole.live.trajectory.states)
 
 
-@pytest.mark.parametrize("options", WAYS[1:], ids=["every", "chosen"])
+@pytest.mark.parametrize("options", SCHEMES[1:], ids=["every", "chosen"])
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
 def test_a_gradient_is_that_of_the_motion_up_to_then(
     mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, options: dict[str, Any]
@@ -504,9 +504,11 @@ OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = 
 }
 
 
-@pytest.mark.parametrize("verb", OTHERS)
-def test_other_verbs_stop(mechanism: vm.Mechanism, hooked: Callable[..., None], verb: str) -> None:
-    go, where = OTHERS[verb]
+@pytest.mark.parametrize("analysis", OTHERS)
+def test_other_analyses_stop(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], analysis: str
+) -> None:
+    go, where = OTHERS[analysis]
     hooked(*where)
     plainly(lambda: go(mechanism))
     hooked()
@@ -604,7 +606,7 @@ def test_threads_do_not_touch_signals() -> None:
 # measures of what was computed
 
 
-def test_measures_of_long_runs_stop_between_slices(
+def test_outputs_of_long_runs_stop_between_slices(
     mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = mechanism.simulate(0.5, step=1e-3, backend="interpreted")

@@ -76,7 +76,7 @@ def four_bar(dimension: int) -> vm.Mechanism:
 
 
 def test_a_four_bar_is_the_same_in_plane_and_space() -> None:
-    """Three bodies with four hinges: in space 18 − 20 = −2 freedoms are counted, three equations
+    """Three bodies with four hinges: in space 18 − 20 = −2 DOF are counted, three equations
     too many, and it moves.
     """
     flat, deep = four_bar(2), four_bar(3)

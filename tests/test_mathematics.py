@@ -85,7 +85,7 @@ def test_vectors_may_be_lists_of_parameters_and_numbers() -> None:
         (lambda: vm.rotation(None, (1, 2)), r"rotation: axis = None, angle = \(1, 2\)"),
     ],
 )
-def test_what_cannot_be_computed_is_told(call: Callable[[], Any], words: str) -> None:
+def test_what_cannot_be_computed_is_refused(call: Callable[[], Any], words: str) -> None:
     with pytest.raises(vm.ModelError, match=words):
         call()
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_computed_is_told(call: Callable[[], Any], words: str) ->
         ),
     ],
 )
-def test_what_objectives_do_with_symbols_in_vain_is_told(
+def test_what_objectives_do_with_symbols_in_vain_is_refused(
     function: Callable[[vm.State], Any], words: str
 ) -> None:
     m, _ = pendulum()

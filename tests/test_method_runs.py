@@ -383,7 +383,7 @@ def test_derivatives_to_a_tolerance_are_those_of_the_steps_taken(formulation: st
     )
 
 
-def test_a_run_tells_its_steps(tmp_path: Path) -> None:
+def test_a_run_reports_its_steps(tmp_path: Path) -> None:
     run = four_bar().simulate(0.5, tolerance=1e-6, output=0.25)
     assert run.step_ends is not None
     lengths = np.diff(run.step_ends)

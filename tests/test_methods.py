@@ -51,7 +51,7 @@ NAN, INF = math.nan, math.inf
         ({"integrator": "dopri5", "step": 1e-2}, "index1", "dopri5"),
     ],
 )
-def test_what_is_chosen_where_little_is_said(
+def test_what_is_chosen_where_few_options_are_given(
     options: dict[str, Any], formulation: str, integrator: str
 ) -> None:
     method, schedule = choose(1.0, **options)

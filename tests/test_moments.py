@@ -306,7 +306,7 @@ def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
     assert "up to t = 0.1 s only" in repr(late)
 
 
-def test_many_parameters_are_told_together() -> None:
+def test_many_parameters_are_shown_together() -> None:
     m = linear_oscillator()
     distributions: dict[str, Any] = {"F": None, "x0": None}
     for k in range(12):
@@ -322,7 +322,7 @@ def test_many_parameters_are_told_together() -> None:
     assert "p4 " not in text
 
 
-def test_the_page_tells_the_truth(
+def test_the_page_prints_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -357,7 +357,7 @@ def test_refuses(changes: dict[str, Any], says: str) -> None:
         linear_oscillator().moments(**given)
 
 
-def test_refuses_spreads_that_leave_the_model() -> None:
+def test_refuses_distributions_that_leave_the_model() -> None:
     """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more
     than CVODES gives.
     """

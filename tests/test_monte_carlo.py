@@ -404,7 +404,7 @@ def test_other_executors_are_refused(executor: Any) -> None:
 # what is told
 
 
-def test_what_is_told(tmp_path: Path) -> None:
+def test_what_is_reported(tmp_path: Path) -> None:
     sample_study = study(samples=256, sampling="sobol")
     assert repr(sample_study).startswith(
         "<Study of 'pendulum': 256 samples (sobol, seed 0), at t = 1 s>"
@@ -440,7 +440,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     assert "1 sample (" in repr(study(samples=1))
 
 
-def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_shows_the_running_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[tuple[float, str]] = []
 
     @contextmanager

@@ -207,7 +207,7 @@ def sliding() -> vm.Run:
     return m.sensitivity(duration=0.1, step=0.01).run
 
 
-def test_curves_of_derivatives_tell_parameters_and_units(sliding: vm.Run) -> None:
+def test_curves_of_derivatives_show_parameters_and_units(sliding: vm.Run) -> None:
     (one,), (several,) = (
         sliding.panels(displacement="guide", wrt=wrt) for wrt in (["L"], ["L", "k"])
     )

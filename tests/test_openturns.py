@@ -103,7 +103,7 @@ def test_derivatives_are_those_of_differences(swing: vm.GlobalStudy) -> None:
     assert np.array(f(points)) == pytest.approx(np.array([f(p) for p in points]), rel=1e-9)
 
 
-def test_distributions_are_those_of_the_spreads() -> None:
+def test_distributions_are_those_of_the_parameters() -> None:
     given = {
         "F": stats.lognorm(0.3, scale=2.0),
         "G": stats.uniform(-1, 3),
@@ -339,7 +339,7 @@ def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
         study.chaos(runs=8)
 
 
-def test_limits_out_of_reach_are_said_to_be(curved: vm.GlobalStudy) -> None:
+def test_limits_out_of_reach_are_reported(curved: vm.GlobalStudy) -> None:
     with pytest.raises(
         vm.VarimechError, match=r"positive ≤ 0: no design point was found .* monte_carlo"
     ):

@@ -323,7 +323,7 @@ def test_many_starts_find_the_deeper_of_two_minima(m: vm.Mechanism) -> None:
 
 
 @pytest.mark.parametrize("starts", [1, 2])
-def test_progress_tells_start_iteration_and_objective(
+def test_progress_shows_start_iteration_and_objective(
     m: vm.Mechanism, starts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports: list[tuple[float, str]] = []
@@ -435,7 +435,7 @@ def test_exact_second_derivatives_are_used(solver: str) -> None:
         assert best.iterations < plain.iterations and plain.x == pytest.approx(best.x, abs=1e-6)
 
 
-def test_what_an_optimum_tells(m: vm.Mechanism) -> None:
+def test_what_an_optimum_reports(m: vm.Mechanism) -> None:
     o = m.optimize(
         {"swing": vm.integral(lambda s: x_of(s) ** 2, unit="m²·s")},
         ["k", "c"],
@@ -487,7 +487,7 @@ def test_certificates_of_optima(m: vm.Mechanism) -> None:
     )
 
 
-def test_a_search_that_looks_for_feasible_designs_begins_where_it_was_told(
+def test_a_search_for_feasible_designs_begins_at_the_given_point(
     m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from varimech.optimization import attempt as module

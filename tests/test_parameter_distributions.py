@@ -35,7 +35,7 @@ def test_a_tolerance_is_three_standard_deviations() -> None:
     assert stats.norm.cdf(3) - stats.norm.cdf(-3) == pytest.approx(0.9973, abs=1e-5)
 
 
-def test_given_spreads_replace_carried_ones() -> None:
+def test_given_distributions_replace_those_of_parameters() -> None:
     s = spreads({"a": stats.norm(1.5, 0.2), "b": stats.uniform(1, 2)})
     assert s.mean == pytest.approx([1.5, 2.0]) and s.sigma == pytest.approx([0.2, 2 / np.sqrt(12)])
     assert not s.normal and s.independent
@@ -69,7 +69,7 @@ def test_covariance_of_correlated_lognormals_is_known() -> None:
     assert s.covariance[0, 1] == pytest.approx(exact, rel=1e-12)
 
 
-def test_values_have_the_covariance_that_is_told() -> None:
+def test_values_have_the_reported_covariance() -> None:
     s = spreads(
         {"b": stats.gamma(2.0), "c": stats.uniform(4, 2)}, {("a", "b"): 0.5, ("b", "c"): 0.4}
     )

@@ -1,4 +1,4 @@
-"""Random mechanisms by random roads; `tools/harden/harden.py` takes thousands of them."""
+"""Random mechanisms by random derivative methods; `tools/harden/harden.py` takes thousands of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TOO_STIFF = Recipe(
 )
 @given(recipe=recipes(2))
 @example(recipe=TOO_STIFF)
-def test_roads_agree_or_are_refused_by_name(recipe: Recipe) -> None:
+def test_derivative_methods_agree_or_are_refused_by_name(recipe: Recipe) -> None:
     _, outcomes = check(recipe)
     assert [o for o in outcomes if o.verdict == "fault"] == []
 
@@ -84,7 +84,7 @@ def saying(word: str) -> Recipe:
 
 
 @pytest.mark.parametrize("word", sorted(words()))
-def test_every_word_is_said(word: str) -> None:
+def test_every_element_method_is_drawn(word: str) -> None:
     drawn = {
         *BODIES,
         CLAMP,

@@ -211,7 +211,7 @@ def everything() -> vm.Mechanism:
 
 
 def driven() -> vm.Mechanism:
-    """One driver of each kind, and one freedom left."""
+    """One driver of each kind, and one degree of freedom left."""
     m = vm.Mechanism("driven", gravity=(0, -9.81))
     A, ω = m.parameter("A", 0.3), m.parameter("ω", 3.0)
     m.ground_point("O", (0, 0))
@@ -594,12 +594,12 @@ def test_entries_that_happen_to_be_zero_cost_no_digits(
 # the start
 
 
-def test_freedoms_of_a_long_chain() -> None:
+def test_degrees_of_freedom_of_a_long_chain() -> None:
     assert chain(lengths(200)).dofs == 200
 
 
 @pytest.mark.parametrize("n", [3, 40])
-def test_a_start_that_says_too_little(n: int) -> None:
+def test_initial_conditions_that_are_incomplete(n: int) -> None:
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != n // 2})
     given = rf"given: angle of 'b0', .*angle of 'b{n - 1}'"
@@ -610,7 +610,7 @@ def test_a_start_that_says_too_little(n: int) -> None:
         m.simulate(0.01)
 
 
-def test_a_start_that_says_nothing_is_told_three_coordinates_to_begin_with() -> None:
+def test_without_initial_conditions_three_coordinates_are_suggested() -> None:
     m = chain(lengths(6))
     m.start()
     with pytest.raises(
@@ -621,7 +621,7 @@ def test_a_start_that_says_nothing_is_told_three_coordinates_to_begin_with() -> 
 
 
 @pytest.mark.parametrize("n", [3, 40])
-def test_a_start_that_says_the_same_twice(n: int) -> None:
+def test_initial_conditions_that_are_redundant(n: int) -> None:
     """The first joint turns as the first bar does, and nothing is said of the second bar."""
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != 1} | {"P0": 0.0})

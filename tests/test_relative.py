@@ -221,14 +221,14 @@ def test_motions_are_those_of_natural_coordinates(make: Make, coordinates: str) 
 # methods
 
 
-WAYS = [(f, i) for f, formulation in FORMULATIONS.items() for i in integrators_of(formulation)]
+SCHEMES = [(f, i) for f, formulation in FORMULATIONS.items() for i in integrators_of(formulation)]
 ERRORS = {"newmark": 3e-4, "trapezoidal": 3e-5, "hht": 3e-5, "generalised-alpha": 3e-5}
 """Of positions at steps of 2 ms, relative to the largest, by the order of the integrator; 1e-8 for
 all others. Measured: half of it.
 """
 
 
-@pytest.mark.parametrize(("formulation", "integrator"), WAYS)
+@pytest.mark.parametrize(("formulation", "integrator"), SCHEMES)
 @pytest.mark.parametrize(
     ("make", "coordinates"),
     [(five_bar.mechanism, "rtdyn0"), (tree, "rtdyn1")],

@@ -134,7 +134,9 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
 
 
 @each
-def test_bodies_that_are_all_welded_to_the_ground_have_no_freedom(coordinates: str) -> None:
+def test_bodies_that_are_all_welded_to_the_ground_have_no_degree_of_freedom(
+    coordinates: str,
+) -> None:
     m = vm.Mechanism("post", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("post", "O", "top", length=1, mass=1)
@@ -216,7 +218,7 @@ def test_composite_sensitivities_take_mechanisms_without_constraints(coordinates
 @each
 def test_composite_sensitivities_are_those_of_long_steps(coordinates: str) -> None:
     """Inside of a step Euler parameters leave unit length, where forces of inertia have several
-    forms: both roads take the same.
+    forms: both methods take the same.
     """
     m = vm.Mechanism("top", gravity=(0, 0, -9.81))
     L = m.parameter("L", 1.0)

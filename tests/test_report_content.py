@@ -106,7 +106,7 @@ def _numbers(text: str, kind: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
 
-def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
+def test_the_contribution_of_a_parameter_is_what_it_would_make_alone() -> None:
     m = slider_crank()
     computed = Content(m.moments(TRAVEL, order=1, **how())).curves(
         "standard deviation of travel by each parameter alone"
@@ -133,7 +133,7 @@ def test_gravity_points_down(gravity: float, up: list[int]) -> None:
     assert Content(pendulum((0, 0, 0), gravity=gravity).simulate(**how(0.1))).animation["up"] == up
 
 
-def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(
+def test_what_turns_too_far_between_stored_times_is_reported_and_not_made_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     m = pendulum(gravity=0.0)
@@ -298,7 +298,7 @@ def test_constraints_hold_by_the_size_of_the_mechanism(scale: float) -> None:
     assert Content(run).chips[f"constraint error {printed(1e-5 * scale, 1)} m"] == "bad"
 
 
-def test_measures_are_those_that_change_most_of_however_many() -> None:
+def test_outputs_are_those_that_change_most() -> None:
     m = vm.Mechanism("chain", gravity=(0, -9.81))
     m.ground_point("p0", (0, 0))
     for k in range(20):

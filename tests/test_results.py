@@ -222,7 +222,7 @@ def test_rotation_in_the_plane(planar: vm.Run, loaded: vm.Run) -> None:
 # values
 
 
-def test_measures_of_a_driven_rod(rotor: vm.Gradient) -> None:
+def test_outputs_of_a_driven_rod(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     e, n = turning(t)
     weight = np.array([0, -M * G])
@@ -391,7 +391,7 @@ def test_wrt_needs_a_differentiated_run(plain: vm.Run) -> None:
 # custom measures
 
 
-def test_custom_measures(rotor: vm.Gradient) -> None:
+def test_custom_outputs(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     e, n = turning(t)
     power = run.measure(
@@ -417,7 +417,7 @@ def test_custom_measures(rotor: vm.Gradient) -> None:
     assert run.measure('M*velocity("rod.com")').values == pytest.approx(momentum.values, rel=1e-12)
 
 
-def test_custom_measures_of_any_size(plain: vm.Run) -> None:
+def test_custom_outputs_of_any_size(plain: vm.Run) -> None:
     four = plain.measure(lambda s: [s.time, 1.0, 2.0, 3 * s.time])
     assert (four.dims, four.shape) == (("time", "component"), (11, 4))
     assert four.values == pytest.approx(
@@ -431,7 +431,7 @@ def test_custom_measures_of_any_size(plain: vm.Run) -> None:
     )  # column by column
 
 
-def test_derivatives_of_custom_measures(rotor: vm.Gradient) -> None:
+def test_derivatives_of_custom_outputs(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     power = run.measure(
         lambda s: s.effort("motor") * s.angular_velocity("rod"),
@@ -465,7 +465,7 @@ def test_derivatives_of_custom_measures(rotor: vm.Gradient) -> None:
         ),
     ],
 )
-def test_custom_measures_that_make_no_sense(function: Any, words: str, plain: vm.Run) -> None:
+def test_custom_outputs_that_make_no_sense(function: Any, words: str, plain: vm.Run) -> None:
     with pytest.raises(vm.ModelError) as caught:
         plain.measure(function, name="odd")
     assert words in str(caught.value)
@@ -475,7 +475,7 @@ def test_custom_measures_that_make_no_sense(function: Any, words: str, plain: vm
 
 
 @pytest.mark.parametrize("which", ["planar", "spatial", "flexible"])
-def test_a_saved_run_holds_every_measure(
+def test_a_saved_run_has_every_output(
     which: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     live: vm.Run = request.getfixturevalue(which)
@@ -560,7 +560,7 @@ def test_what_a_saved_run_cannot_do(plain: vm.Run, loaded: vm.Run, tmp_path: Pat
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # of h5netcdf, which closes what did not open
 @pytest.mark.parametrize("of", [b'"mechanism"', b"_Netcdf4Dimid", b"REFERENCE_LIST"])
-def test_a_damaged_file_is_told(of: bytes, plain: vm.Run, tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(of: bytes, plain: vm.Run, tmp_path: Path) -> None:
     """In what Varimech says of the run, and in what HDF5 says of its variables."""
     path = plain.save(tmp_path / "run.nc")
     whole = path.read_bytes()
@@ -593,7 +593,7 @@ def test_the_file_is_plain_netcdf(planar: vm.Run, tmp_path: Path) -> None:
     )
 
 
-def test_table_of_all_measures(rotor: vm.Gradient, plain: vm.Run) -> None:
+def test_table_of_all_outputs(rotor: vm.Gradient, plain: vm.Run) -> None:
     table = rotor.run.to_dataframe()
     assert table.index.name == "time"
     assert table.index.to_numpy() == pytest.approx(rotor.run.time, rel=0)
@@ -761,7 +761,7 @@ def test_text_of_a_run_and_of_a_mechanism(plain: vm.Run) -> None:
     assert repr(driven_rod().parameters["L"]) == "Parameter('L', 0.8, unit='m')"
 
 
-def test_what_a_run_tells_about_itself() -> None:
+def test_what_a_run_reports_about_itself() -> None:
     info = driven_rod().simulate(0.1, step=0.01, parameters={"L": 0.9}).info
     assert (info["mechanism"], info["steps"], info["step"]) == ("rotor", 10, 0.01)
     assert info["parameters"] == {"L": 0.9, "M": M, "W": W}

@@ -167,7 +167,7 @@ def test_another_study_does_not_go_on_from_there(
         study(**{**request, **change})
 
 
-def test_neither_do_other_objectives_nor_spreads(tmp_path: Path) -> None:
+def test_neither_do_other_objectives_nor_distributions(tmp_path: Path) -> None:
     def go(objectives: Any, spread: float, **options: Any) -> None:
         settings = {**SETTINGS, "samples": 1, "checkpoint": tmp_path, **options}
         mechanism().monte_carlo(objectives, {"L": vm.Tolerance(spread)}, **settings)

@@ -334,7 +334,7 @@ def test_products(scheme: str) -> None:
         four_bar().hessian_product(NAMED, {"lenght": 1.0}, **options)
 
 
-def test_measures_over_time() -> None:
+def test_outputs_over_time() -> None:
     """Against differences of first derivatives over time, and against the objective at the end."""
     H, m = hessian("forward"), four_bar()
     computed = H.measure(lambda s: s.position("C"))
@@ -416,7 +416,7 @@ def test_runs_side_by_side_do_not_disturb_each_other() -> None:
         np.testing.assert_array_equal(alone, whole.curvatures[:, k])
 
 
-def test_time_is_told_in_parts_of_what_it_took() -> None:
+def test_time_is_reported_in_parts() -> None:
     began = time.perf_counter()
     stated = four_bar().hessian(NAMED, duration=0.02, step=0.01, backend="interpreted").seconds
     assert min(stated.values()) > 0 and sum(stated.values()) <= time.perf_counter() - began

@@ -52,7 +52,7 @@ def together(work: list[Callable[[], Any]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_all_verbs_at_once_on_one_mechanism_that_is_not_built_yet(backend: str) -> None:
+def test_all_analyses_at_once_on_one_mechanism_that_is_not_built_yet(backend: str) -> None:
     names = [*WORK] * 2 if backend == "interpreted" else ["simulate", "adjoint", "others"] * 2
     alone = {name: WORK[name](oscillator(), backend) for name in names}
     m = oscillator()

@@ -51,7 +51,7 @@ def solved_alone(rates: Callable[[float, Array], Any], start: list[float], times
     return np.asarray(solution.y)
 
 
-# motions on other roads
+# motions by other methods
 
 
 def five_bar_paths(times: Array) -> Paths:
@@ -148,7 +148,7 @@ def four_bar_paths(times: Array) -> Paths:
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism, and places of its points by another road at equally spaced times."""
+    """A mechanism, and places of its points by another method at equally spaced times."""
 
     build: Callable[[], vm.Mechanism]
     duration: float

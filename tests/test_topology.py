@@ -421,7 +421,7 @@ def test_command_writes_a_picture(tmp_path: Path) -> None:
     ("arguments", "words"),
     [(["five-bra"], "did you mean 'five-bar'"), (["five-bar", "--cut", "Q"], "no joint to cut")],
 )
-def test_command_says_what_is_wrong(arguments: list[str], words: str) -> None:
+def test_command_reports_what_is_wrong(arguments: list[str], words: str) -> None:
     result = CliRunner().invoke(app, ["topology", *arguments])
     assert result.exit_code != 0
     assert words in str(result.exception)

@@ -68,7 +68,7 @@ def double_pendulum() -> vm.Mechanism:
     return m
 
 
-def test_a_double_pendulum_is_that_of_the_words() -> None:
+def test_a_double_pendulum_is_that_of_the_element_methods() -> None:
     first, second, rate = 1.0, 0.5, 1.0
     imported = vm.Mechanism.from_urdf(
         FILES / "double_pendulum.urdf",
@@ -511,7 +511,7 @@ def test_speeds_of_joints_that_a_loop_moves_are_refused() -> None:
         vm.Mechanism.from_urdf(FILES / "four_bar.urdf", positions={"A": 1.0}, speeds={"B": 1.0})
 
 
-def test_without_the_parser_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_parser_the_remedy_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:

@@ -64,7 +64,7 @@ OPTIONS = {
         (Message("{}", Written("spread=…", "tolerance: …")), "spread=…", *2 * ["tolerance: …"]),
     ],
 )
-def test_remedies_are_in_the_words_of_the_caller(
+def test_remedies_use_the_interface_of_the_caller(
     message: Message, python: str, command: str, file: str
 ) -> None:
     assert str(message) == python

@@ -39,7 +39,7 @@ MADE_BY_USERS = {
     "Stabilised",
     "Tolerance",
 }
-"""Classes that are called by their names; of all others, words and verbs make the objects."""
+"""Classes that are called by their names; all others are made by element methods and analyses."""
 
 
 OPTIONS = (RunOptions, ProblemOptions, StudyOptions, DesignOptions, SearchOptions, FitOptions)

@@ -43,7 +43,7 @@ def run_page(page: Path) -> dict[str, Any]:
     return namespace
 
 
-def run_told(page: Path, capture: Any) -> list[tuple[str, str]]:
+def run_and_capture(page: Path, capture: Any) -> list[tuple[str, str]]:
     """(told, printed) for each block of text that follows one of code."""
     namespace: dict[str, Any] = {"__name__": page.stem}
     pairs: list[tuple[str, str]] = []

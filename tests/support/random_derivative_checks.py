@@ -1,7 +1,7 @@
-"""Random mechanisms by different roads: each gives the same, or is refused by name; never a crash,
+"""Random mechanisms by different derivative methods: each gives the same, or is refused by name; never a crash,
 never a silent NaN.
 
-Each is run twice: by index 1 and two steps of order 8 in some coordinates, and by another road.
+Each is run twice: by index 1 and two steps of order 8 in some coordinates, and by another method.
 Where that takes the same steps of the same scheme, differences are rounding; where it is of high
 order, two long steps have to do, and a tight tolerance takes a second look at what they leave;
 where it is of low order, errors may be what halving the steps changes.
@@ -28,7 +28,7 @@ from varimech.schemes import FORMULATIONS, INTEGRATORS, integrators_of
 Array = np.ndarray
 TOLERANCE = 1e-8
 AGREE = 1e-6
-"""Largest difference of roads of high order, relative to the largest number of a kind."""
+"""Largest difference of methods of high order, relative to the largest number of a kind."""
 TIGHT = 1e-11
 """Tolerance for a second look, by which what is right comes closer."""
 CLOSER = 0.3
@@ -87,7 +87,7 @@ BASE = DerivativeCheck()
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a road: "agreement", "refusal" (with its message) or "fault" (with what is
+    """Outcome of a method: "agreement", "refusal" (with its message) or "fault" (with what is
     wrong).
     """
 
@@ -103,7 +103,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Found:
+class Results:
     """Numbers of a run: by kind, at its start and end; objectives and their derivatives, each times
     its parameter.
     """
@@ -118,7 +118,11 @@ class Fault(Exception):
 
 
 def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Outcome]]:
-    """A mechanism by two roads: the words that it is written with, and what came of each road."""
+    """Run a mechanism by two methods.
+
+    Returns:
+        The element methods it is built with, and the outcome of each derivative method.
+    """
     try:
         built = build(recipe)
     except vm.VarimechError as error:
@@ -129,7 +133,7 @@ def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Ou
 
 
 class Comparison:
-    """One mechanism by several roads."""
+    """One mechanism by several methods."""
 
     def __init__(self, built: Built, recipe: Recipe, *, compiled: bool):
         self.built = built
@@ -144,16 +148,16 @@ class Comparison:
         self.compiled = compiled and small
 
     def outcomes(self) -> Iterator[Outcome]:
-        base: list[Found] = []
+        base: list[Results] = []
         yield self._outcome(self.base, lambda: base.append(self._base()))
         if not base:
             return
-        derivative_check = self._other_road()
+        derivative_check = self._other_check()
         same = replace(derivative_check, backend="interpreted", derivatives="direct") == self.base
         compare = self._same_steps if same else self._compared
         yield self._outcome(derivative_check, lambda: compare(derivative_check, base[0]))
 
-    def _other_road(self) -> DerivativeCheck:
+    def _other_check(self) -> DerivativeCheck:
         scheme = str(self.rng.choice(DERIVATIVES, p=[0.2, 0.65, 0.05, 0.05, 0.05]))
         if self.compiled:
             return replace(
@@ -180,8 +184,8 @@ class Comparison:
 
     # runs
 
-    def _run(self, derivative_check: DerivativeCheck, **arguments: Any) -> Found:
-        """One run by a road."""
+    def _run(self, derivative_check: DerivativeCheck, **arguments: Any) -> Results:
+        """One run by a method."""
         b = self.built
         m, duration = b.mechanism, b.duration
         coordinates: Any = (
@@ -199,7 +203,7 @@ class Comparison:
             arguments["output"] = duration
         if not m.parameters:
             run = m.simulate(duration, progress=False, **options, **arguments)
-            computed = Found(self._measures(run), np.zeros(0), np.zeros((0, 0)))
+            computed = Results(self._measures(run), np.zeros(0), np.zeros((0, 0)))
             return self._finite(computed)
         g = m.sensitivity(
             b.objectives,
@@ -211,10 +215,10 @@ class Comparison:
         )
         sizes = np.array([abs(p.value) if p.value else 1.0 for p in m.parameters.values()])
         return self._finite(
-            Found(self._measures(g.run), np.array(g.values), np.array(g.gradient) * sizes)
+            Results(self._measures(g.run), np.array(g.values), np.array(g.gradient) * sizes)
         )
 
-    def _finite(self, computed: Found) -> Found:
+    def _finite(self, computed: Results) -> Results:
         for name, values in {
             **computed.measures,
             "objectives": computed.objectives,
@@ -250,7 +254,7 @@ class Comparison:
 
     # comparisons
 
-    def _base(self) -> Found:
+    def _base(self) -> Results:
         b = self.built
         if (
             b.dofs is not None
@@ -271,7 +275,7 @@ class Comparison:
             raise Fault(f"starts elsewhere, by {apart:.2g} m")
         return computed
 
-    def _same_steps(self, derivative_check: DerivativeCheck, base: Found) -> None:
+    def _same_steps(self, derivative_check: DerivativeCheck, base: Results) -> None:
         computed = self._run(derivative_check, step=self._step)
         accuracy = (
             1e-4
@@ -300,7 +304,7 @@ class Comparison:
         if differs > accuracy:
             raise Fault(f"{name} differs by {differs:.2g} with the same steps")
 
-    def _compared(self, derivative_check: DerivativeCheck, base: Found) -> None:
+    def _compared(self, derivative_check: DerivativeCheck, base: Results) -> None:
         if derivative_check.integrator in CHOSEN and derivative_check.formulation != "penalty":
             computed = self._run(
                 derivative_check,
@@ -324,7 +328,7 @@ class Comparison:
         else:
             self._halving(derivative_check, base)
 
-    def _halving(self, derivative_check: DerivativeCheck, base: Found) -> None:
+    def _halving(self, derivative_check: DerivativeCheck, base: Results) -> None:
         """Errors are not larger than what halving changes; a second look is taken with steps that
         are short for fast motions too.
         """
@@ -334,7 +338,7 @@ class Comparison:
         if fault is not None:
             raise Fault(fault)
 
-    def _off(self, derivative_check: DerivativeCheck, exact: Found, shorter: int) -> str | None:
+    def _off(self, derivative_check: DerivativeCheck, exact: Results, shorter: int) -> str | None:
         """What is off by more than halving changes."""
         steps: list[dict[str, Any]] = [
             {"step": self._step / shorter},
@@ -355,7 +359,7 @@ class Comparison:
                 )
         return None
 
-    def _worst(self, computed: Found, base: Found) -> tuple[float, str]:
+    def _worst(self, computed: Results, base: Results) -> tuple[float, str]:
         one, other = self._all(computed), self._all(base)
         sizes = self._sizes(base)
         differences = {
@@ -364,7 +368,7 @@ class Comparison:
         name = max(differences, key=lambda n: differences[n])
         return differences[name], name
 
-    def _all(self, computed: Found) -> dict[str, Array]:
+    def _all(self, computed: Results) -> dict[str, Array]:
         names = self.built.objectives if computed.objectives.size else ()
         derivatives = {
             f"derivatives of {name}": row
@@ -385,7 +389,7 @@ class Comparison:
         """Of the mechanism (m)."""
         return max(1e-3, float(max(np.abs(x).max() for x in self.built.places.values())))
 
-    def _sizes(self, base: Found) -> dict[str, float]:
+    def _sizes(self, base: Results) -> dict[str, float]:
         """By what differences are measured: the largest number of a kind, but no less than gravity
         would make of this size and mass.
         """

@@ -2,7 +2,7 @@
 construction.
 
 A body moves with velocities v + ω × x, a twist (v, ω). What a joint holds are rows over the twists
-of all bodies, known here without the program that is tested: they tell freedoms, what says the same
+of all bodies, known here without the program that is tested: they give degrees of freedom, what says the same
 twice, how near to a singular position this is, and which values fix a start.
 """
 

@@ -1,9 +1,9 @@
-"""Measures ensembles on a card and writes gpu_h200.json, which `compare.py ensembles` sets into its
-page. Needs a card, varimech and cupy.
+"""Measures ensembles on a GPU and writes gpu_h200.json, which `compare.py ensembles` sets into its
+page. Needs a GPU, varimech and cupy.
 
     python tools/compare/gpu.py [name of the file]
 
-Kernels are timed alone, with parameter values that are on the card already, the fastest of three;
+Kernels are timed alone, with parameter values that are on the GPU already, the fastest of three;
 studies as whole calls, once compiled. Every kernel is compared with the processor on the first
 samples.
 """
@@ -65,7 +65,7 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
     import cupy
 
     sampler = sampler_of(m, setting, count)
-    card = gpu_for(sampler)
+    gpu = gpu_for(sampler)
     rows = m.data.parameter_set.nominal * (
         1
         + SPREAD
@@ -74,16 +74,16 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
     values = cupy.asarray(rows)
 
     def launch() -> None:
-        card.launch(values)
+        gpu.launch(values)
         cupy.cuda.runtime.deviceSynchronize()
 
     launch()
     seconds = min(timed(launch) for _ in range(REPETITIONS))
-    here, there = (execute(rows[:COMPARED]) for execute in (sampler, lambda x: sampler.by(card, x)))
+    here, there = (execute(rows[:COMPARED]) for execute in (sampler, lambda x: sampler.by(gpu, x)))
     if not (here.done.all() and there.done.all()):
         raise SystemExit(
             f"{method}: runs failed: {(~here.done).sum()} on the processor, {(~there.done).sum()}"
-            " on the card"
+            " on the GPU"
         )
     steps = round(DURATION / setting["step"]) if "step" in setting else None
     return {

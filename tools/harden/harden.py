@@ -1,4 +1,4 @@
-"""Thousands of random mechanisms by random roads: each agrees, or is refused by name.
+"""Thousands of random mechanisms by random derivative methods: each agrees, or is refused by name.
 
     python tools/harden/harden.py --count 5000
 

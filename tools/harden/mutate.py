@@ -5,7 +5,7 @@ notices.
     python tools/harden/mutate.py reach              once: which tests run which lines, and what they cost
     python tools/harden/mutate.py run                one mutant after another; goes on where it was stopped
     python tools/harden/mutate.py run --again        those that survived once more, after tests were added (`reach` them first)
-    python tools/harden/mutate.py table              killed, survived and timed out, by room
+    python tools/harden/mutate.py table              killed, survived and timed out, by package
 
 Mutants are those of cosmic-ray, drawn by seed, some of every file. Each is written into a copy of
 the tree and meets the tests that run its line, cheapest first, until one fails. Tests run in a fork
@@ -390,16 +390,19 @@ def outcomes(results: Path) -> dict[str, dict[str, Any]]:
 
 
 def table(results: Path) -> None:
-    """Print how many there were of each outcome, by room, and who survived."""
+    """Print how many there were of each outcome, by package, and who survived."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     entries = outcomes(results).values()
     for entry in entries:
-        for room in (Path(entry["file"]).relative_to(PACKAGE).parts[0].removesuffix(".py"), "all"):
-            counts[room][entry["outcome"]] += 1
-    print(f"{'room':14}{'mutants':>9}{'killed':>9}{'timeout':>9}{'survived':>9}")
-    for room, count in sorted(counts.items(), key=lambda pair: pair[0] == "all"):
+        for package in (
+            Path(entry["file"]).relative_to(PACKAGE).parts[0].removesuffix(".py"),
+            "all",
+        ):
+            counts[package][entry["outcome"]] += 1
+    print(f"{'package':14}{'mutants':>9}{'killed':>9}{'timeout':>9}{'survived':>9}")
+    for package, count in sorted(counts.items(), key=lambda pair: pair[0] == "all"):
         print(
-            f"{room:14}{count.total():9}{count['killed']:9}{count['timeout']:9}{count['survived']:9}"
+            f"{package:14}{count.total():9}{count['killed']:9}{count['timeout']:9}{count['survived']:9}"
         )
     for entry in entries:
         if entry["outcome"] == "survived":
@@ -410,7 +413,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("verb", choices=["reach", "run", "table"])
+    parser.add_argument("command", choices=["reach", "run", "table"])
     parser.add_argument(
         "tests",
         nargs="*",
@@ -433,10 +436,10 @@ def main() -> None:
     )
     given = parser.parse_intermixed_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    if given.verb == "reach":
+    if given.command == "reach":
         os.chdir(ROOT)
         Reach(given.folder / "reach.json").measure(given.tests, given.longest)
-    elif given.verb == "run":
+    elif given.command == "run":
         run(given)
     else:
         table(given.folder / "results.jsonl")
