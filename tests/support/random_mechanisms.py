@@ -1,4 +1,4 @@
-"""Random mechanisms: a recipe put into words, with a start that fits where its bodies are."""
+"""Random mechanisms built from recipes, with initial conditions that fit the poses of bodies."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Builder:
         self._point(GROUND, "end", self.g.scale * self.rng.uniform(-1, 1, self.recipe.dimension))
         for joint in self.g.joints:
             self._joint(joint)
-        for k, word in enumerate(self.recipe.drivers):
-            self._driver(f"D{k}", word)
+        for k, method in enumerate(self.recipe.drivers):
+            self._driver(f"D{k}", method)
         for k, load in enumerate(self.recipe.loads):
             self._load(f"F{k}", load)
         self._start()
@@ -321,24 +321,24 @@ class Builder:
 
     # drivers and forces
 
-    def _driver(self, name: str, word: str) -> None:
+    def _driver(self, name: str, method: str) -> None:
         """Drive something of the kind that others leave free, if there is any."""
-        candidates = self._driven(word)
+        candidates = self._driven(method)
         for k in self.rng.permutation(len(candidates)):
             what, row, at = candidates[int(k)]
             if self._says(row) > FIXES[0]:
-                motion = self._motion(at, 1.0 if word == "drive_angle" else self.g.scale)
-                getattr(self.m, word)(name, *what, motion)
+                motion = self._motion(at, 1.0 if method == "drive_angle" else self.g.scale)
+                getattr(self.m, method)(name, *what, motion)
                 self.rows = np.vstack([self.rows, row])
                 return
 
-    def _driven(self, word: str) -> list[tuple[tuple[Any, ...], Array, float]]:
+    def _driven(self, method: str) -> list[tuple[tuple[Any, ...], Array, float]]:
         """What a driver could drive: how it is called, its row and its value."""
-        if word == "drive_angle":
+        if method == "drive_angle":
             return [((turn,), row, at) for turn, row, at in self._turns]
-        if word == "drive_displacement":
+        if method == "drive_displacement":
             return [((joint,), row, at) for joint, row, at in self._slides]
-        if word == "drive_distance":
+        if method == "drive_distance":
             return [(pair, row, at) for pair, row, at in self._spans()]
         results: list[tuple[tuple[Any, ...], Array, float]] = []
         for label, body in self._labels:
@@ -374,10 +374,10 @@ class Builder:
         first, second = self._end(acted, rng), self._end(other, rng)
         stiffness = 1e6 if "stiff" in self.recipe.edges else float(np.exp(rng.uniform(1, 6)))
         damping = float(rng.choice([0.0, rng.uniform(0, 3)]))
-        if load.word in ("spring", "damper"):
+        if load.method in ("spring", "damper"):
             if "together" in self.recipe.edges and not {acted, other} & set(self.g.segments):
                 second = self._point(other, name, self.places[first])
-            if load.word == "spring":
+            if load.method == "spring":
                 rest = float(rng.choice([0.0, rng.uniform(0.2, 1.0) * self.g.scale]))
                 self.m.spring(
                     name,
@@ -389,20 +389,20 @@ class Builder:
                 )
             else:
                 self.m.damper(name, first, second, damping=self.number(damping))
-        elif load.word.startswith("torsional"):
+        elif load.method.startswith("torsional"):
             turns = self._turns
             if not turns:
                 return
             turn, _, at = turns[int(rng.integers(len(turns)))]
             k = stiffness * self.g.scale**2
-            if load.word == "torsional_damper":
+            if load.method == "torsional_damper":
                 self.m.torsional_damper(name, turn, damping=self.number(damping * self.g.scale**2))
             else:
                 rest = float(np.clip(at + rng.uniform(-1, 1), -np.pi, np.pi))
                 self.m.torsional_spring(
                     name, turn, stiffness=self.number(k), rest_angle=self.number(rest), damping=0.0
                 )
-        elif load.word == "force":
+        elif load.method == "force":
             self._force(name, first, second, acted, rng)
         else:
             self._torque(name, acted, other, rng)
@@ -476,7 +476,7 @@ class Builder:
             self.m.start(**self.start, speed=self.speeds, near=near)
 
     def _holds(self) -> list[tuple[str, Any, Array, Any]]:
-        """What a start may give: its word, of what, rows and value."""
+        """What a start may give: its kind, of what, rows and value."""
         results: list[tuple[str, Any, Array, Any]] = []
         results += [("angle", name, row[None, :], at) for name, row, at in self._turns]
         results += [("displacement", name, row[None, :], at) for name, row, at in self._slides]
@@ -497,7 +497,7 @@ class Builder:
                 results.append(("orientation", self.names[k], rows, self.g.poses[k].rotation))
         return results
 
-    def _hold(self, word: str, what: Any, rows: Array, at: Any, least: float) -> None:
+    def _hold(self, method: str, what: Any, rows: Array, at: Any, least: float) -> None:
         """Give a value, if it says something new."""
         before = self.rows
         for row in rows:
@@ -508,25 +508,29 @@ class Builder:
         fast = (
             0.0 if "at rest" in self.recipe.edges else 50.0 if "fast" in self.recipe.edges else 2.0
         )
-        unit = 1.0 if word in ("angle", "orientation") else self.g.scale
+        unit = 1.0 if method in ("angle", "orientation") else self.g.scale
         speed = [self.number(unit * fast * float(x)) for x in self.rng.uniform(-1, 1, len(rows))]
-        if word == "orientation":
-            self.start.setdefault(word, {})[what] = at
+        if method == "orientation":
+            self.start.setdefault(method, {})[what] = at
             self.speeds[what] = tuple(speed)
-        elif word == "position":
+        elif method == "position":
             label, k = what
-            place = list(self.start.setdefault(word, {}).get(label, [None] * self.recipe.dimension))
+            place = list(
+                self.start.setdefault(method, {}).get(label, [None] * self.recipe.dimension)
+            )
             rate = list(self.speeds.get(label, [0.0] * self.recipe.dimension))
             place[k], rate[k] = self.number(float(at)), speed[0]
-            self.start[word][label], self.speeds[label] = tuple(place), tuple(rate)
+            self.start[method][label], self.speeds[label] = tuple(place), tuple(rate)
         else:
-            self.start.setdefault(word, {})[what] = self.number(float(at))
+            self.start.setdefault(method, {})[what] = self.number(float(at))
             both = what in self.start.get("angle", {}) and what in self.start.get(
                 "displacement", {}
             )
             if both:
                 earlier = self.speeds[what]
-                self.speeds[what] = (speed[0], earlier) if word == "angle" else (earlier, speed[0])
+                self.speeds[what] = (
+                    (speed[0], earlier) if method == "angle" else (earlier, speed[0])
+                )
             else:
                 self.speeds[what] = speed[0]
 
