@@ -13,8 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from pendulums import pendulum
 from typer.testing import CliRunner
 
 import varimech as vm
-from varimech.backends import compiler, library_cache, runner
+from varimech.backends import background, compiler, library_cache, native, runner
 from varimech.benchmarks import five_bar
 from varimech.cli.app import app
 
@@ -44,9 +46,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     calls: list[Path] = []
     build = compiler._compile
 
-    def counted(command: list[str], source: str, folder: Path) -> None:
+    def counted(command: list[str], source: str, folder: Path, *how: bool) -> None:
         calls.append(folder)
-        build(command, source, folder)
+        build(command, source, folder, *how)
 
     monkeypatch.setattr(compiler, "_compile", counted)
     return calls
@@ -142,7 +144,7 @@ def test_processes_filling_one_cache_at_once_all_get_their_libraries(
 def instantly(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiler that takes no time: libraries of 1 MB each."""
 
-    def compile_nothing(command: list[str], source: str, folder: Path) -> None:
+    def compile_nothing(command: list[str], source: str, folder: Path, *how: bool) -> None:
         (folder / library_cache.LIBRARY).write_bytes(bytes(1_000_000 - 64))
 
     monkeypatch.setattr(compiler, "_compile", compile_nothing)
@@ -243,7 +245,7 @@ def test_without_a_compiler_native_is_refused_with_the_remedy(
 ) -> None:
     hide_compilers(monkeypatch)
     with pytest.raises(
-        vm.VarimechError, match=r"backend 'native' cannot be had: no C compiler found.*ziglang"
+        vm.VarimechError, match=r"backend 'native' is not available: no C compiler found.*ziglang"
     ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
 
@@ -317,12 +319,23 @@ def test_unknown_backend() -> None:
         pendulum().simulate(0.1, backend="nativ")
 
 
-def test_auto_interprets_short_runs_and_compiles_long_ones(compilations: list[Path]) -> None:
+def test_auto_compiles_for_long_runs_in_the_background(
+    compilations: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Event] = []
+
+    def in_background(task: Callable[[], None]) -> Event:
+        begun.append(background.in_background(task))
+        return begun[-1]
+
+    monkeypatch.setattr(native, "in_background", in_background)
     m = pendulum()
     m.simulate(0.01, step=1e-3)
-    assert not compilations
+    assert not begun
     m.simulate(200.0, step=1e-3, every=1000)
-    assert len(compilations) == 1
+    assert len(begun) == 1 and begun[0].wait(60) and len(compilations) == 1
+    m.simulate(200.0, step=1e-3, every=1000)
+    assert len(begun) == len(compilations) == 1
 
 
 @pytest.mark.parametrize("backend", ["native", "interpreted"])

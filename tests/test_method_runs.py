@@ -15,9 +15,8 @@ import pytest
 from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, trajectory
 
 import varimech as vm
-from varimech.backends import compiler, interpreted, runner
-from varimech.backends.native import NativeProgram
-from varimech.backends.trajectory import Trajectory
+from varimech.backends import compiler
+from varimech.backends.native import NativeProgram, machine
 from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.solving.programs import LONG
 
@@ -206,52 +205,38 @@ def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
         np.testing.assert_array_equal(alone.gradient, native.gradient[k])
 
 
-class Impatient:
-    """A number of seconds that has passed after so many questions."""
-
-    def __init__(self, questions: int):
-        self.left = questions
-
-    def __lt__(self, elapsed: float) -> bool:
-        self.left -= 1
-        return self.left < 0
-
-
 @needs_compiler
 @pytest.mark.parametrize("formulation", ["index1", "independent"])
-def test_a_run_that_turns_out_long_is_compiled_on_the_way(
-    formulation: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("method", ["direct", "adjoint"])
+def test_compiled_code_takes_over_in_the_middle_of_a_run(
+    formulation: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
-    monkeypatch.setattr(runner, "SECONDS_PER_INSTRUCTION", 0.0)  # it never shows before
-    ran: list[NativeProgram] = []
-    plain = NativeProgram.run
-
-    def run(self: NativeProgram, *args: Any) -> Trajectory:
-        ran.append(self)
-        return plain(self, *args)
-
-    monkeypatch.setattr(NativeProgram, "run", run)
     options: dict[str, Any] = {
         "duration": 0.5,
         "tolerance": 1e-6,
         "output": 0.05,
         "formulation": formulation,
+        "method": method,
     }
+    advance, libraries = NativeProgram.advance, list[object]()
+
+    def advance_and_build(self: NativeProgram, run: Any, last: int) -> None:
+        done = int(run.record["done"])
+        advance(self, run, min(last, done + 3))  # slices of three steps
+        libraries.append(self.library)
+        self.build()
+
+    monkeypatch.setattr(NativeProgram, "load", lambda self: False)
     four_bar.cache_clear()
-    short = four_bar().sensitivity(OBJECTIVES, **options)
-    assert not ran
-    for name in ("COMPILE_SECONDS_PER_INSTRUCTION", "COMPILE_SECONDS_PER_MAP"):
-        monkeypatch.setattr(runner, name, 0.0)
-    monkeypatch.setattr(runner, "COMPILE_SECONDS", 1e-9)
-    patience = Impatient(5)
-    monkeypatch.setattr(interpreted, "PATIENCE", patience)
+    interpreted = four_bar().sensitivity(OBJECTIVES, backend="interpreted", **options)
+    by_machine = four_bar().sensitivity(OBJECTIVES, **options)
+    monkeypatch.setattr(NativeProgram, "advance", advance_and_build)
     four_bar.cache_clear()
-    long = four_bar().sensitivity(OBJECTIVES, **options)
-    assert len(ran) == 1 and patience.left == -1
-    check_same(long, short)
+    mixed = four_bar().sensitivity(OBJECTIVES, **options)
+    assert len(libraries) > 2 and libraries[0] is machine() and libraries[1] is not machine()
+    check_same(by_machine, interpreted)
+    check_same(mixed, interpreted)
     four_bar.cache_clear()
-    check_same(long, four_bar().sensitivity(OBJECTIVES, backend="native", **options))
 
 
 # runs to a tolerance

@@ -384,7 +384,7 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(
 
         monkeypatch.setattr(StudyRunner, "_add", kill_after_five_chunks)
         there = study(executor=client, **settings)
-        monkeypatch.setattr(Runner, "_compiling_pays", lambda self, steps: False)
+        monkeypatch.setattr(Runner, "_machine_is_ready", lambda self: False)
         few = study(executor=client, samples=3)
         with pytest.raises(vm.ModelError, match="backend='interpreted' runs in this process only"):
             study(executor=client, backend="interpreted", samples=3)

@@ -23,10 +23,10 @@ static void vm_gain(double *target, double factor, const double *x, long long co
    unknowns and multipliers of an iterated chain. */
 static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, const double *solved, const double *const *settings, int count,
                     const double *costate, double *pulled) {
-  const int linear = vm_generated(chain + VM_LINEARISE);
+  const int linear = !vm_is_plan(r, chain + VM_LINEARISE);
   const double **arg = m->scratch.arg;
   *arg++ = state;
-  if (vm_iterated(chain / VM_PER_CHAIN)) { *arg++ = solved; *arg++ = solved + r->unknowns; }
+  if (vm_iterated(r, chain)) { *arg++ = solved; *arg++ = solved + r->unknowns; }
   if (!linear) *arg++ = costate;
   memcpy(arg, settings, (size_t)count * sizeof(double *));
   if (linear) {
@@ -41,7 +41,7 @@ static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, 
 
 /* Add the weighted contribution of integrands, or of final terms, at a state to costate and gradient. */
 static void vm_pull_objectives(int function, vm_run *r, vm_workspace *m, double time, const double *state, double weight, double *costate) {
-  if (!vm_generated(function)) return;
+  if (vm_is_plan(r, function)) return;
   m->scratch.arg[0] = state; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time;
   m->scratch.res[0] = m->pulled; m->scratch.res[1] = m->contribution;
   vm_call(function, r, m);

@@ -1,6 +1,7 @@
 /* Data of a run, calls of generated functions, and execution of chains. This source is the same for every program.
 
-   It is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels of plans, listed in vm_maps. */
+   It is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels of plans, listed in vm_maps;
+   or, where all of these are data, by bytecode.c and plan.c. */
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly or rates */
@@ -82,9 +83,33 @@ static int vm_finite(const double *x, long long n) {
   return sum == 0;
 }
 
+/* whether a function is bytecode; some of a large program are, and all of the machine's that are no plans */
+static int vm_interpreted(const vm_run *r, int function) {
+#ifdef VM_BYTECODE
+  return r->plans[function].bytecode != 0;
+#else
+  return 0;
+#endif
+}
+
+static int vm_generated(int function) { return VM_GENERATED >> function & 1; }
+
+static int vm_is_plan(const vm_run *r, int function) { return !vm_generated(function) && !vm_interpreted(r, function); }
+
+static int vm_iterated(const vm_run *r, int chain) {
+#ifdef VM_ITERATED
+  return VM_ITERATED >> chain / VM_PER_CHAIN & 1;
+#else
+  return vm_interpreted(r, chain + VM_ITERATE) || r->plans[chain + VM_ITERATE].code;
+#endif
+}
+
 static void vm_call(int function, const vm_run *r, vm_workspace *m) {
-  vm_scratch *b = &m->scratch;
+  const vm_scratch *b = &m->scratch;
   if (vm_generated(function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
+#ifdef VM_BYTECODE
+  else if (vm_interpreted(r, function)) vm_interpret(r->plans[function].bytecode, b->arg, b->res, b->rw);
+#endif
   else vm_execute(r->plans + function, vm_maps, b, m->workspace);
 }
 
@@ -92,7 +117,7 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
 static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, const double *S, const double *const *settings, int count,
                     double *result, double *S_result) {
   const size_t bytes = (size_t)count * sizeof(double *);
-  const int iterated = vm_iterated(chain / VM_PER_CHAIN);
+  const int iterated = vm_iterated(r, chain);
   const double **arg = m->scratch.arg;
   double **res = m->scratch.res;
   *m->ratio = 0;
@@ -116,7 +141,7 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
     if (!converged) return 0;
     if (chain != VM_START) r->iterations += k;
   }
-  const int tangent = vm_generated(chain + VM_TANGENT), planned = r->parameters && !tangent;
+  const int tangent = !vm_is_plan(r, chain + VM_TANGENT), planned = r->parameters && !tangent;
   *arg++ = state;
   if (iterated) { *arg++ = m->x; *arg++ = m->y; }
   if (planned) *arg++ = S;

@@ -26,14 +26,14 @@ shorter ones.
 """
 
 
-def _lanes(columns: int) -> int:
+def lanes(columns: int) -> int:
     """Numbers in a vector, for so many columns: a power of two."""
     return min(LARGEST, 1 << max(0, columns - 1).bit_length())
 
 
 def row_length(columns: int) -> int:
     """Length of a row."""
-    return -(-columns // _lanes(columns)) * _lanes(columns)
+    return -(-columns // lanes(columns)) * lanes(columns)
 
 
 def column_source(column: ca.Function, columns: int, shared: int) -> str:
@@ -46,7 +46,7 @@ def column_source(column: ca.Function, columns: int, shared: int) -> str:
         r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL
     )
     assert found, "CasADi's generated code has changed"
-    width, blocks = _lanes(columns), row_length(columns) // _lanes(columns)
+    width, blocks = lanes(columns), row_length(columns) // lanes(columns)
     arguments, results = range(shared, column.n_in()), range(column.n_out())
     own = [f"const vector *x{k} = (const vector *)arg[{k}] + block;" for k in arguments]
     own += [f"vector *y{k} = (vector *)res[{k}] + block;" for k in results]

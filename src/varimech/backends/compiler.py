@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..core.interrupts import deferred_interrupts
@@ -37,6 +38,8 @@ FLAGS: tuple[str, ...] = (
 GCC 12 contracts some all the same where it finds vectors in straight-line code (vfmsubadd), so it
 must not look for them.
 """
+NICE = 10
+"""Lower priority of a compiler in the background, out of 19: it shall not slow down what waits."""
 NO_COMPILER = (
     "no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform"
 )
@@ -67,14 +70,15 @@ def cached_library(source: str) -> Path | None:
     return found_library(_key(source))
 
 
-def load_library(source: str) -> ctypes.CDLL:
-    """The library for this source, ready to be called.
+def load_library(source: str, *, in_background: bool = False) -> ctypes.CDLL:
+    """The library for this source, ready to be called; in the background, the compiler is not shown
+    and leaves the processor to others.
 
     Raises:
         BuildError: if there is no compiler, it fails, or what it makes cannot be loaded.
     """
     for _ in range(3):
-        path = build_library(source)
+        path = build_library(source, in_background=in_background)
         try:
             library = ctypes.CDLL(str(path))
             weakref.finalize(
@@ -91,7 +95,7 @@ def load_library(source: str) -> ctypes.CDLL:
     )
 
 
-def build_library(source: str) -> Path:
+def build_library(source: str, *, in_background: bool = False) -> Path:
     """The library for this source, from the cache or built now.
 
     Raises:
@@ -103,7 +107,9 @@ def build_library(source: str) -> Path:
     if compiler is None:
         raise BuildError(NO_COMPILER)
     try:
-        return add_library(_key(source), lambda folder: _compile(compiler, source, folder))
+        return add_library(
+            _key(source), lambda folder: _compile(compiler, source, folder, in_background)
+        )
     except OSError as error:
         raise BuildError(
             f"cannot build in {cache_folder()}: {error.strerror or error}; set VARIMECH_CACHE to a"
@@ -111,11 +117,11 @@ def build_library(source: str) -> Path:
         ) from None
 
 
-def _compile(compiler: list[str], source: str, folder: Path) -> None:
+def _compile(compiler: list[str], source: str, folder: Path, in_background: bool) -> None:
     text = folder / "program.c"
     text.write_text(source, encoding="utf-8")
     command = [*compiler, *FLAGS, str(text), "-o", str(folder / LIBRARY), "-lm"]
-    failed, complaints = _executed(command)
+    failed, complaints = (_executed_in_background if in_background else _executed)(command)
     if failed:
         raise BuildError(f"{shlex.join(compiler)} failed:\n{complaints.strip()[-2000:]}")
 
@@ -144,11 +150,46 @@ def _executed(command: list[str]) -> tuple[bool, str]:
             raise
 
 
-def _started(command: list[str]) -> subprocess.Popen[str]:
-    """In a group of processes of its own: compilers are several programs."""
-    return subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, errors="replace", process_group=0
-    )
+def _executed_in_background(command: list[str]) -> tuple[bool, str]:
+    with _started(command) as process:
+        with suppress(OSError):  # it may have ended
+            os.setpriority(os.PRIO_PGRP, process.pid, NICE)
+        assert process.stderr is not None
+        complaints = process.stderr.read()
+        return process.wait() != 0, complaints
+
+
+WATCHED = (
+    "exec 3<&0; { cat; kill -9 0; } <&3 >/dev/null 2>&1 &"
+    ' "$@" 3<&- </dev/null; status=$?; kill $!; exit $status'
+)
+"""A command, and beside it a process that ends all of them when standard input breaks off."""
+
+
+@contextmanager
+def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """In a group of processes of its own: compilers are several programs. Beside them one waits for
+    a pipe from this process to break, and then ends the group: a killed Python leaves no compiler
+    behind.
+    """
+    ours = theirs = -1
+    if os.name == "posix" and shutil.which("sh"):
+        theirs, ours = os.pipe()
+        command = ["sh", "-c", WATCHED, "sh", *command]
+    try:
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL if theirs < 0 else theirs,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            process_group=0,
+        ) as process:
+            yield process
+    finally:
+        for end in (ours, theirs):
+            if end >= 0:
+                os.close(end)
 
 
 def _key(source: str) -> str:

@@ -37,7 +37,7 @@ def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
         f"#define VM_THREADS {threads}",
         f"#define VM_SIZES static constexpr long long {sizes};",
     ]
-    functions = native.functions_source.replace("#include <math.h>", "")
+    functions = native.functions_source().replace("#include <math.h>", "")
     table = "&vm_table" if native.scheme else "0"
     scheme = [
         driver_text("scheme.c"),

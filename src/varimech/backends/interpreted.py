@@ -4,8 +4,6 @@ Needs no compiler.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -32,30 +30,21 @@ from .program import ChainFunctions, Function, Program
 from .selection import select
 from .trajectory import Trajectory, broken_off
 
-PATIENCE = 0.2
-"""Seconds after which it shows how long a run will take."""
-
-
-class OutOfTime(Exception):
-    """It will take longer than was allowed."""
-
 
 def run_interpreted(
     program: Program,
     inputs: Inputs,
     progress: ProgressCallback | None = None,
-    limit: float = math.inf,
 ) -> Trajectory:
     """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
     Raises:
         StartFailure: if no start is found from the guess.
         StepFailure: if a step fails.
-        OutOfTime: if it will take longer than `limit` seconds.
         BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
     """
     with np.errstate(all="ignore"):  # what is not finite is found and named, as with compiled code
-        return _Run(program, inputs).execute(progress, limit)
+        return _Run(program, inputs).execute(progress)
 
 
 class _Run:
@@ -176,9 +165,9 @@ class _Run:
             self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
-    def execute(self, progress: ProgressCallback | None, limit: float) -> Trajectory:
+    def execute(self, progress: ProgressCallback | None) -> Trajectory:
         try:
-            self._take_steps(progress, limit)
+            self._take_steps(progress)
         except KeyboardInterrupt:
             if self.records is not None:
                 raise
@@ -214,14 +203,11 @@ class _Run:
             *slopes,
         )
 
-    def _take_steps(self, progress: ProgressCallback | None, limit: float) -> None:
-        schedule, began = self.schedule, time.thread_time()  # others may keep the processor busy
+    def _take_steps(self, progress: ProgressCallback | None) -> None:
+        schedule = self.schedule
         self._begin()
         now, done = 0.0, 0
         while done < schedule.steps if schedule.steps else now < schedule.duration:
-            elapsed = time.thread_time() - began
-            if elapsed > PATIENCE and elapsed * schedule.duration > limit * now:
-                raise OutOfTime
             h, end = self._next_step(now, done)
             try:
                 self._look_for_progress(now, done)

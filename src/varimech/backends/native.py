@@ -1,9 +1,11 @@
-"""The native backend: generated C for the functions of a step, and a small fixed driver (driver.c)
-that loops over them.
+"""The native backend: a small fixed driver in C (driver.c) that loops over the functions of a step.
 
-One library a program, with step size, number of steps, stride, parameters and start as run-time
-arguments: a longer run or another value never compiles again. Calls go through ctypes, which frees
-the interpreter's lock, so threads scale.
+Functions are generated C, one library a program, or bytecode that the library of the driver itself
+interprets: the *machine*, which is the same for every program, compiled once for all, and some five
+times slower. Both yield the same bits, and use the same records, so that one can go on with a run of
+the other. Step size, number of steps, stride, parameters and start are run-time arguments: a longer
+run or another value never compiles again. Calls go through ctypes, which frees the interpreter's
+lock, so threads scale.
 """
 
 from __future__ import annotations
@@ -12,16 +14,21 @@ import ctypes
 import re
 import time
 from collections.abc import Sequence
-from functools import cached_property
+from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
 
 import casadi as ca
 
 from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
+from .background import in_background
 from .batch import DONE
-from .columns import column_source
-from .compiler import cached_library, load_library
+from .bytecode import NotInterpretable, operation_definitions
+from .c_pieces import in_pieces
+from .columns import column_source, lanes
+from .compiler import BuildError, cached_library, find_compiler, load_library
 from .constants import definitions
 from .failures import (
     NO_CONVERGENCE,
@@ -34,7 +41,7 @@ from .failures import (
 )
 from .inputs import Inputs
 from .native_run import NativeRun
-from .plan_tables import Kernels, PlanTables
+from .plan_tables import Bytecode, Kernels, PlanTables, yields_results
 from .program import Program
 from .scheme_tables import SchemeTables
 from .slices import next_slice
@@ -47,6 +54,18 @@ DRIVER = ("newton.c", "chain.c", "selection.c", "explicit.c", "adjoint.c", "driv
 """The same text for the processor, where host.c follows, and for cards."""
 
 
+ONCE, COLD = (*range(6, 12), 18), 5000
+"""Slots of a program's functions that a run calls once (see `Program.slots`), and the number of their
+instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
+run.
+"""
+CALL_GENERATED = """static void vm_call_generated(
+    int function, const double **arg, double **res, long long *iw, double *w) {{
+  switch (function) {{
+{calls}  }}
+}}"""
+
+
 class NativeProgram:
     """A program with its C source; the library is built, or found in the cache, when first used.
     Safe to use from many threads.
@@ -54,34 +73,56 @@ class NativeProgram:
 
     def __init__(self, program: Program):
         self.program = program
+        self._plans: list[PlanTables] = []
+        self._building: object = None
 
     @cached_property
     def source(self) -> str:
-        """The whole C text: generated functions and kernels, and what carries them out."""
+        """The whole C text: generated functions and kernels, and what executes them."""
+        interpreter = ["#define VM_BYTECODE", operation_definitions(), driver_text("bytecode.c")]
         return "\n".join(
             [
-                self.functions_source,
+                *(interpreter if self.cold else []),
+                self.functions_source(self.cold, split=True),
                 definitions(),
                 *map(driver_text, ("scheme.c", *DRIVER, "host.c")),
             ]
         )
 
     @cached_property
-    def functions_source(self) -> str:
-        """C of all functions, and lists of them."""
+    def cold(self) -> frozenset[int]:
+        """Slots of functions that stay bytecode because a run calls them once: the start and the
+        penalty, where they are large.
+        """
+        counts = {k: f.n_instructions() for k in ONCE if yields_results(f := self.program.slots[k])}
+        worth = sum(counts.values()) > COLD and self.interpretable
+        return frozenset(counts if worth else ())
+
+    def functions_source(
+        self, without: frozenset[int] = frozenset(), *, split: bool = False
+    ) -> str:
+        """C of all functions but some, and lists of them.
+
+        Args:
+            without: slots of functions that are left out.
+            split: whether large functions are written in pieces.
+        """
         generator = ca.CodeGenerator(
             "program", {"with_header": False, "casadi_int": "long long int"}
         )
-        names, columns = list[str](), self._columns
-        for function in self.program.slots:
-            if not isinstance(function, ca.Function) or not any(
-                function.numel_out(k) for k in range(function.n_out())
-            ):
-                names.append("")  # a plan, or never called
+        names, pieces = list[str](), list[str]()
+        for k, function in enumerate(self.program.slots):
+            if not yields_results(function) or k in without:
+                names.append("")  # a plan, bytecode, or never called
                 continue
-            if function.name() not in columns:
+            names.append(name := function.name())
+            columns = self._columns.get(name)
+            if split and (text := in_pieces(function, columns, 1)) is not None:
+                pieces.append(text)
+            elif columns is not None:
+                pieces.append(column_source(function, columns, 1))
+            else:
                 generator.add(function)
-            names.append(function.name())
         for kernel in self.kernels.functions:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
@@ -93,39 +134,24 @@ class NativeProgram:
             if name
         )
         lists = [
-            f"static int vm_iterated(int chain) {{ return {_bits(iterated)} >> chain & 1; }}",
-            f"static int vm_generated(int function) {{ return {_bits(names)} >> function & 1; }}",
-            (
-                "static void vm_call_generated(int function, const double **arg, double **res,"
-                f" long long *iw, double *w) {{\n  switch (function) {{\n{calls}  }}\n}}"
-            ),
+            f"#define VM_ITERATED {_bits(iterated)}",
+            f"#define VM_GENERATED {_bits(names)}",
+            CALL_GENERATED.format(calls=calls),
             f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
         ]
         # what CasADi exports beside the functions would only cost the compiler time
         symbols = "#define CASADI_SYMBOL_EXPORT static"
         generated = _unchecked(generator.dump())
-        return "\n".join(
-            [
-                symbols,
-                generated,
-                driver_text("plan.c"),
-                *self.kernels.loops,
-                *columns.values(),
-                *lists,
-            ]
-        )
+        plans = [driver_text("plan.c"), *self.kernels.source]
+        return "\n".join([symbols, generated, *plans, *pieces, *lists])
 
-    @property
-    def _columns(self) -> dict[str, str]:
-        """C of the functions that are carried out in vectors, by name."""
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        """Number of columns of the functions that are executed in vectors, by name."""
         p = self.program
         tangents = [(c.tangent, p.direction_count or 0) for c in p.chains]
         pullbacks = [(c.pullback, p.objective_count) for c in p.chains]
-        return {
-            f.name(): column_source(f, n, 1)
-            for f, n in (*tangents, *pullbacks)
-            if isinstance(f, ca.Function)
-        }
+        return {f.name(): n for f, n in (*tangents, *pullbacks) if isinstance(f, ca.Function)}
 
     @cached_property
     def kernels(self) -> Kernels:
@@ -133,9 +159,15 @@ class NativeProgram:
         return Kernels([k for f in self.program.functions if isinstance(f, Plan) for k in f.maps])
 
     @property
-    def built(self) -> bool:
-        """Whether running it needs no compiler any more."""
-        return "library" in self.__dict__ or cached_library(self.source) is not None
+    def compiled(self) -> bool:
+        """Whether its own library is loaded."""
+        return "_compiled" in self.__dict__
+
+    def load(self) -> bool:
+        """Load its own library if it is in the cache; returns whether it is."""
+        if not self.compiled and cached_library(self.source) is not None:
+            self.build()
+        return self.compiled
 
     def build(self) -> None:
         """Compile it, or find it in the cache.
@@ -143,7 +175,24 @@ class NativeProgram:
         Raises:
             BuildError: if there is no compiler, or it fails.
         """
-        _ = self.library
+        _ = self._compiled
+
+    def build_in_background(self) -> None:
+        """The same while runs go on; they take the library over when it is there."""
+        if self._building is None and not self.compiled:
+            self._building = in_background(self._build_quietly)
+
+    def _build_quietly(self) -> None:
+        with suppress(BuildError):  # the machine goes on
+            self.__dict__["_compiled"] = _loaded(self.source, in_background=True)
+
+    @property
+    def interpretable(self) -> bool:
+        """Whether the machine can execute it: bytecode.c knows all operations."""
+        try:
+            return self._bytecode is not None
+        except NotInterpretable:
+            return False
 
     def run(self, inputs: Inputs, progress: ProgressCallback | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the share of the time that is done, now and
@@ -178,13 +227,13 @@ class NativeProgram:
         return run.trajectory
 
     def advance(self, run: NativeRun, last: int) -> None:
-        """Carry out a run up to a step."""
+        """Execute a run up to a step."""
         run.record["last"] = last
         self.library.vm_run_forward(run.record.ctypes.data)
         self._check(run)
 
     def go_back(self, run: NativeRun) -> None:
-        """Sweep back over the recorded steps of a run."""
+        """Execute the reverse sweep over the recorded steps of a run."""
         self.library.vm_run_backward(run.record.ctypes.data)
         self._check(run)
 
@@ -199,24 +248,31 @@ class NativeProgram:
         if status != DONE:
             raise run.failure(REASONS[status])
 
-    @cached_property
+    @property
     def library(self) -> ctypes.CDLL:
-        """The compiled program."""
-        library = load_library(self.source)
-        library.vm_run_forward.argtypes = library.vm_run_backward.argtypes = [ctypes.c_void_p]
-        library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
-        library.vm_run_forward.restype = library.vm_run_backward.restype = (
-            library.vm_sample_all.restype
-        ) = None
-        return library
+        """Its own library where that is loaded, else the machine."""
+        return self._compiled if self.compiled else machine()
 
     @cached_property
+    def _compiled(self) -> ctypes.CDLL:
+        return _loaded(self.source)
+
+    @cached_property
+    def _bytecode(self) -> Bytecode:
+        return Bytecode(self.program.slots, self.kernels, self._columns)
+
+    @property
     def sizes(self) -> dict[str, int]:
         """Sizes of the arrays of a run, and of its working storage."""
-        p, chains = self.program, self.program.chains
-        generated = [
-            f for f in (*p.functions, *self.kernels.functions) if isinstance(f, ca.Function)
-        ]
+        if self.compiled and not self.cold:
+            return self._sizes
+        return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        p, chains, columns = self.program, self.program.chains, self._columns
+        kernels = [m.kernel for m in self.kernels.loops]
+        generated = [f for f in (*p.functions, *kernels) if isinstance(f, ca.Function)]
         plans = [f for f in p.functions if isinstance(f, Plan)]
         return {
             "coordinates": p.coordinates,
@@ -245,7 +301,7 @@ class NativeProgram:
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
             "integers": max(f.sz_iw() for f in generated),
-            "reals": max(f.sz_w() for f in generated),
+            "reals": max(f.sz_w() * lanes(columns.get(f.name(), 1)) for f in generated),
             "bases": max((2 + len(f.arguments) + len(f.results) for f in plans), default=0),
             "workspace": max((f.workspace for f in plans), default=0),
         }
@@ -255,15 +311,64 @@ class NativeProgram:
         """Where the driver finds plans and coefficients."""
         return {"plans": self.plans.address, "scheme": self.scheme.address if self.scheme else 0}
 
-    @cached_property
+    @property
     def plans(self) -> PlanTables:
-        """The plans as the driver reads them."""
-        return PlanTables(self.program.slots, self.kernels)
+        """The plans, and bytecode where there is no library of its own, as the driver reads them."""
+        tables = self._plans  # all of them are kept: runs may use them
+        interpreted = not self.compiled or bool(self.cold)
+        if not tables or (interpreted and not tables[-1].interpretable):
+            bytecode = self._bytecode if interpreted else None
+            tables.append(PlanTables(self.program.slots, self.kernels, bytecode))
+        return tables[-1]
 
     @cached_property
     def scheme(self) -> SchemeTables | None:
         """The coefficients of an explicit integrator as the driver reads them."""
         return None if self.program.scheme is None else SchemeTables(self.program.scheme)
+
+
+_machine_lock = Lock()
+
+
+def machine() -> ctypes.CDLL:
+    """The library that interprets any program; threads wait for the one that builds it.
+
+    Raises:
+        BuildError: if there is no compiler, or it fails.
+    """
+    with _machine_lock:
+        return _machine()
+
+
+def warm_up() -> None:
+    """Build the machine in the background if it is not loaded yet: while a first model is being
+    stated, there is time for that.
+    """
+
+    def build() -> None:
+        with suppress(BuildError):  # reported where it is needed
+            machine()
+
+    if not _machine.cache_info().currsize and not _machine_lock.locked() and find_compiler():
+        in_background(build)
+
+
+@cache
+def _machine() -> ctypes.CDLL:
+    head = ["#define VM_MACHINE", "#define VM_BYTECODE", "#define VM_GENERATED 0LL"]
+    parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
+    none = [CALL_GENERATED.format(calls=""), "static const vm_map *vm_maps = 0;"]
+    driver = map(driver_text, ("scheme.c", *DRIVER, "host.c"))
+    return _loaded("\n".join([*head, *parts, *none, definitions(), *driver]))
+
+
+def _loaded(source: str, *, in_background: bool = False) -> ctypes.CDLL:
+    library = load_library(source, in_background=in_background)
+    library.vm_run_forward.argtypes = library.vm_run_backward.argtypes = [ctypes.c_void_p]
+    library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
+    for entry in (library.vm_run_forward, library.vm_run_backward, library.vm_sample_all):
+        entry.restype = None
+    return library
 
 
 def driver_text(name: str) -> str:

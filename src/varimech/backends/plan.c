@@ -8,11 +8,16 @@
 #include <string.h>
 #endif
 
+typedef struct vm_kernel vm_kernel;
+typedef struct vm_bytecode vm_bytecode;
+
 typedef struct {
   const long long *code;      /* operations; each begins with its number and its length */
   const int *const *tables;   /* indices */
   const double *constants;
   long long arguments, results;
+  const vm_bytecode *bytecode;        /* of a function that is no plan, where it is interpreted; else NULL */
+  const vm_kernel *kernels;   /* of all plans, where they are interpreted */
 } vm_plan;
 
 /* working storage of generated functions and plans */
@@ -30,10 +35,55 @@ typedef struct { long long base, offset, table; } vm_port;
 
 /* a kernel over `count` elements: see `Kernels` in plan_tables.py */
 typedef void (*vm_map)(long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
-
 static inline void vm_largest(double *largest, double x) { /* NaN persists */
   if (!(fabs(x) <= *largest) && *largest == *largest) *largest = fabs(x);
 }
+
+#ifdef VM_MACHINE /* kernels are bytecode: see bytecode.c */
+enum { VM_SET, VM_GAIN, VM_LARGEST_OF }; /* modes: see stages/plan.py */
+
+typedef struct { int rows, width, same, direct, adjacent, mode; } vm_shape; /* of a port; direct: used in place, without a table */
+
+struct vm_kernel {
+  vm_bytecode bytecode;
+  long long inputs, outputs, places;
+  const vm_shape *shapes;
+};
+
+/* The same as the loops that `Kernels` writes. `w` has room for the places of the bytecode, and after them for what is gathered. */
+static void vm_loop(const vm_kernel *kernel, long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w) {
+  const long long inputs = kernel->inputs, all = inputs + kernel->outputs;
+  double *used[all];
+  for (long long e = 0; e < count; ++e) {
+    double *buffer = w + kernel->places;
+    for (long long k = 0; k < all; ++k) {
+      const vm_shape s = kernel->shapes[k];
+      double *base = bases[ports[k].base] + ports[k].offset;
+      if (s.direct) { used[k] = base + (s.same ? 0 : e * s.rows * s.width); continue; }
+      const int *table = ports[k].table < 0 ? 0 : tables[ports[k].table] + e * s.rows;
+      if (s.adjacent) { used[k] = base + (long long)table[0] * s.width; continue; }
+      used[k] = buffer;
+      buffer += s.rows * s.width;
+      if (k < inputs)
+        for (int r = 0; r < s.rows; ++r) for (int c = 0; c < s.width; ++c) used[k][r * s.width + c] = base[table[r] * s.width + c];
+    }
+    vm_interpret(&kernel->bytecode, (const double *const *)used, used + inputs, w);
+    for (long long k = inputs; k < all; ++k) {
+      const vm_shape s = kernel->shapes[k];
+      double *base = bases[ports[k].base] + ports[k].offset;
+      if (s.direct || s.adjacent) continue;
+      const int *table = ports[k].table < 0 ? 0 : tables[ports[k].table] + e * s.rows;
+      for (int r = 0; r < s.rows; ++r)
+        for (int c = 0; c < s.width; ++c) {
+          const double x = used[k][r * s.width + c];
+          if (s.mode == VM_LARGEST_OF) vm_largest(base, x);
+          else if (s.mode == VM_GAIN) base[table[r] * s.width + c] += x;
+          else base[table[r] * s.width + c] = x;
+        }
+    }
+  }
+}
+#endif
 
 /* c − a b, rounded once where the processor can */
 static inline double vm_minus(double c, double a, double b) {
@@ -112,7 +162,11 @@ static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_scratch
     const long long *a = op + 2;
     const int *const *t = plan->tables;
     if (*op == VM_ZERO) memset(bases[a[0]] + a[1], 0, (size_t)a[2] * sizeof(double));
+#ifdef VM_MACHINE
+    else if (*op == VM_MAP) vm_loop(plan->kernels + a[0], a[1], (const vm_port *)(a + 2), bases, t, b->rw);
+#else
     else if (*op == VM_MAP) maps[a[0]](a[1], (const vm_port *)(a + 2), bases, t, b->rw);
+#endif
     else if (*op == VM_FACTOR)
       vm_factor((int)a[0], (int)a[1], t[a[2]], t[a[2] + 4], t[a[2] + 5], workspace + a[3]);
     else

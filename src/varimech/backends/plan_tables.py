@@ -1,16 +1,20 @@
-"""Plans for the compiled backend: their maps as C, everything else as the numbers that plan.c
-reads.
+"""Plans for the native backend: their maps as C or as bytecode, everything else as the numbers that
+plan.c reads.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TypeGuard
 
 import casadi as ca
 import numpy as np
 
 from ..stages.plan import Factor, Map, Mode, Pattern, Plan, Port, Solve, Zero
+from .bytecode import bytecode_of
+from .columns import lanes, row_length
 
 END, ZERO, MAP, FACTOR, SOLVE = range(5)
 
@@ -24,23 +28,63 @@ class _Record(ctypes.Structure):
         ("constants", ctypes.c_void_p),
         ("arguments", ctypes.c_longlong),
         ("results", ctypes.c_longlong),
+        ("bytecode", ctypes.c_void_p),
+        ("kernels", ctypes.c_void_p),
+    ]
+
+
+class _Code(ctypes.Structure):
+    """`vm_bytecode` of bytecode.c."""
+
+    _fields_ = [
+        ("code", ctypes.c_void_p),
+        *[(name, ctypes.c_longlong) for name in ("count", "shared", "blocks", "lanes")],
+    ]
+
+
+class _Kernel(ctypes.Structure):
+    """`vm_kernel` of plan.c."""
+
+    _fields_ = [
+        ("bytecode", _Code),
+        *[(name, ctypes.c_longlong) for name in ("inputs", "outputs", "places")],
+        ("shapes", ctypes.c_void_p),
     ]
 
 
 class Kernels:
-    """Maps of all plans as C: equal kernels once, and one loop for each way they are used."""
+    """Maps of all plans: equal kernels once, and one loop for each way they are used."""
 
     def __init__(self, maps: list[Map]):
-        self.functions: list[ca.Function] = []
-        self._names: dict[str, str] = {}
+        self._texts: dict[int, tuple[ca.Function, str]] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
-        self.loops: list[str] = []
+        self.loops: list[Map] = []
+        """One of the maps that each loop serves."""
         for operation in maps:
             if (key := self._key(operation)) not in self._numbers:
                 self._numbers[key] = len(self.loops)
-                self.loops.append(
-                    _loop(f"map{len(self.loops)}", self._name(operation.kernel), operation)
-                )
+                self.loops.append(operation)
+
+    @cached_property
+    def functions(self) -> list[ca.Function]:
+        """The kernels under names of their own, each once."""
+        different = {self._text(m.kernel): m.kernel for m in self.loops}.values()
+        return [
+            ca.Function(f"kernel{k}", inputs := f.sx_in(), f.call(inputs))
+            for k, f in enumerate(different)
+        ]
+
+    @property
+    def source(self) -> list[str]:
+        """C of all loops."""
+        names = {
+            text: k
+            for k, text in enumerate(dict.fromkeys(self._text(m.kernel) for m in self.loops))
+        }
+        return [
+            _loop(f"map{k}", f"kernel{names[self._text(m.kernel)]}", m)
+            for k, m in enumerate(self.loops)
+        ]
 
     def number(self, operation: Map) -> int:
         """Of a map that is one of them."""
@@ -49,17 +93,16 @@ class Kernels:
     def _key(self, operation: Map) -> tuple[object, ...]:
         ports = (*operation.inputs, *operation.outputs)
         return (
-            operation.kernel.serialize(),
+            self._text(operation.kernel),
             *[(p.rows, p.vector.width, p.table is None, p.adjacent, p.same, p.mode) for p in ports],
         )
 
-    def _name(self, kernel: ca.Function) -> str:
-        text = kernel.serialize()
-        if text not in self._names:
-            self._names[text] = f"kernel{len(self.functions)}"
-            inputs = kernel.sx_in()
-            self.functions.append(ca.Function(self._names[text], inputs, kernel.call(inputs)))
-        return self._names[text]
+    def _text(self, kernel: ca.Function) -> str:
+        """What equal kernels have in common; kept, because plans use each of them several times."""
+        key = kernel.__hash__()
+        if key not in self._texts:
+            self._texts[key] = kernel, kernel.serialize()
+        return self._texts[key][1]
 
 
 def _loop(name: str, kernel: str, operation: Map) -> str:
@@ -123,15 +166,75 @@ def _loop(name: str, kernel: str, operation: Map) -> str:
     )
 
 
-class PlanTables:
-    """One record for each function of a program; those that are not plans stay empty."""
+class Bytecode:
+    """Functions and kernels of a program as data for bytecode.c.
 
-    def __init__(self, functions: Sequence[object], kernels: Kernels):
+    Raises:
+        NotInterpretable: if one has an operation that bytecode.c does not know.
+    """
+
+    def __init__(
+        self, functions: Sequence[object], kernels: Kernels, columns: Mapping[str, int]
+    ) -> None:
         self._kept: list[object] = []
+        self.places = 0
+        """Working storage of the largest one, in numbers."""
+        self.functions = [
+            self._code(f, columns.get(f.name())) if yields_results(f) else None for f in functions
+        ]
+        records = [self._kernel(operation) for operation in kernels.loops]
+        self._kernels = (_Kernel * max(1, len(records)))(*records)
+
+    @property
+    def kernels(self) -> int:
+        """Address of the kernels' records."""
+        return ctypes.addressof(self._kernels)
+
+    def _code(self, function: ca.Function, columns: int | None = None) -> _Code:
+        code = bytecode_of(function)
+        width = lanes(columns) if columns else 1
+        blocks = row_length(columns) // width if columns else 1
+        self.places = max(self.places, function.sz_w() * width)
+        bytecode = _Code(code.ctypes.data, code.size, 1, blocks, width)
+        self._kept += [code, bytecode]
+        return bytecode
+
+    def _kernel(self, operation: Map) -> _Kernel:
+        ports = (*operation.inputs, *operation.outputs)
+        shapes = np.zeros((len(ports), 6), np.int32)
+        gathered = 0
+        for k, p in enumerate(ports):
+            in_place = k < len(operation.inputs) or p.mode == Mode.SET
+            direct, adjacent = p.table is None and in_place, p.adjacent and in_place
+            shapes[k] = p.rows, p.vector.width, p.same, direct, adjacent, p.mode
+            gathered += 0 if direct or adjacent else p.rows * p.vector.width
+        self._kept.append(shapes)
+        bytecode, places = self._code(operation.kernel), operation.kernel.sz_w()
+        self.places = max(self.places, places + gathered)
+        counts = len(operation.inputs), len(operation.outputs)
+        return _Kernel(bytecode, *counts, places, shapes.ctypes.data)
+
+
+def yields_results(function: object) -> TypeGuard[ca.Function]:
+    """Whether a function is no plan, and has any result: others are never called."""
+    return isinstance(function, ca.Function) and any(
+        function.numel_out(k) for k in range(function.n_out())
+    )
+
+
+class PlanTables:
+    """One record for each function of a program; those that are not plans stay empty, unless they
+    are bytecode.
+    """
+
+    def __init__(self, functions: Sequence[object], kernels: Kernels, bytecode: Bytecode | None):
+        self._kept: list[object] = [bytecode]
+        self.interpretable = bytecode is not None
         records = []
-        for function in functions:
+        for k, function in enumerate(functions):
+            code = None if bytecode is None else bytecode.functions[k]
             if not isinstance(function, Plan):
-                records.append(_Record())
+                records.append(_Record(bytecode=None if code is None else ctypes.addressof(code)))
                 continue
             encoded = _Encoded(function, kernels)
             self._kept.append(encoded)
@@ -142,6 +245,8 @@ class PlanTables:
                     encoded.constants.ctypes.data,
                     len(function.arguments),
                     len(function.results),
+                    None,
+                    None if bytecode is None else bytecode.kernels,
                 )
             )
         self._records = (_Record * len(records))(*records)

@@ -1,16 +1,17 @@
-"""Choosing how a program is carried out.
+"""Choosing what executes a program.
 
-    auto         interpreted until compiling would have paid, native from then on (and at once where the cache has the library)
+    auto         the machine, which interprets programs in C, at once; generated code that is
+                 compiled in the background where that pays, as soon as it is there; without a
+                 compiler as "interpreted"
     interpreted  by CasADi's virtual machine; needs nothing
     native       compiled; an error if there is no compiler
 
-Both give the same numbers to the last bit, so the choice is one of time only.
+All give the same numbers to the last bit, so the choice is one of time only.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -18,17 +19,24 @@ from functools import cached_property
 from ..core.errors import VarimechError
 from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
-from .compiler import NO_COMPILER, BuildError, find_compiler
+from .compiler import BuildError
 from .inputs import Inputs
-from .interpreted import OutOfTime, run_interpreted
-from .native import NativeProgram
+from .interpreted import run_interpreted
+from .native import NativeProgram, machine
 from .program import Function, Program
 from .trajectory import BrokenOff, Trajectory
 
-SECONDS_PER_INSTRUCTION = 12e-9
-"""Of the virtual machine, measured."""
+SECONDS_PER_INSTRUCTION = 2e-9
+"""Of the machine, measured on 4 to 16 columns of derivatives and on none."""
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
+WRITE_SECONDS_PER_INSTRUCTION = 3e-6
+"""Of generating C, by which the cache is searched, measured."""
+
+PATIENCE = 0.25
+"""Seconds of interpreting after which code is built in the background, however long that takes: a
+user who runs a program for so long will most likely run it again.
+"""
 
 Timed = tuple[Trajectory, float]
 """What a run yields, and the seconds it took."""
@@ -38,8 +46,8 @@ _explained = False
 
 
 class Runner:
-    """Carries out one program, any number of times; remembers what interpreting it has
-    cost so far.
+    """Executes one program, any number of times; remembers what that has cost so far without
+    compiling.
     """
 
     def __init__(self, program: Program):
@@ -50,78 +58,77 @@ class Runner:
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
     ) -> Callable[[ProgressCallback | None], Timed]:
-        """Choose a backend for so many such runs and build what it needs; the result carries out
-        one of them.
+        """Choose a backend for so many such runs and build what it needs; the result executes one
+        of them.
 
         Raises:
-            VarimechError: if the backend cannot be had.
+            VarimechError: if the backend is not available.
         """
-        if backend == "native" or (
-            backend == "auto" and self._compiling_pays(inputs.schedule.estimated_steps * runs)
-        ):
+        if backend == "native":
             try:
                 self.native.build()
             except BuildError as error:
-                if backend == "native":
-                    raise VarimechError(f"backend 'native' cannot be had: {error}") from None
-                _explain_once(str(error))
-            else:
-                return lambda progress: timed(lambda: self.native.run(inputs, progress))
-        if backend == "auto" and inputs.schedule.tolerance and find_compiler() is not None:
-            return lambda progress: self._interpret_or_compile(inputs, progress)
-        return lambda progress: self._interpret(inputs, progress)
+                raise VarimechError(f"backend 'native' is not available: {error}") from None
+        elif backend != "auto" or not self._machine_is_ready():
+            return lambda progress: self._interpret(inputs, progress)
+        else:
+            self._consider_compiling(inputs.schedule.estimated_steps * runs)
+        return lambda progress: self._execute(inputs, progress)
 
     def compiled_for(self, inputs: Inputs, backend: str, *, runs: int) -> bool:
-        """Whether so many such runs are carried out compiled; then they can be."""
-        if backend == "interpreted" or not (
-            backend == "native" or self._compiling_pays(inputs.schedule.estimated_steps * runs)
-        ):
+        """Whether so many such runs are executed by native code; then they can be."""
+        if backend == "interpreted":
+            return False
+        if backend == "auto":
+            if self._machine_is_ready():
+                self._consider_compiling(inputs.schedule.estimated_steps * runs)
+                return True
             return False
         try:
             self.native.build()
         except BuildError:
-            return False  # `prepare` says why
+            return False  # `prepare` reports why
         return True
 
-    def _interpret_or_compile(self, inputs: Inputs, progress: ProgressCallback | None) -> Timed:
-        """Interpret, unless there are so many steps that compiling pays, which shows only on the
-        way.
-        """
+    def _machine_is_ready(self) -> bool:
+        """Whether the machine, or its own library, can execute it."""
+        if self.native.compiled:
+            return True
         try:
-            return self._interpret(inputs, progress, self._compile_seconds)
-        except OutOfTime:
-            try:
-                self.native.build()
-            except BuildError:
-                return self._interpret(inputs, progress)
-            return timed(lambda: self.native.run(inputs, progress))
+            machine()
+        except BuildError as error:
+            _explain_once(str(error))
+            return False
+        return self.native.interpretable
 
-    def _interpret(
-        self, inputs: Inputs, progress: ProgressCallback | None, limit: float = math.inf
-    ) -> Timed:
-        began = (
-            time.thread_time()
-        )  # threads that interpret wait for each other, and compiling is not the faster for it
-        try:
-            return timed(lambda: run_interpreted(self.program, inputs, progress, limit))
-        finally:
-            self._interpreted_seconds += time.thread_time() - began
+    def _consider_compiling(self, steps: int) -> None:
+        """Load compiled code from the cache, or begin to build it, where that pays."""
+        if self.native.compiled:
+            return
+        instructions = sum(f.n_instructions() for f in self.program.functions)
+        stages = len(self.program.scheme.b) if self.program.scheme else 1
+        ahead = steps * stages * instructions * SECONDS_PER_INSTRUCTION
+        spent = self._interpreted_seconds + ahead
+        if spent > self._compile_seconds:
+            self.native.build_in_background()
+        elif spent > instructions * WRITE_SECONDS_PER_INSTRUCTION:
+            self.native.load()
+
+    def _execute(self, inputs: Inputs, progress: ProgressCallback | None) -> Timed:
+        compiled = self.native.compiled
+        trajectory, seconds = timed(lambda: self.native.run(inputs, progress))
+        if not compiled:
+            self._interpreted_seconds += seconds
+            if self._interpreted_seconds > PATIENCE:
+                self.native.build_in_background()
+        return trajectory, seconds
+
+    def _interpret(self, inputs: Inputs, progress: ProgressCallback | None) -> Timed:
+        return timed(lambda: run_interpreted(self.program, inputs, progress))
 
     @cached_property
     def _compile_seconds(self) -> float:
         return sum(map(_compile_seconds, self.program.functions), COMPILE_SECONDS)
-
-    def _compiling_pays(self, steps: int) -> bool:
-        if self.native.built:
-            return True
-        instructions = sum(f.n_instructions() for f in self.program.functions)
-        stages = len(self.program.scheme.b) if self.program.scheme else 1
-        ahead = steps * stages * instructions * SECONDS_PER_INSTRUCTION
-        worth = self._interpreted_seconds + ahead > self._compile_seconds
-        if worth and find_compiler() is None:
-            _explain_once(NO_COMPILER)
-            return False
-        return worth
 
 
 def _compile_seconds(function: Function) -> float:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Event
 from typing import Any
 
@@ -51,6 +50,7 @@ class Sampler:
         fixed: Sequence[int] = (),
     ):
         self.native, self.inputs = native, inputs
+        self._kept: tuple[object, Processor] | None = None
         self.reach, self.conditions = reach, conditions
         """How far from its nominal value each parameter may be for the nominal start to lead to its
         own at once; further away, it is followed on the way there. What tells which rows of values
@@ -100,9 +100,14 @@ class Sampler:
             return self._sorted_out(**execute(rows))
         return _scattered(self._sorted_out(**execute(rows[fit])), fit)
 
-    @cached_property
+    @property
     def _processor(self) -> Processor:
-        return Processor(Batch(self.description, FIELDS), self.native.library, self.native.tables)
+        """By the library there is now: compiled code takes over from the machine."""
+        library = self.native.library
+        if self._kept is None or self._kept[0] is not library:
+            batch = Batch(self.description, FIELDS)
+            self._kept = library, Processor(batch, library, self.native.tables)
+        return self._kept[1]
 
     def _sorted_out(
         self,
@@ -122,11 +127,12 @@ class Sampler:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "_processor"}
-        return {**state, "native": self.native.program}
+        return {**self.__dict__, "_kept": None, "native": self.native.program}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, native=NativeProgram(state["native"]))
+        if not self.native.load():
+            self.native.build_in_background()
 
 
 def nothing(count: int, times: int, objectives: int, parameters: int | None) -> Samples:
