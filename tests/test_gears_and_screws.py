@@ -82,7 +82,6 @@ def test_second_derivatives_of_a_gear(coordinates: str, method: str) -> None:
         method=method,
         tolerance=1e-9,
         coordinates=coordinates,
-        backend="interpreted",
     )
     assert hessian.hessian.to_numpy() == pytest.approx(of_pair(1.0)[2], rel=1e-6, abs=1e-4)
 
