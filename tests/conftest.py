@@ -5,11 +5,13 @@ generated code is compiled quickly.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from hypothesis import settings
 
 from varimech.backends import compiler
+from varimech.backends.native import machine
 from varimech.elements import registry
 
 settings.register_profile("repeatable", derandomize=True, database=None)
@@ -81,6 +83,14 @@ SLOW = (
     "test_tolerances.py::test_governor_to_its_end",
 )
 """Beginnings of names: long comparisons of what others compare in less time."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _machine() -> None:
+    """Built once, before tests that count, hide or break compilers."""
+    with suppress(compiler.BuildError), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "FLAGS", PRODUCT_FLAGS)
+        machine()
 
 
 @pytest.fixture(autouse=True)

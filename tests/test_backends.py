@@ -226,13 +226,13 @@ def hide_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(runner, "_explained", False)
+    monkeypatch.setattr(native, "_machine", native._Machine())
 
 
 def test_without_a_compiler_auto_interprets_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     hide_compilers(monkeypatch)
-    monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)  # as if compiling always paid
     with caplog.at_level(logging.WARNING, logger="varimech"):
         for _ in range(2):
             assert pendulum().simulate(0.1, step=1e-2).time.size == 11
@@ -262,6 +262,20 @@ def script(path: Path, text: str) -> str:
     return str(path)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a script")
+def test_a_compiler_that_hangs_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("CC", script(tmp_path / "hanging-cc", "sleep 5"))
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(runner, "_explained", False)
+    monkeypatch.setattr(native, "_machine", native._Machine())
+    monkeypatch.setattr(native, "MACHINE_SECONDS", 0.1)
+    for _ in range(2):
+        assert pendulum().simulate(0.1, step=1e-2).time.size == 11
+    assert len(caplog.messages) == 1 and "has not finished within 0.1 s" in caplog.messages[0]
+
+
 BROKEN = {
     "makes nothing": ("true", "cannot build in"),
     "makes no library": (
@@ -284,7 +298,7 @@ def test_a_broken_compiler_is_reported_and_done_without(
     text, words = BROKEN[options]
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
     monkeypatch.setattr(runner, "_explained", False)
-    monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)
+    monkeypatch.setattr(native, "_machine", native._Machine())
     with pytest.raises(vm.VarimechError, match=words):
         pendulum().simulate(0.1, step=1e-2, backend="native")
     assert pendulum().simulate(0.1, step=1e-2).time.size == 11
@@ -319,7 +333,7 @@ def test_unknown_backend() -> None:
         pendulum().simulate(0.1, backend="nativ")
 
 
-def test_auto_compiles_for_long_runs_in_the_background(
+def test_auto_compiles_in_the_background_what_takes_long(
     compilations: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Event] = []
@@ -332,10 +346,10 @@ def test_auto_compiles_for_long_runs_in_the_background(
     m = pendulum()
     m.simulate(0.01, step=1e-3)
     assert not begun
-    m.simulate(200.0, step=1e-3, every=1000)
-    assert len(begun) == 1 and begun[0].wait(60) and len(compilations) == 1
-    m.simulate(200.0, step=1e-3, every=1000)
-    assert len(begun) == len(compilations) == 1
+    monkeypatch.setattr(runner, "PATIENCE", 0.0)  # as if the run had taken long
+    for _ in range(2):
+        m.simulate(0.01, step=1e-3)
+        assert len(begun) == 1 and begun[0].wait(60) and len(compilations) == 1
 
 
 @pytest.mark.parametrize("backend", ["native", "interpreted"])

@@ -58,8 +58,10 @@ def interpret(function: ca.Function, columns: int | None = None) -> Any:
     library = compiler.load_library("\n".join([*definitions, entry]))
     counts = {} if columns is None else {function.name(): columns}
     kept = Bytecode([function], Kernels([]), counts)
+    code = kept.functions[0]
+    assert code is not None
 
-    def call(*arguments: np.ndarray) -> list[np.ndarray]:
+    def call(*arguments: np.ndarray, kept: Bytecode = kept) -> list[np.ndarray]:
         width = row_length(columns) if columns else 1
         results = [np.zeros(function.numel_out(k) * width) for k in range(function.n_out())]
         work = np.zeros(function.sz_w() * lanes(columns or 1) + 1)
@@ -67,9 +69,7 @@ def interpret(function: ca.Function, columns: int | None = None) -> Any:
             (ctypes.c_void_p * max(1, len(arrays)))(*[a.ctypes.data for a in arrays])
             for arrays in (arguments, results)
         ]
-        library.vm_test(
-            ctypes.byref(kept.functions[0]), *pointers, ctypes.c_void_p(work.ctypes.data)
-        )
+        library.vm_test(ctypes.byref(code), *pointers, ctypes.c_void_p(work.ctypes.data))
         return results
 
     return call

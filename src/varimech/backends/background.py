@@ -43,11 +43,13 @@ def in_background(task: Callable[[], None]) -> threading.Event:
     return done
 
 
-def _forget() -> None:
-    """A forked process has no such thread; it begins anew."""
+def after_fork(reset: Callable[[], None]) -> None:
+    """Call something in forked processes, which have no such thread."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=reset)
+
+
+@after_fork
+def _begin_anew() -> None:
     global _worker
     _worker = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)

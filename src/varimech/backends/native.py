@@ -15,20 +15,20 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from threading import Event
 
 import casadi as ca
 
 from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
-from .background import in_background
+from .background import after_fork, in_background
 from .batch import DONE
 from .bytecode import NotInterpretable, operation_definitions
 from .c_pieces import in_pieces
 from .columns import column_source, lanes
-from .compiler import BuildError, cached_library, find_compiler, load_library
+from .compiler import BuildError, cached_library, load_library
 from .constants import definitions
 from .failures import (
     NO_CONVERGENCE,
@@ -54,6 +54,10 @@ DRIVER = ("newton.c", "chain.c", "selection.c", "explicit.c", "adjoint.c", "driv
 """The same text for the processor, where host.c follows, and for cards."""
 
 
+MACHINE_SECONDS = 30.0
+"""How long a first run waits for a compiler, which takes 1 to 2 s for the machine."""
+FIRST_SLICE = 64
+"""Steps after which a run first looks for Ctrl-C and for compiled code."""
 ONCE, COLD = (*range(6, 12), 18), 5000
 """Slots of a program's functions that a run calls once (see `Program.slots`), and the number of their
 instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
@@ -212,7 +216,7 @@ class NativeProgram:
         )
 
     def _forward(self, run: NativeRun, progress: ProgressCallback | None) -> Trajectory:
-        size = 64
+        size = FIRST_SLICE
         try:
             while not run.finished:
                 done = int(run.record["done"])
@@ -327,39 +331,58 @@ class NativeProgram:
         return None if self.program.scheme is None else SchemeTables(self.program.scheme)
 
 
-_machine_lock = Lock()
+class _Machine:
+    """The library that interprets any program, built in the background when first asked for."""
+
+    def __init__(self) -> None:
+        self._done: Event | None = None
+        self._library: ctypes.CDLL | None = None
+        self._error = ""
+
+    def begin(self) -> Event:
+        if self._done is None:
+            self._done = in_background(self._build)
+        return self._done
+
+    def library(self) -> ctypes.CDLL:
+        if not self.begin().wait(MACHINE_SECONDS):
+            raise BuildError(f"the compiler has not finished within {MACHINE_SECONDS:g} s")
+        if self._library is None:
+            raise BuildError(self._error)
+        return self._library
+
+    def _build(self) -> None:
+        head = ["#define VM_MACHINE", "#define VM_BYTECODE", "#define VM_GENERATED 0LL"]
+        parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
+        none = [CALL_GENERATED.format(calls=""), "static const vm_map *vm_maps = 0;"]
+        driver = map(driver_text, ("scheme.c", *DRIVER, "host.c"))
+        try:
+            self._library = _loaded("\n".join([*head, *parts, *none, definitions(), *driver]))
+        except BuildError as error:
+            self._error = str(error)
+
+    def forget_unfinished(self) -> None:
+        """A forked process has no thread that would finish it."""
+        if self._library is None and not self._error:
+            self._done = None
+
+
+_machine = _Machine()
+after_fork(_machine.forget_unfinished)
 
 
 def machine() -> ctypes.CDLL:
-    """The library that interprets any program; threads wait for the one that builds it.
+    """The library that interprets any program.
 
     Raises:
-        BuildError: if there is no compiler, or it fails.
+        BuildError: if there is no compiler, or it fails or hangs.
     """
-    with _machine_lock:
-        return _machine()
+    return _machine.library()
 
 
 def warm_up() -> None:
-    """Build the machine in the background if it is not loaded yet: while a first model is being
-    stated, there is time for that.
-    """
-
-    def build() -> None:
-        with suppress(BuildError):  # reported where it is needed
-            machine()
-
-    if not _machine.cache_info().currsize and not _machine_lock.locked() and find_compiler():
-        in_background(build)
-
-
-@cache
-def _machine() -> ctypes.CDLL:
-    head = ["#define VM_MACHINE", "#define VM_BYTECODE", "#define VM_GENERATED 0LL"]
-    parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
-    none = [CALL_GENERATED.format(calls=""), "static const vm_map *vm_maps = 0;"]
-    driver = map(driver_text, ("scheme.c", *DRIVER, "host.c"))
-    return _loaded("\n".join([*head, *parts, *none, definitions(), *driver]))
+    """Begin to build the machine: while a first model is being stated, there is time for that."""
+    _machine.begin()
 
 
 def _loaded(source: str, *, in_background: bool = False) -> ctypes.CDLL:
