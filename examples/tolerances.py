@@ -41,13 +41,13 @@ def five_bar() -> vm.Mechanism:
         m.bar(
             name,
             *name,
-            length=m.parameter(f"L_{name}", length, unit="m", spread=vm.Tolerance(1e-3)),
+            length=m.parameter(f"L_{name}", length, unit="m", distribution=vm.Tolerance(1e-3)),
             mass=mass,
         )
     for joint in ("A", "1", "2", "3", "B"):
         m.revolute(joint)
     for (name, natural), point in zip(SPRINGS.items(), ("1", "2"), strict=True):
-        spring = m.parameter(name, natural, unit="m", spread=vm.Tolerance(2e-3))
+        spring = m.parameter(name, natural, unit="m", distribution=vm.Tolerance(2e-3))
         m.spring(f"s{point}", point, "B", stiffness=100, natural_length=spring)
     m.start(angle={"A1": -3 * math.pi / 4, "12": math.atan2(-1, 1.5)}, near={"3": (2, -1)})
     return m

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import difflib
+import inspect
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from markdown_pages import DOCS, ROOT, blocks
@@ -16,6 +19,10 @@ import varimech
 
 INSIDE = {"architecture.md", "extending.md"}
 """Pages for those who change Varimech itself."""
+ENGINE = ("varimech.coordinates.", "varimech.formulations.", "varimech.integrators.")
+"""Packages whose methods the engine calls, not the user: their contracts document the arguments."""
+FOR_INTERFACES = {"text"}
+"""Methods whose argument is for the interfaces of Varimech; `print` shows what they return."""
 SHOWN = [
     *(
         (path, path.read_text(encoding="utf-8"))
@@ -82,3 +89,63 @@ def _imported(code: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield str(node.module)
+
+
+def undocumented(function: Callable[..., Any]) -> list[str]:
+    """Arguments without an entry under `Args:`, and "Returns:" where that is missing."""
+    signature, doc = inspect.signature(function), inspect.getdoc(function) or ""
+    section = re.search(r"^Args:\n((?: .*\n?|\n)*)", doc, re.MULTILINE)
+    heads = re.findall(r"^ {4}(\w[\w, ]*):", section[1] if section else "", re.MULTILINE)
+    entries = {name.strip() for head in heads for name in head.split(",")}
+    missing = [
+        p.name
+        for p in signature.parameters.values()
+        if p.name not in ("self", "cls", *entries) and p.kind != p.VAR_KEYWORD
+    ]
+    # builder methods have no annotation: they return their element
+    returns = signature.return_annotation not in (None, "None", signature.empty)
+    return missing + (["Returns:"] if returns and "\nReturns:\n" not in doc else [])
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Public functions and methods of public classes, inherited ones once."""
+    seen = set()
+    for name in varimech.__all__:
+        thing = getattr(varimech, name)
+        members = dir(thing) if inspect.isclass(thing) else []
+        both = [(name, thing)] if inspect.isfunction(thing) else []
+        both += [(f"{name}.{m}", inspect.getattr_static(thing, m)) for m in members if m[0] != "_"]
+        for label, value in both:
+            function = getattr(value, "__func__", value)
+            if inspect.isfunction(function) and function not in seen:
+                seen.add(function)
+                yield label, function
+
+
+def test_public_functions_document_arguments_and_values() -> None:
+    functions = dict(public_functions())
+    assert len(functions) > 200 and {"Mechanism.from_file", "Run.position", "sin"} <= {*functions}
+    gaps = {
+        name: missing
+        for name, function in functions.items()
+        if function.__module__.startswith("varimech.")
+        and not function.__module__.startswith(ENGINE)
+        and function.__name__ not in FOR_INTERFACES
+        and (missing := undocumented(function))
+    }
+    assert not gaps
+
+
+def test_a_missing_entry_is_reported() -> None:
+    def half(first: int, second: int, third: int = 0) -> int:
+        """Add.
+
+        Args:
+            first, third: numbers.
+
+        Raises:
+            second: is not an argument here.
+        """
+        return first + second + third
+
+    assert undocumented(half) == ["second", "Returns:"]

@@ -46,9 +46,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     calls: list[Path] = []
     build = compiler._compile
 
-    def counted(command: list[str], source: str, folder: Path, *how: bool) -> None:
+    def counted(command: list[str], source: str, folder: Path, *options: bool) -> None:
         calls.append(folder)
-        build(command, source, folder, *how)
+        build(command, source, folder, *options)
 
     monkeypatch.setattr(compiler, "_compile", counted)
     return calls
@@ -144,7 +144,7 @@ def test_processes_filling_one_cache_at_once_all_get_their_libraries(
 def instantly(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiler that takes no time: libraries of 1 MB each."""
 
-    def compile_nothing(command: list[str], source: str, folder: Path, *how: bool) -> None:
+    def compile_nothing(command: list[str], source: str, folder: Path, *options: bool) -> None:
         (folder / library_cache.LIBRARY).write_bytes(bytes(1_000_000 - 64))
 
     monkeypatch.setattr(compiler, "_compile", compile_nothing)

@@ -172,7 +172,7 @@ def test_unknown_names_in_results(kind: str, name: str, words: str, swing: vm.Ru
 
 def test_unknown_output_to_plot(swing: vm.Run) -> None:
     with pytest.raises(
-        vm.ModelError, match=r"no measure is called 'positon'; did you mean 'position'"
+        vm.ModelError, match=r"no output is called 'positon'; did you mean 'position'"
     ):
         swing.plot(positon="tip")
 

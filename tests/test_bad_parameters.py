@@ -65,9 +65,9 @@ import varimech as vm
         ("parameter 'p': value 3 is outside", "(0, 2)"),
     ),
     (
-        "spread",
-        lambda m: m.parameter("p", 1.0, spread=0.1),
-        ("parameter 'p': spread = 0.1", "varimech.Tolerance"),
+        "distribution",
+        lambda m: m.parameter("p", 1.0, distribution=0.1),
+        ("parameter 'p': distribution = 0.1", "varimech.Tolerance"),
     ),
     (
         "text",

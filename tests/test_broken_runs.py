@@ -89,7 +89,7 @@ def test_a_force_that_is_nan_at_the_start() -> None:
     m.start(angle={"rod": -1.0})
     with pytest.raises(
         vm.AssemblyError,
-        match="mechanism 'pendulum': the start has a value that is not finite; look at 'early'",
+        match="mechanism 'pendulum': the initial state is not finite; check 'early'",
     ):
         m.simulate(0.02, step=0.01)
 
@@ -98,7 +98,7 @@ def test_a_spring_without_length_at_the_start_is_named() -> None:
     m = pendulum()
     m.spring("coil", "tip", m.ground_point("P", (1, 0)), stiffness=10, natural_length=0.1)
     m.start(angle={"rod": 0.0})
-    with pytest.raises(vm.AssemblyError, match="not finite; look at 'coil'"):
+    with pytest.raises(vm.AssemblyError, match="not finite; check 'coil'"):
         m.simulate(0.02, step=0.01)
 
 

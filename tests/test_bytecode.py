@@ -102,7 +102,7 @@ def test_instructions_are_those_that_casadi_lists() -> None:
 
 def test_an_unknown_operation_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     x = ca.SX.sym("x")
-    with pytest.raises(NotInterpretable, match=r"operation \d+ of f"):
+    with pytest.raises(NotInterpretable, match=r"f, number \d+"):
         bytecode_of(ca.Function("f", [x], [ca.erfinv(x)]))
 
 

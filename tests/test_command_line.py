@@ -21,7 +21,7 @@ import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 from varimech.cli import benchmark, studies, study_output
 from varimech.cli.app import PANELS, app
-from varimech.cli.json_output import give_json
+from varimech.cli.output_files import give_json
 from varimech.cli.study_output import StudyOutput, StudyRequest, conduct
 from varimech.core.atomic_files import atomic_write
 
@@ -204,11 +204,11 @@ def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path:
     assert best.before.info["parameters"] == {"crank": 0.1, "rod": 0.26, "stiffness": 100.0}
     model.write_text(
         model.read_text(encoding="utf-8").replace(
-            "tolerance: 1 mm", "spread: {distribution: uniform, loc: 0.24, scale: 0.015}"
+            "tolerance: 1 mm", "distribution: {name: uniform, loc: 0.24, scale: 0.015}"
         ),
         encoding="utf-8",
     )
-    assert "has a distribution with a mean of its own; change its spread in the file" in refused(
+    assert "has a distribution with a mean of its own; change it in the file" in refused(
         "uncertainty", model, *options
     )
 

@@ -35,7 +35,7 @@ def _angle_and_square(name: str, s: vm.State) -> Any:
 
 def rotor(first: float = 0.0, speed: float = SPEED) -> vm.Mechanism:
     m = vm.Mechanism("rotor", dimension=2)
-    w = m.parameter("w", speed, unit="rad/s", spread=vm.Tolerance(0.3))
+    w = m.parameter("w", speed, unit="rad/s", distribution=vm.Tolerance(0.3))
     m.ground_point("O", (0, 0))
     m.bar("c", "O", "P", length=0.1, mass=1.0)
     m.revolute("O")

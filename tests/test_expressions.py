@@ -263,7 +263,7 @@ def test_names_of_si_units() -> None:
 
 def swinging(inertia: str | None = None) -> vm.Mechanism:
     m = vm.Mechanism("pendulum", gravity=(0, "-9.81 m/s²"))
-    m.parameter("L", "1000 mm", bounds=("50 cm", "2 m"), spread=vm.Tolerance("3 mm"))
+    m.parameter("L", "1000 mm", bounds=("50 cm", "2 m"), distribution=vm.Tolerance("3 mm"))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length="L", mass="3000 g", com="L/2", inertia=inertia)
     m.revolute("O")
@@ -274,9 +274,11 @@ def swinging(inertia: str | None = None) -> vm.Mechanism:
 def test_texts_take_the_place_of_numbers_everywhere() -> None:
     m = swinging(inertia="3*L**2/12")
     L = m.parameters["L"]
-    assert (L.value, L.unit, L.bounds, L.spread.sigma) == (1.0, "m", (0.5, 2.0), 0.001)
+    assert (L.value, L.unit, L.bounds, L.distribution.sigma) == (1.0, "m", (0.5, 2.0), 0.001)
     plain = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    length = plain.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.003))
+    length = plain.parameter(
+        "L", 1.0, unit="m", bounds=(0.5, 2.0), distribution=vm.Tolerance(0.003)
+    )
     plain.ground_point("O", (0, 0))
     plain.bar(
         "rod", "O", "tip", length=length, mass=3.0, com=length / 2, inertia=3 * length**2 / 12
@@ -356,4 +358,4 @@ def test_a_text_with_the_wrong_unit_is_located() -> None:
     ):
         vm.Mechanism("x").parameter("L", "long")
     with pytest.raises(vm.ModelError, match=r"tolerance = '1 kg' has the wrong dimension"):
-        vm.Mechanism("x").parameter("L", "3 m", spread=vm.Tolerance("1 kg"))
+        vm.Mechanism("x").parameter("L", "3 m", distribution=vm.Tolerance("1 kg"))

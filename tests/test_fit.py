@@ -184,7 +184,7 @@ def test_results_are_stored_at_given_times(m: vm.Mechanism) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"times": [0.1, 0.2], "values": [1.0]}, "2 times, but values of shape"),
+        ({"times": [0.1, 0.2], "values": [1.0]}, r"values of shape \(1,\) for 2 times"),
         ({"times": [-0.1], "values": [1.0]}, "from 0 on"),
         ({"times": [0.1], "values": [math.nan]}, "not all finite"),
         ({"times": [0.1], "values": ["x"]}, "not numbers"),

@@ -25,8 +25,8 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 
 def pendulum(longest: float | None = None) -> vm.Mechanism:
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.1), bounds=(None, longest))
-    c = m.parameter("c", 0.1, unit="N·m·s", spread=vm.Tolerance(0.03))
+    L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.1), bounds=(None, longest))
+    c = m.parameter("c", 0.1, unit="N·m·s", distribution=vm.Tolerance(0.03))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=L, mass=2.9 + c)
     m.revolute("O")

@@ -21,7 +21,7 @@ import xarray as xr
 from refusals import swinging
 
 import varimech as vm
-from test_monte_carlo import SETTINGS, SPREADS, mechanism, same, study
+from test_monte_carlo import DISTRIBUTIONS, SETTINGS, mechanism, same, study
 from varimech.results.seal import SEAL, is_intact
 from varimech.uncertainty.study_run import StudyRunner
 
@@ -196,7 +196,7 @@ def test_changed_units_are_noticed(tmp_path: Path) -> None:
     def go(m: vm.Mechanism, unit: str) -> None:
         m.monte_carlo(
             {"y": vm.final(lambda s: s.position("mass")[1], unit=unit)},
-            SPREADS,
+            DISTRIBUTIONS,
             **{**SETTINGS, "samples": 1, "checkpoint": tmp_path},
         )
 
@@ -237,7 +237,7 @@ def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(
 
     def kill_after_two_chunks(self: StudyRunner, *arguments: Any) -> None:
         add(self, *arguments)
-        if self.study.tally.taken == 2 * 64:
+        if self.study.accumulator.taken == 2 * 64:
             cluster.kill()
             cluster.wait()
 

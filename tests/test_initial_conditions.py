@@ -303,7 +303,7 @@ def test_a_joint_with_the_ground_as_second_body() -> None:
 def test_values_for_a_run_may_assemble_what_nominal_ones_do_not() -> None:
     m = four_bar(ground=3.5)
     m.start(angle={"crank": ANGLE}, near={"rocker": direction(D, UP)})
-    with pytest.raises(vm.AssemblyError, match="cannot be assembled"):
+    with pytest.raises(vm.AssemblyError, match="assembly fails"):
         m.simulate(0.02, step=0.01)
     run = m.simulate(0.02, step=0.01, parameters={"ground": 2.0})
     assert first(run.position("C")) == pytest.approx(UP, abs=1e-10)
@@ -459,7 +459,7 @@ def test_the_gap_of_a_loop_that_cannot_close(ground: float, angle: float) -> Non
         m.simulate(1)
     message = str(caught.value)
     for word in (
-        "mechanism 'four-bar' cannot be assembled",
+        "mechanism 'four-bar': assembly fails",
         "ground",
         "crank",
         "coupler",
@@ -565,7 +565,8 @@ def test_start_values_that_contradict_each_other() -> None:
     with pytest.raises(
         vm.ModelError,
         match=(
-            r"too much .*\(angle of 'crank', angle of 'rocker'\); it has 1 open freedom: give one"
+            r"conflicting \(angle of 'crank', angle of 'rocker'\); the model has 1 unconstrained"
+            r" DOF: specify exactly one initial value$"
         ),
     ):
         m.simulate(1)
@@ -574,7 +575,7 @@ def test_start_values_that_contradict_each_other() -> None:
     with pytest.raises(
         vm.ModelError,
         match=(
-            r"\(angle of 'crank'\); it has 0 open freedoms: drivers take all there are, give none"
+            r"\(angle of 'crank'\); drivers prescribe all degrees of freedom: specify no initial"
         ),
     ):
         m.simulate(1)
@@ -846,9 +847,7 @@ def test_lengths_beyond_all_numbers_are_refused() -> None:
     m.beam("rod", "A", "C", segments=2, E=1e9, area=1e-4, inertia=1e-10, mass=1, length=1e308)
     m.spherical("A")
     m.spherical("C")
-    with pytest.raises(
-        vm.AssemblyError, match="too large to place body 'rod'; look at their units"
-    ):
+    with pytest.raises(vm.AssemblyError, match="too large to place body 'rod'; check their units"):
         m.simulate(1e-3, step=1e-3, backend="interpreted")
 
 
@@ -902,7 +901,7 @@ def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> 
         for method in ("direct", "adjoint"):
             with pytest.raises(
                 vm.AssemblyError,
-                match=f"'loop' has no derivative with respect to '{name}': .*let another parameter",
+                match=f"'loop': no derivative with respect to '{name}' exists: .*let another parameter",
             ):
                 redundant_loop().sensitivity(place, ["length", name], method=method, **options)
 

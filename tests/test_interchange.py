@@ -39,7 +39,7 @@ def test_another_integrator_finds_the_same_motion(coordinates: str) -> None:
     m = four_bar()
     equations = m.equations(
         coordinates=coordinates,
-        measures={"C": lambda s: s.position("C"), "energy": lambda s: s.energy},
+        outputs={"C": lambda s: s.position("C"), "energy": lambda s: s.energy},
     )
     f, n = equations.function, equations.q.size
     assert f.name_in() == ["q", "v", "t", "rho"] and f.name_out() == [
@@ -111,7 +111,7 @@ def test_casadis_own_integrator_takes_the_function() -> None:
 def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
     if (compiler := shutil.which("cc")) is None:
         pytest.skip("no C compiler")
-    equations = four_bar().equations(measures={"tip": lambda s: s.position("C")})
+    equations = four_bar().equations(outputs={"tip": lambda s: s.position("C")})
     source = equations.to_c(tmp_path / "c")
     assert source.name == "mechanism_4_bar_equations.c"
     header = source.with_suffix(".h").read_text(encoding="utf-8")
@@ -144,11 +144,11 @@ def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
 def test_outputs_of_equations_are_checked() -> None:
     m = four_bar()
     with pytest.raises(
-        vm.ModelError, match="measure 'reaction' depends on accelerations or reactions"
+        vm.ModelError, match="output 'reaction': depends on accelerations or reactions"
     ):
-        m.equations(measures={"reaction": lambda s: s.reaction("A")})
-    with pytest.raises(vm.ModelError, match="measure 'M' needs a unique name"):
-        m.equations(measures={"M": lambda s: s.energy})
+        m.equations(outputs={"reaction": lambda s: s.reaction("A")})
+    with pytest.raises(vm.ModelError, match="output 'M' needs a unique name"):
+        m.equations(outputs={"M": lambda s: s.energy})
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +245,7 @@ def test_hessians_are_saved_too(tmp_path: Path) -> None:
 
 def test_saving_elsewhere_is_refused(gradient: vm.Gradient, tmp_path: Path) -> None:
     run = gradient.run
-    with pytest.raises(vm.ModelError, match=r"a result is saved as \.nc, \.csv, \.mat"):
+    with pytest.raises(vm.ModelError, match=r"must end with \.nc, \.csv, \.mat"):
         run.save(tmp_path / "run.xlsx")
     with pytest.raises(
         vm.ModelError,

@@ -512,3 +512,19 @@ def test_a_thin_rod_on_a_plane_is_carried_at_any_size(size: float, coordinates: 
             run.acceleration("rod.com")[k] / size, (push - force) / 2.0 + gravity, rtol=1e-9
         )
     assert run.info["steps"] < 100
+
+
+def test_constraints_on_bodies_with_similar_names_keep_their_names() -> None:
+    """Two sliders whose names begin alike share a direction with the ground: one equation each."""
+    m = vm.Mechanism("sliders", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    for name in ("rod2", "rod"):
+        m.body(name, mass=1, inertia=1, points={"O": (0, 0), "A": (1, 0), "B": (2, 0)})
+    m.prismatic("J", "ground.O", "rod2.O", axis=(1, 0))
+    m.prismatic("K", "rod2.O", "rod.O", axis=(1, 0))
+    for bar, point in (("a", "rod2.A"), ("b", "rod2.B"), ("c", "rod.A"), ("d", "rod.B")):
+        m.bar(bar, "P", "Q", length=1, mass=1)
+        m.revolute(f"pin {bar}", point, f"{bar}.P")
+    m.start(displacement={"J": 0, "K": 0}, angle=dict.fromkeys("abcd", 0.0))
+    names = set(m.simulate(0.01, step=0.01).dataset.constraint.to_numpy())
+    assert {n.split(" [")[0] for n in names if " on " in n} == {"joint J on rod2", "joint J on rod"}

@@ -35,8 +35,8 @@ TIME = 3.0
 def linear_oscillator() -> vm.Mechanism:
     """x'' = F − 4 x from x₀ at rest: x = x₀ cos 2t + ¼F (1 − cos 2t)."""
     m = vm.Mechanism("oscillator", dimension=2)
-    F = m.parameter("F", 1.0, unit="N", spread=vm.Tolerance(0.3))
-    x0 = m.parameter("x0", 0.5, unit="m", spread=vm.Tolerance(0.6))
+    F = m.parameter("F", 1.0, unit="N", distribution=vm.Tolerance(0.3))
+    x0 = m.parameter("x0", 0.5, unit="m", distribution=vm.Tolerance(0.6))
     m.ground_point("O", (0, 0))
     m.body("mass", mass=1.0, inertia=1.0, points={"P": (0, 0)})
     m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
@@ -122,7 +122,7 @@ def test_pendulum_slopes_are_known() -> None:
     assert moments.values[1:, 0] == pytest.approx(
         [-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8
     )
-    assert moments.slopes[1:, 0, 0] == pytest.approx(
+    assert moments.derivatives[1:, 0, 0] == pytest.approx(
         [-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8
     )
 
@@ -236,7 +236,7 @@ def test_what_has_just_begun_does_not_count() -> None:
         travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME
     )
     assert moments.curvatures is not None and moments.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(
-        moments.slopes[1, 0, 0]
+        moments.derivatives[1, 0, 0]
     )
     assert moments.horizon.item() == TIME
 
@@ -341,13 +341,13 @@ def test_the_page_prints_what_it_shows(
         ({"objectives": ()}, r"at least one objective"),
         (
             {"parameters": {"F": 2.0}},
-            r"names 'F', which has its own distribution.*spreads=\{'F': None\}",
+            r"names 'F', which has its own distribution.*distributions=\{'F': None\}",
         ),
         (
-            {"spreads": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}},
+            {"distributions": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}},
             r"correlated and not all normal.*order=1",
         ),
-        ({"spreads": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
+        ({"distributions": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
         ({"colour": "red"}, r"no option is called 'colour'"),
     ],
 )
@@ -417,7 +417,7 @@ def test_rounding_is_measured_by_the_size_of_the_objective(size: float) -> None:
 
 def test_runs_beside_the_means_have_to_be_allowed() -> None:
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03), bounds=(0.5, 1.005))
+    m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.03), bounds=(0.5, 1.005))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=m.parameters["L"], mass=3.0)
     m.revolute("O")

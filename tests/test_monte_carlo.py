@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from loops import add_four_bar
 from oscillator import oscillator, x_of
-from pendulum_exact import DURATION, OBJECTIVES, SPREADS, exact_moments, exact_quantile
+from pendulum_exact import DISTRIBUTIONS, DURATION, OBJECTIVES, exact_moments, exact_quantile
 from scipy.stats import norm, uniform
 
 import varimech as vm
@@ -37,7 +37,7 @@ def mechanism() -> vm.Mechanism:
 
 
 def study(**changes: Any) -> vm.Study:
-    return mechanism().monte_carlo(OBJECTIVES, SPREADS, **{**SETTINGS, **changes})
+    return mechanism().monte_carlo(OBJECTIVES, DISTRIBUTIONS, **{**SETTINGS, **changes})
 
 
 def same(a: vm.Study, b: vm.Study) -> None:
@@ -84,12 +84,12 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of
     0.15 %.
     """
-    truth, spread = exact_moments(DURATION)
+    truth, variance = exact_moments(DURATION)
     for sampling in KINDS:
         missed = np.zeros((2, 2))
         for seed in range(100):
             sample_study = study(samples=512, sampling=sampling, seed=seed, step=0.05, every=20)
-            for row, (of, exact) in enumerate((("mean", truth), ("variance", spread))):
+            for row, (of, exact) in enumerate((("mean", truth), ("variance", variance))):
                 bounds = sample_study.interval(of=of).isel(time=-1)
                 missed[row] += ((exact < bounds.lower) | (exact > bounds.upper)).to_numpy()
         assert (missed <= 12).all(), (sampling, missed)
@@ -137,7 +137,9 @@ def test_a_linear_objective_is_known_by_its_control() -> None:
 def test_what_does_not_vary_is_known_exactly() -> None:
     sample_study = study(samples=100)
     assert abs(sample_study.variance[0, 1]) < 1e-30  # y begins at 0, to rounding
-    constant = mechanism().monte_carlo(vm.final(lambda s: 3.3), SPREADS, **SETTINGS, samples=100)
+    constant = mechanism().monte_carlo(
+        vm.final(lambda s: 3.3), DISTRIBUTIONS, **SETTINGS, samples=100
+    )
     np.testing.assert_array_equal(constant.variance, 0)
     np.testing.assert_array_equal(constant.mean, 3.3)
     np.testing.assert_array_equal(constant.quantile(0.7), 3.3)
@@ -261,7 +263,9 @@ def test_too_many_failures_end_it_and_lose_nothing() -> None:
             reached, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=10**6, chunk=8
         )
     partial = caught.value.study
-    assert partial.tally.taken == 56  # seven chunks of eight are the first to have fifty samples
+    assert (
+        partial.accumulator.taken == 56
+    )  # seven chunks of eight are the first to have fifty samples
     assert partial.failed == len(partial.failures) > 3
     assert partial.mean.shape == (2, 1)
 
@@ -312,7 +316,7 @@ def test_none_that_went_well() -> None:
     with pytest.raises(vm.StudyError, match="20 of 20 samples failed") as caught:
         m.monte_carlo(vm.final(x_of), {"a": norm(0.9, 1)}, duration=0.1, step=0.1, samples=20)
     assert "0 samples" in repr(caught.value.study)
-    with pytest.raises(vm.ModelError, match="none of the 20 samples"):
+    with pytest.raises(vm.ModelError, match="all 20 samples failed"):
         caught.value.study.mean
 
 
@@ -378,7 +382,7 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(
 
         def kill_after_five_chunks(self: StudyRunner, *arguments: Any) -> None:
             add(self, *arguments)
-            if self.study.tally.taken == 5 * 64:
+            if self.study.accumulator.taken == 5 * 64:
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
 
@@ -470,7 +474,7 @@ def test_progress_shows_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
         ({"target": 0}, "target = 0 for 'x' must be a positive number"),
         ({"target": {"z": 1.0}}, "no objective is called 'z'"),
         ({"objectives": []}, "at least one objective"),
-        ({"spreads": {"M": vm.Tolerance(1)}}, "no parameter is called 'M'"),
+        ({"distributions": {"M": vm.Tolerance(1)}}, "no parameter is called 'M'"),
         ({"tolerances": 1e-3}, "did you mean 'tolerance'"),
         ({"backend": "gpu"}, "gpu"),
         ({"control": "yes"}, "control = 'yes' must be True or False"),
@@ -478,7 +482,13 @@ def test_progress_shows_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_bad_input(change: dict[str, Any], message: str) -> None:
-    asked = {"objectives": OBJECTIVES, "spreads": SPREADS, "samples": 10, **SETTINGS, **change}
+    asked = {
+        "objectives": OBJECTIVES,
+        "distributions": DISTRIBUTIONS,
+        "samples": 10,
+        **SETTINGS,
+        **change,
+    }
     with pytest.raises(vm.ModelError, match=message):
         mechanism().monte_carlo(**asked)
 

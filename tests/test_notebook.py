@@ -30,7 +30,7 @@ def pendulum(name: str = "pendulum <b>") -> vm.Mechanism:
         "rod",
         "O",
         "tip",
-        length=m.parameter("L", 1.0, unit="m", bounds=(0.5, None), spread=vm.Tolerance(0.01)),
+        length=m.parameter("L", 1.0, unit="m", bounds=(0.5, None), distribution=vm.Tolerance(0.01)),
         mass=3.0,
     )
     m.revolute("O")
@@ -70,7 +70,7 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
         np.interp(at, gradient.time, gradient.run.angle("rod").to_numpy()),
     )
     return {
-        "mechanism": (m, 1, "planar, 1 body, 1 joint"),
+        "mechanism": (m, 1, "planar, 1 rigid body, 1 joint"),
         "parameters": (m.parameters, 0, "± 0.01 (3σ)"),
         "run": (gradient.run, 2, "50 steps"),
         "at rest": (m.equilibrium(), 1, "equilibrium"),
@@ -122,7 +122,7 @@ def test_a_mechanism_that_does_not_close_says_why() -> None:
 
 def test_parameters_are_printed_as_a_table(m: vm.Mechanism) -> None:
     head, row = str(m.parameters).splitlines()
-    assert head.split() == ["parameter", "value", "unit", "lower", "upper", "spread"]
+    assert head.split() == ["parameter", "value", "unit", "lower", "upper", "distribution"]
     assert row.split() == ["L", "1.0", "m", "0.5", "±", "0.01", "(3σ)"]
     assert m.parameters == {"L": m.parameters["L"]}
 

@@ -38,8 +38,8 @@ still = vm.final(lambda s: s.parameter("still"))
 def oscillator() -> vm.Mechanism:
     """x'' = F + G t − 4 x from rest at 0: x = ¼F (1 − cos 2t) + ¼G (t − ½ sin 2t)."""
     m = vm.Mechanism("oscillator", dimension=2)
-    F = m.parameter("F", 1.0, unit="N", spread=vm.Tolerance(0.9))
-    G = m.parameter("G", 0.5, unit="N/s", spread=vm.Tolerance(0.6), bounds=(-2.0, 3.0))
+    F = m.parameter("F", 1.0, unit="N", distribution=vm.Tolerance(0.9))
+    G = m.parameter("G", 0.5, unit="N/s", distribution=vm.Tolerance(0.6), bounds=(-2.0, 3.0))
     m.parameter("still", 1.0)
     m.ground_point("O", (0, 0))
     m.body("mass", mass=1.0, inertia=1.0, points={"P": (0, 0)})
@@ -68,9 +68,9 @@ def curved(m: vm.Mechanism) -> vm.GlobalStudy:
 
 def pendulum() -> vm.Mechanism:
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.1))
-    M = m.parameter("M", 2.0, unit="kg", spread=vm.Tolerance(0.3))
-    k = m.parameter("k", 3.0, unit="N·m/rad", spread=stats.uniform(2.5, 1.0))
+    L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.1))
+    M = m.parameter("M", 2.0, unit="kg", distribution=vm.Tolerance(0.3))
+    k = m.parameter("k", 3.0, unit="N·m/rad", distribution=stats.uniform(2.5, 1.0))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=L, mass=M)
     m.revolute("O")
@@ -349,10 +349,10 @@ def test_limits_out_of_reach_are_reported(curved: vm.GlobalStudy) -> None:
     ):
         curved.probability(still >= 2)
     with pytest.raises(
-        vm.ModelError, match="objective 'still' does not vary: none of the parameters F, G"
+        vm.ModelError, match="objective 'still': it does not vary: none of the parameters F, G"
     ):
         curved.chaos(runs=8)
-    with pytest.raises(vm.ModelError, match="objective 'still' does not vary"):
+    with pytest.raises(vm.ModelError, match="objective 'still': it does not vary"):
         curved.sobol(samples=8)
 
 

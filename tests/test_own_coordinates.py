@@ -271,12 +271,12 @@ DRIVE = {
 
 def drive() -> Any:
     m = rotor(2)
-    ratio = m.parameter("ratio", -1.5, spread=vm.Tolerance(0.1))
+    ratio = m.parameter("ratio", -1.5, distribution=vm.Tolerance(0.1))
     m.ground_point("K", (0.3, 0))
     m.body("driven", mass=1.0, inertia=0.01, points={"K": (0, 0), "rim": (0.1, 0)})
     m.revolute("K")
     m.gear("mesh", "J", "K", ratio=ratio, phase=0.3)
-    m.flywheel("behind", "K", inertia=m.parameter("I", 0.05, spread=vm.Tolerance(0.01)))
+    m.flywheel("behind", "K", inertia=m.parameter("I", 0.05, distribution=vm.Tolerance(0.01)))
     return m
 
 

@@ -1,4 +1,4 @@
-"""Spreads of parameters: distributions, correlations, and what they refuse."""
+"""Distributions of parameters: marginals, correlations, and what they refuse."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from varimech.uncertainty.parameter_distributions import ParameterDistributions,
 
 def parameters() -> dict[str, vm.Parameter]:
     m = vm.Mechanism("three", dimension=2)
-    m.parameter("a", 1.0, unit="m", spread=vm.Tolerance(0.03))
+    m.parameter("a", 1.0, unit="m", distribution=vm.Tolerance(0.03))
     m.parameter("b", 2.0, unit="kg")
     m.parameter("c", 5.0)
     return m.parameters
 
 
-def spreads(given: dict[str, Any] | None = None, correlation: Any = None) -> ParameterDistributions:
+def distributions(
+    given: dict[str, Any] | None = None, correlation: Any = None
+) -> ParameterDistributions:
     return distributions_of(parameters(), given, correlation)
 
 
 def test_a_tolerance_is_three_standard_deviations() -> None:
-    s = spreads({"c": vm.Tolerance(0.4, sigmas=2)})
+    s = distributions({"c": vm.Tolerance(0.4, sigmas=2)})
     assert s.names == ("a", "c") and s.units == ("m", "") and s.indices == [0, 2]
     assert s.mean.tolist() == [1.0, 5.0]
     assert s.sigma == pytest.approx([0.01, 0.2], rel=1e-15)
@@ -36,15 +38,15 @@ def test_a_tolerance_is_three_standard_deviations() -> None:
 
 
 def test_given_distributions_replace_those_of_parameters() -> None:
-    s = spreads({"a": stats.norm(1.5, 0.2), "b": stats.uniform(1, 2)})
+    s = distributions({"a": stats.norm(1.5, 0.2), "b": stats.uniform(1, 2)})
     assert s.mean == pytest.approx([1.5, 2.0]) and s.sigma == pytest.approx([0.2, 2 / np.sqrt(12)])
     assert not s.normal and s.independent
-    assert spreads({"a": None, "b": vm.Tolerance(0.1)}).names == ("b",)
+    assert distributions({"a": None, "b": vm.Tolerance(0.1)}).names == ("b",)
 
 
 def test_normal_values_have_the_covariance() -> None:
     R = [[1.0, 0.6, -0.2], [0.6, 1.0, 0.3], [-0.2, 0.3, 1.0]]
-    s = spreads({"b": vm.Tolerance(0.3), "c": stats.norm(4.0, 2.0)}, R)
+    s = distributions({"b": vm.Tolerance(0.3), "c": stats.norm(4.0, 2.0)}, R)
     σ = np.array([0.01, 0.1, 2.0])
     assert s.covariance == pytest.approx(np.outer(σ, σ) * R, rel=1e-14)
     z = np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 2.0]])
@@ -57,12 +59,12 @@ def test_normal_values_have_the_covariance() -> None:
 
 def test_covariance_of_correlated_uniforms_is_known() -> None:
     """6/π asin(r/2), Pearson 1907."""
-    s = spreads({"a": stats.uniform(0, 1), "b": stats.uniform(1, 3)}, {("a", "b"): 0.7})
+    s = distributions({"a": stats.uniform(0, 1), "b": stats.uniform(1, 3)}, {("a", "b"): 0.7})
     assert s.covariance[0, 1] == pytest.approx(3 / 12 * 6 / np.pi * np.arcsin(0.35), rel=1e-12)
 
 
 def test_covariance_of_correlated_lognormals_is_known() -> None:
-    s = spreads(
+    s = distributions(
         {"b": stats.lognorm(0.5), "c": stats.lognorm(0.3, scale=2.0), "a": None}, {("b", "c"): -0.8}
     )
     exact = 2 * np.exp((0.25 + 0.09) / 2) * (np.exp(-0.8 * 0.15) - 1)
@@ -70,33 +72,33 @@ def test_covariance_of_correlated_lognormals_is_known() -> None:
 
 
 def test_values_have_the_reported_covariance() -> None:
-    s = spreads(
+    s = distributions(
         {"b": stats.gamma(2.0), "c": stats.uniform(4, 2)}, {("a", "b"): 0.5, ("b", "c"): 0.4}
     )
     x = s.from_uniform(stats.qmc.Sobol(3, seed=1).random_base2(14))
     assert x.mean(axis=0) == pytest.approx(s.mean, rel=2e-3)
-    spread = np.cov(x.T) / np.outer(s.sigma, s.sigma)
-    assert spread == pytest.approx(s.covariance / np.outer(s.sigma, s.sigma), abs=0.01)
+    correlation = np.cov(x.T) / np.outer(s.sigma, s.sigma)
+    assert correlation == pytest.approx(s.covariance / np.outer(s.sigma, s.sigma), abs=0.01)
     for k, exact in enumerate((stats.norm(1, 0.01), stats.gamma(2.0), stats.uniform(4, 2))):
         assert stats.kstest(x[:, k], exact.cdf).statistic < 0.005
 
 
 def test_tails_are_kept() -> None:
     """1 − p would have rounded the upper one away."""
-    s = spreads({"a": stats.gumbel_r(0, 1), "b": stats.norm(0, 1)}, {("a", "b"): 0.1})
+    s = distributions({"a": stats.gumbel_r(0, 1), "b": stats.norm(0, 1)}, {("a", "b"): 0.1})
     x = s.from_normal(np.array([[9.0, 0.0], [-9.0, 0.0]]))
     assert stats.gumbel_r.logsf(x[0, 0]) == pytest.approx(stats.norm.logsf(9.0), rel=1e-9)
     assert np.isfinite(x).all()
 
 
 def test_rows_of_all_parameters() -> None:
-    s = spreads({"c": vm.Tolerance(1.0)})
+    s = distributions({"c": vm.Tolerance(1.0)})
     rows = s.rows(np.array([[1.1, 5.1], [0.9, 4.9]]), np.array([1.0, 2.5, 5.0]))
     assert rows.tolist() == [[1.1, 2.5, 5.1], [0.9, 2.5, 4.9]]
 
 
 def test_described_and_carried_to_other_processes() -> None:
-    s = spreads({"b": stats.uniform(1, scale=2)}, {("a", "b"): 0.5})
+    s = distributions({"b": stats.uniform(1, scale=2)}, {("a", "b"): 0.5})
     stated = s.described()
     assert [p["distribution"] for p in stated["parameters"]] == [
         "normal(mean=1.0, sigma=0.01)",
@@ -122,7 +124,7 @@ class Even:
 
 def test_histograms_and_what_users_write_are_distributions() -> None:
     m, p = vm.Mechanism("one", dimension=2), np.array([0.001, 0.5, 0.9])
-    m.parameter("a", 1.0, spread=Even())
+    m.parameter("a", 1.0, distribution=Even())
     histogram = stats.rv_histogram(([1, 1], [0.9, 1.0, 1.1]), density=False)
     for given in ({}, {"a": histogram}, {"a": histogram()}):
         s = distributions_of(m.parameters, given)
@@ -136,8 +138,8 @@ def test_histograms_and_what_users_write_are_distributions() -> None:
 def test_newer_distributions_of_scipy() -> None:
     even, normal = stats.Uniform(a=1.0, b=3.0), stats.Normal(mu=5.0, sigma=0.5)
     new, old = (
-        spreads({"b": even, "c": normal}),
-        spreads({"b": stats.uniform(1.0, 2.0), "c": stats.norm(5.0, 0.5)}),
+        distributions({"b": even, "c": normal}),
+        distributions({"b": stats.uniform(1.0, 2.0), "c": stats.norm(5.0, 0.5)}),
     )
     u = np.array([[1e-9, 0.3, 0.9]])
     np.testing.assert_allclose(new.from_uniform(u), old.from_uniform(u), rtol=1e-14)
@@ -147,16 +149,16 @@ def test_newer_distributions_of_scipy() -> None:
     )
     for wrong in (stats.Normal, stats.Binomial(n=3, p=0.5)):
         with pytest.raises(vm.ModelError, match="nor a continuous distribution with its numbers"):
-            spreads({"a": wrong})
+            distributions({"a": wrong})
 
 
 @pytest.mark.parametrize(
     ("given", "correlation", "says"),
     [
-        ({"a": None}, None, r"no parameter has a distribution.*spread=varimech.Tolerance"),
+        ({"a": None}, None, r"no parameter has a distribution.*distribution=varimech.Tolerance"),
         ({"d": vm.Tolerance(0.1)}, None, r"no parameter is called 'd'"),
-        ([0.1], None, r"spreads = \[0.1\] must be distributions by parameter"),
-        ({"a": 0.1}, None, r"'a': spread = 0.1 is neither"),
+        ([0.1], None, r"distributions = \[0.1\] must be distributions by parameter"),
+        ({"a": 0.1}, None, r"'a': distribution = 0.1 is neither"),
         ({"a": stats.norm}, None, r"'a'.*scipy.stats.norm is a family.*loc=1"),
         ({"a": stats.poisson(3)}, None, r"'a'.*nor a continuous distribution with its numbers"),
         (
@@ -191,7 +193,7 @@ def test_newer_distributions_of_scipy() -> None:
 )
 def test_refuses(given: Any, correlation: Any, says: str) -> None:
     with pytest.raises(vm.ModelError, match=says):
-        spreads(given, correlation)
+        distributions(given, correlation)
 
 
 def test_means_have_to_lie_within_bounds() -> None:
@@ -206,4 +208,4 @@ def test_openturns_takes_frozen_distributions_only() -> None:
     with pytest.raises(
         vm.ModelError, match=r"openturns: Even is not a frozen distribution of scipy.stats"
     ):
-        distribution_of(spreads({"b": Even()}))
+        distribution_of(distributions({"b": Even()}))

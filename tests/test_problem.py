@@ -111,7 +111,7 @@ def test_samples_keep_the_values_of_the_problem(m: vm.Mechanism) -> None:
 
 def test_one_of_several_objectives_is_minimised(m: vm.Mechanism) -> None:
     p = m.problem({**END, "top": vm.peak(x_of)}, ["k"], **OPTIONS)
-    with pytest.raises(vm.ModelError, match="one objective, not 2: name it with minimize="):
+    with pytest.raises(vm.ModelError, match="one objective, not 2; name it with minimize="):
         p.optimize()
     with pytest.raises(vm.ModelError, match="no objective is called 'tap'; did you mean 'top'"):
         p.optimize(minimize="tap")

@@ -386,8 +386,13 @@ def test_names_of_their_own_in_forces_motions_and_shapes() -> None:
 def test_values_of_a_run_are_quantities_in_python_too() -> None:
     m = vm.Mechanism("e", gravity=(0, -9.81))
     m.parameter("x", 0.0, bounds=(-1, 1))
-    L = m.parameter("L", "30 cm", bounds=("1 cm", "pi/4"), spread=vm.Tolerance("1/1000"))
-    assert (L.value, L.unit, L.bounds, L.spread.width) == (0.3, "m", (0.01, math.pi / 4), 1e-3)
+    L = m.parameter("L", "30 cm", bounds=("1 cm", "pi/4"), distribution=vm.Tolerance("1/1000"))
+    assert (L.value, L.unit, L.bounds, L.distribution.width) == (
+        0.3,
+        "m",
+        (0.01, math.pi / 4),
+        1e-3,
+    )
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "P", length=L, mass=1.0)
     m.revolute("O")

@@ -325,7 +325,7 @@ def test_who_shares_what(coordinates: str) -> None:
     assert "'J1'" in run.redundant_reactions
     unique = run.measure(lambda s: s.reaction("J0") + s.reaction("J1"))  # warnings are errors
     assert unique.shape == (run.time.size, 3)
-    with pytest.warns(vm.RedundantReactionWarning, match="measure 'measure'"):
+    with pytest.warns(vm.RedundantReactionWarning, match="output 'output'"):
         run.measure('reaction("J0")[0]')
 
 

@@ -605,7 +605,7 @@ def test_initial_conditions_that_are_incomplete(n: int) -> None:
     given = rf"given: angle of 'b0', .*angle of 'b{n - 1}'"
     with pytest.raises(
         vm.ModelError,
-        match=rf"leaves 1 of {n} freedoms open \({given}\); .* a value that fixes 'P\d+\.[xy]'",
+        match=rf"leave 1 of {n} DOF undetermined \({given}\); .* a value that fixes 'P\d+\.[xy]'",
     ):
         m.simulate(0.01)
 
@@ -615,7 +615,7 @@ def test_without_initial_conditions_three_coordinates_are_suggested() -> None:
     m.start()
     with pytest.raises(
         vm.ModelError,
-        match=r"leaves 6 of 6 freedoms open .* fixes 'P\d\.[xy]', 'P\d\.[xy]', 'P\d\.[xy]'$",
+        match=r"leave 6 of 6 DOF undetermined .* fixes 'P\d\.[xy]', 'P\d\.[xy]', 'P\d\.[xy]'$",
     ):
         m.simulate(0.01)
 
@@ -626,8 +626,8 @@ def test_initial_conditions_that_are_redundant(n: int) -> None:
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != 1} | {"P0": 0.0})
     words = (
-        rf"too much or twice the same \(angle of 'b0', .*angle of 'P0'\); it has {n} open freedoms:"
-        r" give one value for each"
+        rf"redundant or conflicting \(angle of 'b0', .*angle of 'P0'\); the model has {n}"
+        r" unconstrained DOF: specify exactly one initial value for each"
     )
     with pytest.raises(vm.ModelError, match=words):
         m.simulate(0.01)
@@ -641,6 +641,6 @@ def test_a_large_model_that_cannot_close_is_explained_without_delay() -> None:
     m.distance("rope", "ground.far", f"b{n - 1}.P{n}", length=0.5)
     m.start(angle={f"b{k}": 0.0 for k in range(1, n)})
     with pytest.raises(
-        vm.AssemblyError, match=r"mechanism 'chain' cannot be assembled: .* is missed by"
+        vm.AssemblyError, match=r"mechanism 'chain': assembly fails: .* is missed by"
     ):
         m.simulate(0.01, step=1e-3)

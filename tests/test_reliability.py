@@ -111,7 +111,7 @@ class PlainRuns:
     """A plain function in the place of runs of a mechanism."""
 
     case: Case
-    spreads: Any
+    distributions: Any
     objectives: dict[str, vm.Objective]
     fails: Callable[[np.ndarray], np.ndarray] | None = None
     error: Exception | None = None
@@ -145,7 +145,7 @@ def probability(
 ) -> vm.Reliability:
     m = vm.Mechanism("plain", dimension=2)
     for k in range(case.dimension):
-        m.parameter(f"u{k}", 0.0, spread=stats.norm(0, 1))
+        m.parameter(f"u{k}", 0.0, distribution=stats.norm(0, 1))
     distributions = distributions_of(m.parameters, None)
     runs: Any = PlainRuns(case, distributions, {"g": objective}, fails)
     study = GlobalStudy(

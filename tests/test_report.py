@@ -30,8 +30,8 @@ TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
 
 def slider_crank(name: str = "slider-crank") -> vm.Mechanism:
     m = vm.Mechanism(name, gravity=(0, -9.81))
-    crank = m.parameter("crank", 0.10, unit="m", spread=vm.Tolerance(0.0003))
-    rod = m.parameter("rod", 0.25, unit="m", bounds=(0.2, 0.3), spread=vm.Tolerance(0.0003))
+    crank = m.parameter("crank", 0.10, unit="m", distribution=vm.Tolerance(0.0003))
+    rod = m.parameter("rod", 0.25, unit="m", bounds=(0.2, 0.3), distribution=vm.Tolerance(0.0003))
     m.ground_point("O", (0, 0))
     m.ground_point("W", (0.5, 0))
     m.bar("crank", "O", "P", length=crank, mass=0.5)
@@ -527,7 +527,7 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
     with pytest.raises(vm.ModelError, match="must map outputs to names"):
         vm.report(path, gradient, show=["2"])  # type: ignore[arg-type]
     with pytest.raises(
-        vm.ModelError, match="no measure is called 'positon'; did you mean 'position'"
+        vm.ModelError, match="no output is called 'positon'; did you mean 'position'"
     ):
         vm.report(path, gradient, show={"positon": ["P"]})
     with pytest.raises(vm.ModelError, match="no point is called 'Q'"):

@@ -22,8 +22,8 @@ TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
 
 def slider_crank(**options: Any) -> vm.Mechanism:
     m = vm.Mechanism("slider-crank", gravity=(0, -9.81))
-    crank = m.parameter("crank", 0.10, unit="m", spread=vm.Tolerance(0.0005))
-    rod = m.parameter("rod", 0.25, unit="m", spread=vm.Tolerance(0.001))
+    crank = m.parameter("crank", 0.10, unit="m", distribution=vm.Tolerance(0.0005))
+    rod = m.parameter("rod", 0.25, unit="m", distribution=vm.Tolerance(0.001))
     m.ground_point("O", (0, 0))
     m.bar("crank", "O", "P", length=crank, mass=0.5)
     m.bar("rod", "P", "S", length=rod, mass=0.8)
@@ -173,9 +173,8 @@ def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     }
     distributions = {"crank": scipy.stats.uniform(0.1, 0.02), "rod": vm.Tolerance(0.001)}
     m.monte_carlo(TRAVEL, distributions, **expected)
-    study = m.monte_carlo(
-        TRAVEL, distributions, **expected
-    )  # goes on from there, with nothing left to do
+    # goes on from there, with nothing left to do
+    study = m.monte_carlo(TRAVEL, distributions, **expected)
     content = Content(study)
     at_means = m.simulate(0.2, step=0.01, parameters={"crank": 0.11})
     assert content.places("slider.S") == pytest.approx(at_means.position("S").to_numpy(), abs=1e-7)
@@ -183,12 +182,12 @@ def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     assert "version of casadi" in content.text
     m.ground_point("elsewhere", (1, 1))  # now it is another mechanism
     assert Content(study).animation["points"] == content.animation["points"]
-    with pytest.raises(vm.ModelError, match="has been changed since this study was made"):
+    with pytest.raises(vm.ModelError, match="has been changed since; make the study anew"):
         replace(study).run
     assert Content(replace(study)).data["animation"] is None
     again = pickle.loads(pickle.dumps(study))
     assert again.table().equals(study.table())
-    with pytest.raises(vm.ModelError, match="was pickled, and its mechanism was not"):
+    with pytest.raises(vm.ModelError, match="was pickled without its mechanism"):
         again.run
 
 
@@ -210,7 +209,7 @@ def test_parameters_that_are_zero_have_bars_and_ghosts() -> None:
     offsets = [
         m.parameter("plain", 0.0, unit="m"),
         m.parameter("bounded", 0.0, unit="m", bounds=(-0.1, 0.3)),
-        m.parameter("tolerated", 0.0, unit="m", spread=vm.Tolerance(0.02)),
+        m.parameter("tolerated", 0.0, unit="m", distribution=vm.Tolerance(0.02)),
         m.parameter("given", 2.0, unit="m"),
     ]
     m.ground_point("O", (0, sum(offsets[1:], offsets[0])))

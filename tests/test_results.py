@@ -14,7 +14,7 @@ import xarray as xr
 
 import varimech as vm
 from varimech.core import progress
-from varimech.results.catalog import MEASURES
+from varimech.results.catalog import OUTPUTS
 
 L, M, W, G = 0.8, 2.0, 40.0, 9.81
 DURATION, STEP = 1.0, 0.01
@@ -157,7 +157,7 @@ def test_labels_in_the_plane(
     assert (array.name, array.dims, array.attrs["units"]) == (kind, dims, unit)
     assert array["time"].attrs["units"] == "s"
     assert array["time"].values == pytest.approx(np.arange(101) * STEP)
-    assert str(array[MEASURES[kind].of].item()) == ("rod.tip" if name == "tip" else name)
+    assert str(array[OUTPUTS[kind].of].item()) == ("rod.tip" if name == "tip" else name)
     for dim in dims[1:]:
         assert list(array[dim].values) == ["x", "y"]
     slope = getattr(rotor.run, kind)(name, wrt="all")
@@ -383,7 +383,7 @@ def test_wrt_needs_a_differentiated_run(plain: vm.Run) -> None:
     ):
         with pytest.raises(
             vm.ModelError,
-            match=r"not differentiated along the way; get one from Mechanism\.sensitivity",
+            match=r"not differentiated; get one from Mechanism\.sensitivity",
         ):
             call()
 
@@ -401,7 +401,7 @@ def test_custom_outputs(rotor: vm.Gradient) -> None:
     assert power.values == pytest.approx(M * G * L / 2 * e[:, 0] * W, abs=1e-8)
     momentum = run.measure(lambda s: M * s.velocity("rod.com"), unit="N·s")
     assert (momentum.name, momentum.dims, list(momentum["component"].values)) == (
-        "measure",
+        "output",
         ("time", "component"),
         ["x", "y"],
     )
@@ -455,13 +455,13 @@ def test_derivatives_of_custom_outputs(rotor: vm.Gradient) -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (3.0, "a measure needs a function of the state, such as lambda s: s.energy; got 3.0"),
-        (lambda s: "tip", "measure 'odd' returned 'tip', which is neither a number nor a vector"),
-        (lambda s: None, "measure 'odd' returned None"),
+        (3.0, "an output needs a function of the state, such as lambda s: s.energy; got 3.0"),
+        (lambda s: "tip", "output 'odd' returned 'tip', which is neither a number nor a vector"),
+        (lambda s: None, "output 'odd' returned None"),
         (lambda s: s.position("tpi"), "no point is called 'tpi'; did you mean 'tip'"),
         (
             lambda s: driven_rod().parameters["M"] * s.time,
-            "measure 'odd' uses 'M' of another mechanism, which mechanism 'rotor' does not have",
+            "output 'odd' uses 'M' of another mechanism, which mechanism 'rotor' does not have",
         ),
     ],
 )
@@ -496,14 +496,14 @@ def test_a_saved_run_has_every_output(
         "flexible": {"displacement", "displacement_rate", "effort", "multiplier"} | in_space,
     }[which] | {"state"}
     compared = set()
-    for kind, what in MEASURES.items():
+    for kind, what in OUTPUTS.items():
         for name in live.names_of(what.of) if kind not in missing else ():
             for wrt in (None, "all", live.parameter_names[0], live.parameter_names[:1]):
-                a, b = live._measure(kind, name, wrt), loaded._measure(kind, name, wrt)
+                a, b = live._output(kind, name, wrt), loaded._output(kind, name, wrt)
                 assert (a.dims, a.attrs["units"], a.name) == (b.dims, b.attrs["units"], b.name)
                 assert a.values == pytest.approx(b.values, rel=0, nan_ok=True)
             compared.add(kind)
-    assert compared == set(MEASURES) - missing
+    assert compared == set(OUTPUTS) - missing
     for run in (live, loaded):
         assert set(run.dataset) == compared | {f"{kind}_wrt" for kind in compared}
 
@@ -545,7 +545,7 @@ def test_what_a_saved_run_cannot_do(plain: vm.Run, loaded: vm.Run, tmp_path: Pat
     assert undifferentiated.parameter_names == []
     with pytest.raises(
         vm.ModelError,
-        match="a run read from a file has only its saved measures; run the mechanism again",
+        match="a run read from a file has only its saved outputs; run the mechanism again",
     ):
         loaded.measure(lambda s: s.energy)
     with pytest.raises(vm.ModelError, match="not differentiated"):
@@ -756,7 +756,8 @@ def test_text_of_a_run_and_of_a_mechanism(plain: vm.Run) -> None:
     assert text.startswith("<Run of 'rotor': 0.1 s in 10 steps of 0.01 s, ALI3-P, trapezoidal rule")
     assert "residuals" in text
     assert (
-        repr(driven_rod()) == "<Mechanism 'rotor': planar, 1 body, 1 joint, 1 driver, 3 parameters>"
+        repr(driven_rod())
+        == "<Mechanism 'rotor': planar, 1 rigid body, 1 joint, 1 driver, 3 parameters>"
     )
     assert repr(driven_rod().parameters["L"]) == "Parameter('L', 0.8, unit='m')"
 

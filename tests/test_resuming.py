@@ -168,15 +168,15 @@ def test_another_study_does_not_go_on_from_there(
 
 
 def test_neither_do_other_objectives_nor_distributions(tmp_path: Path) -> None:
-    def go(objectives: Any, spread: float, **options: Any) -> None:
+    def go(objectives: Any, width: float, **options: Any) -> None:
         settings = {**SETTINGS, "samples": 1, "checkpoint": tmp_path, **options}
-        mechanism().monte_carlo(objectives, {"L": vm.Tolerance(spread)}, **settings)
+        mechanism().monte_carlo(objectives, {"L": vm.Tolerance(width)}, **settings)
 
     go(OBJECTIVES, 0.01)
     go(
         {name: vm.final(o.final, unit=o.unit) for name, o in OBJECTIVES.items() if o.final}, 0.01
     )  # the same, written anew
-    with pytest.raises(vm.ModelError, match="differs in spreads"):
+    with pytest.raises(vm.ModelError, match="differs in distributions"):
         go(OBJECTIVES, 0.02)
     other = {**OBJECTIVES, "y": vm.final(lambda s: 2 * s.position("mass")[1])}
     with pytest.raises(vm.ModelError, match="differs in bodies, joints, forces or objectives"):
@@ -295,7 +295,7 @@ def test_a_study_that_failed_goes_on_when_more_may_fail(tmp_path: Path) -> None:
         "step": 0.1,
         "samples": 200,
         "chunk": 8,
-        "spreads": {"a": uniform(0.5, 0.6)},
+        "distributions": {"a": uniform(0.5, 0.6)},
     }
     whole = m.monte_carlo(objective, allowed_failures=0.5, **request)
     with pytest.raises(vm.StudyError, match="its checkpoint is kept"):

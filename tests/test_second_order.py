@@ -22,6 +22,7 @@ from test_adjoint import GROUPS, STEPS, objectives, with_scheme
 from test_adjoint_runs import many
 from varimech.benchmarks import BENCHMARKS, chain, pendulum
 from varimech.core.errors import ModelError
+from varimech.formulations.formulation import Conditioning
 from varimech.schemes import INTEGRATORS, choose
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
@@ -116,7 +117,9 @@ def check(
     first = m.sensitivity(named, names, backend="interpreted", **options)
     for H in (forward, backward):
         np.testing.assert_allclose(H.values, first.values, rtol=1e-12)
-        np.testing.assert_allclose(H.slopes * scale, first.gradient * scale, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(
+            H.gradient_array * scale, first.gradient * scale, rtol=1e-9, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize(
@@ -197,9 +200,7 @@ def test_written_out_and_assembled() -> None:
         second, _ = solver.run_second(task, ρ, direction)
         results.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
         assert (
-            isinstance(
-                solver._second._runner(task, regular=True, relaxed=True).program.step.finish, Plan
-            )
+            isinstance(solver._second._runner(task, Conditioning()).program.step.finish, Plan)
             == large
         )
     for others in results[1:]:
@@ -246,7 +247,7 @@ def test_oscillator(damping: float, scheme: str) -> None:
     H = oscillator(damping).hessian(
         place, duration=t, tolerance=1e-13, method=scheme, backend="interpreted"
     )
-    for computed, expected in zip((H.psi, H.slopes, H.curvatures[0]), exact, strict=True):
+    for computed, expected in zip((H.psi, H.gradient_array, H.curvatures[0]), exact, strict=True):
         np.testing.assert_allclose(computed.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
 
 

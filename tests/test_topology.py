@@ -228,7 +228,7 @@ def test_bodies_on_distances_and_floating_ones_are_free() -> None:
     assert topology.roots == ("ground", "anvil", "bob", "lower")
     assert topology.tree["arm"] == ("anvil", "Q")
     assert topology.loops == {"thread": ("thread",), "string": ("string",)}
-    assert topology.equations == {"closure": 2, "Euler-parameter": 4, "driver": 0}
+    assert topology.equations == {"closure": 2, "Euler-parameter": 4, "driver": 0, "coupling": 0}
     text = str(topology)
     assert re.search(r"^bob +free +bob\.e0, .* bob\.z$", text, flags=re.MULTILINE)
     assert (
@@ -403,7 +403,7 @@ def test_command_takes_cuts_and_prints_json() -> None:
     assert data["cut"]["1"] == {"bodies": ["A1", "12"], "equations": 2, "loop": ["A", "1"]}
     assert (data["mechanism"], data["roots"], data["depth"]) == ("five-bar", ["ground", "12"], 3)
     assert data["tree"]["12"] == ["ground", None]
-    assert data["equations"] == {"closure": 4, "Euler-parameter": 0, "driver": 0}
+    assert data["equations"] == {"closure": 4, "Euler-parameter": 0, "driver": 0, "coupling": 0}
 
 
 def test_command_writes_a_picture(tmp_path: Path) -> None:

@@ -61,7 +61,11 @@ OPTIONS = {
             *2 * ["add floating: true"],
         ),
         (Message("{sigma} of {!r}", "{step}"), *3 * ["sigma= of '{step}'"]),
-        (Message("{}", Written("spread=…", "tolerance: …")), "spread=…", *2 * ["tolerance: …"]),
+        (
+            Message("{}", Written("distribution=…", "tolerance: …")),
+            "distribution=…",
+            *2 * ["tolerance: …"],
+        ),
     ],
 )
 def test_remedies_use_the_interface_of_the_caller(
@@ -160,10 +164,21 @@ def test_the_tab_key_completes_names(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_completion_knows_all_methods() -> None:
-    assert tuple(INTEGRATORS) == completion.INTEGRATORS
-    assert tuple(FORMULATIONS) == completion.FORMULATIONS
-    assert tuple(COORDINATES) == completion.COORDINATES
+    for kind, registry in (
+        ("integrators", INTEGRATORS),
+        ("formulations", FORMULATIONS),
+        ("coordinates", COORDINATES),
+    ):
+        assert completion.schemes(kind)("") == list(registry)
     assert set(completion.BACKENDS) == set(BACKENDS)
+
+
+def test_completion_knows_methods_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(INTEGRATORS, "mine", INTEGRATORS["rk4"])
+    assert completion.schemes("integrators")("mi") == []
+    monkeypatch.setattr(completion, "entry_points", lambda group: ["one"])
+    assert completion.schemes("integrators")("mi") == ["mine"]
+    assert completion.schemes("integrators")("do") == ["dopri5", "dop853"]
 
 
 def test_shells_get_proposals() -> None:

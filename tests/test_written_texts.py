@@ -65,7 +65,7 @@ def facts(m: vm.Mechanism, values: np.ndarray) -> dict[str, bytes]:
     for body in m.data.moving_bodies:
         for point in body.points.values():
             known[point.label] = point.local
-    for k, hold in enumerate(m.data.start_conditions.holds if m.data.start_conditions else ()):
+    for k, hold in enumerate(m.data.start_conditions.conditions if m.data.start_conditions else ()):
         known |= {
             f"start {k} {field}": x for field, x in vars(hold).items() if isinstance(x, ca.SX)
         }
@@ -81,11 +81,11 @@ def check_same(m: vm.Mechanism, rng: np.random.Generator) -> None:
     first, second = m.parameters, again.parameters
     assert list(first) == list(second)
     for one, other in zip(first.values(), second.values(), strict=True):
-        assert (bits([one.value]), one.unit, one.bounds, one.spread) == (
+        assert (bits([one.value]), one.unit, one.bounds, one.distribution) == (
             bits([other.value]),
             other.unit,
             other.bounds,
-            other.spread,
+            other.distribution,
         )
     nominal = m.data.parameter_set.nominal
     for values in (nominal, nominal * rng.uniform(0.5, 1.0, nominal.size)):

@@ -49,8 +49,8 @@ MODULES = PACKAGE.with_name("public_names.py")
 
 
 def public_names() -> dict[str, str]:
-    """The module of each public name, as the imports in `varimech/__init__.py` say."""
-    tree = ast.parse(PACKAGE.read_text(encoding="utf-8"))
+    """The module of each public name, by the imports in `varimech/__init__.pyi`."""
+    tree = ast.parse(PACKAGE.with_suffix(".pyi").read_text(encoding="utf-8"))
     return {
         alias.name: node.module or alias.name
         for node in ast.walk(tree)

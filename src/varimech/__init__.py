@@ -4,111 +4,22 @@ optimisation for mechanisms.
 
 from .public_names import MODULES
 
-TYPE_CHECKING = False  # type checkers take it for True; importing `typing` takes most of 10 ms
-
-# The public names: `python tools/public_api.py` derives `MODULES` from these imports.
-if TYPE_CHECKING:
-    from . import elements as elements
-    from .coordinates.redundancy import RedundantReactionWarning as RedundantReactionWarning
-    from .coordinates.systems import Relative as Relative
-    from .core.errors import (
-        AssemblyError as AssemblyError,
-        FileError as FileError,
-        InfeasibleError as InfeasibleError,
-        Interrupted as Interrupted,
-        ModelError as ModelError,
-        SimulationError as SimulationError,
-        StudyError as StudyError,
-        VarimechError as VarimechError,
-    )
-    from .core.mathematics import (
-        absolute as absolute,
-        acos as acos,
-        asin as asin,
-        atan as atan,
-        atan2 as atan2,
-        cos as cos,
-        cosh as cosh,
-        cross as cross,
-        dot as dot,
-        exp as exp,
-        log as log,
-        maximum as maximum,
-        minimum as minimum,
-        norm as norm,
-        rotation as rotation,
-        sign as sign,
-        sin as sin,
-        sinh as sinh,
-        sqrt as sqrt,
-        tan as tan,
-        tanh as tanh,
-        vector as vector,
-        where as where,
-    )
-    from .elements.registry import register as register
-    from .formulations.index1 import Stabilised as Stabilised
-    from .formulations.penalty import Penalty as Penalty
-    from .formulations.registry import register_formulation as register_formulation
-    from .integrators.generalised_alpha import GeneralisedAlpha as GeneralisedAlpha
-    from .integrators.hht import HHT as HHT
-    from .integrators.newmark import Newmark as Newmark
-    from .integrators.registry import register_integrator as register_integrator
-    from .integrators.runge_kutta import RungeKutta as RungeKutta
-    from .interchange.motion_equations import MotionEquations as MotionEquations
-    from .mechanism import Mechanism as Mechanism
-    from .model.parameter import Parameter as Parameter, Tolerance as Tolerance
-    from .model.sections import (
-        Section as Section,
-        circle as circle,
-        rectangle as rectangle,
-        square as square,
-        tube as tube,
-    )
-    from .model.state import State as State
-    from .optimization.design_problem import DesignProblem as DesignProblem
-    from .optimization.fit import Fit as Fit
-    from .optimization.measurement import Measurement as Measurement, measurement as measurement
-    from .optimization.optimum import Optimum as Optimum
-    from .optimization.quantities import Path as Path, Peak as Peak, path as path, peak as peak
-    from .plotting.figure import Line as Line, Panel as Panel, line_figure as line_figure
-    from .problem import Problem as Problem
-    from .reports.page import report as report
-    from .results.certificate import Certificate as Certificate
-    from .results.ensemble import Ensemble as Ensemble
-    from .results.gradient import Gradient as Gradient
-    from .results.hessian import Hessian as Hessian
-    from .results.run import Run as Run, load_run as load_run
-    from .results.topology import Topology as Topology
-    from .sensitivity.comparison import Constraint as Constraint
-    from .sensitivity.objective import Objective as Objective, final as final, integral as integral
-    from .uncertainty.chaos import Chaos as Chaos
-    from .uncertainty.global_study import GlobalStudy as GlobalStudy
-    from .uncertainty.horizon import HorizonWarning as HorizonWarning
-    from .uncertainty.moments import Moments as Moments
-    from .uncertainty.reliability import Reliability as Reliability
-    from .uncertainty.sobol import SobolIndices as SobolIndices
-    from .uncertainty.study import Study as Study
-
-    __version__: str
-else:
-
-    def __getattr__(name):
-        """A public name, imported from its module when it is first used: a command that needs
-        little starts fast.
-        """
-        from importlib import import_module
-
-        if name == "__version__":
-            return import_module("importlib.metadata").version("varimech")
-        if name not in MODULES:
-            raise AttributeError(f"module 'varimech' has no attribute {name!r}")
-        module = import_module(f".{MODULES[name]}", __name__)
-        value = globals()[name] = module if MODULES[name] == name else getattr(module, name)
-        return value
-
-
 __all__ = sorted(MODULES)
+
+
+def __getattr__(name: str) -> object:
+    """A public name, imported from its module when it is first used: a command that needs
+    little starts fast.
+    """
+    from importlib import import_module
+
+    if name == "__version__":
+        return import_module("importlib.metadata").version("varimech")
+    if name not in MODULES:
+        raise AttributeError(f"module 'varimech' has no attribute {name!r}")
+    module = import_module(f".{MODULES[name]}", __name__)
+    value = globals()[name] = module if MODULES[name] == name else getattr(module, name)
+    return value
 
 
 def __dir__() -> list[str]:

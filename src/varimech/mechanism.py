@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, final
 
+from .analyses.hessians import MEMORY
 from .analyses.motion import simulate
 from .analyses.simulation import Values, simulation
-from .analyses.solvers import ModelSolvers, Wrt
+from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, VarimechError
-from .core.markup import counted, html_heading, html_table, html_text, shown
+from .core.markup import html_heading, html_table, html_text, shown
 from .elements.builder import Model
 from .plotting.figure import picture
 from .problem import Problem, ProblemOptions, stated
+from .results.labels import Wrt
+from .results.plan import composition, element_counts
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
 
@@ -131,10 +134,13 @@ class Mechanism(Model):
                 integrator if not given.
             coordinates: "natural" (if not given), or those of the joints along a tree: "rtdyn0"
                 (recursion about centres of mass), "rtdyn1" (about the global origin), or
-                `varimech.Relative(cut=["C"])` to say where loops are cut. Results are the same.
+                `varimech.Relative(cut=["C"])` to choose the cut joints. Results are the same.
             backend: "native" (compiled C), "interpreted", or "auto" (if not given): compiled where
                 that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
+
+        Returns:
+            The run: outputs by name over time, plots, drawings, files.
 
         Raises:
             ModelError: for input that makes no sense.
@@ -183,10 +189,10 @@ class Mechanism(Model):
         *,
         method: str = "direct",
         relative_steps: Sequence[float] = RELATIVE_STEPS,
-        memory: float = 500.0,
+        memory: float = MEMORY,
         **options: Unpack[ProblemOptions],
     ) -> Gradient:
-        """Objectives and their derivatives with respect to parameters; also those of every measure
+        """Objectives and their derivatives with respect to parameters; also those of every output
         over time: short for `problem(…).gradient(…)`.
 
         Args:
@@ -194,7 +200,7 @@ class Mechanism(Model):
             method, relative_steps, memory: as for `Problem.gradient`.
 
         Returns:
-            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take
+            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose outputs take
             `wrt=`.
         """
         return self.problem(objectives, wrt, **options).gradient(
@@ -207,15 +213,18 @@ class Mechanism(Model):
         wrt: Wrt = None,
         *,
         method: str = "auto",
-        memory: float = 500.0,
+        memory: float = MEMORY,
         **options: Unpack[ProblemOptions],
     ) -> Hessian:
-        """Exact second derivatives of objectives, and of any measure over time: short for
+        """Exact second derivatives of objectives, and of any function of the state over time: short for
         `problem(…).hessian(…)`.
 
         Args:
             objectives, wrt, options: as for `problem`.
             method, memory: as for `Problem.hessian`.
+
+        Returns:
+            A `Hessian`.
         """
         return self.problem(objectives, wrt, **options).hessian(method, memory=memory)
 
@@ -229,7 +238,14 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> xr.DataArray:
         """Hessians of objectives times a vector, by one run: short for
-        `problem(…).hessian_product(along)`.
+        `problem(…).hessian_product(…)`.
+
+        Args:
+            objectives, wrt, options: as for `problem`.
+            along, method: as for `Problem.hessian_product`.
+
+        Returns:
+            (objective, parameter).
         """
         return self.problem(objectives, wrt, **options).hessian_product(along, method)
 
@@ -249,13 +265,16 @@ class Mechanism(Model):
             objectives, options: as for `problem`.
             samples, threads: as for `Problem.ensemble`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
+
+        Returns:
+            An `Ensemble` in the order of the samples.
         """
         return self.problem(objectives, wrt, **options).ensemble(samples, threads=threads)
 
     def moments(
         self,
         objectives: Goals,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         *,
         correlation: Correlation | None = None,
         order: int = 2,
@@ -263,38 +282,62 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> Moments:
         """Mean and variance of objectives at every stored time, by exact derivatives: short for
-        `problem(…).moments(…)`, with its arguments.
+        `problem(…).moments(…)`.
+
+        Args:
+            objectives, options: as for `problem`.
+            distributions, correlation, order, accuracy: as for `Problem.moments`.
+
+        Returns:
+            `Moments`.
         """
         return self.problem(objectives, **options).moments(
-            spreads, correlation=correlation, order=order, accuracy=accuracy
+            distributions, correlation=correlation, order=order, accuracy=accuracy
         )
 
     def monte_carlo(
         self,
         objectives: Goals,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         **options: Unpack[MonteCarloOptions],
     ) -> Study:
-        """Mean, variance, quantiles and histograms of objectives, from many runs with parameters
-        drawn at random: short for `problem(…).monte_carlo(…)`, with its arguments.
+        """Mean, variance, quantiles and histograms of objectives, from many runs with random
+        parameters:
+        short for `problem(…).monte_carlo(…)`.
+
+        Args:
+            objectives: as for `problem`.
+            distributions: as for `Problem.monte_carlo`.
+            options: those of `Problem.monte_carlo` and of `problem`.
+
+        Returns:
+            A `Study`.
         """
         from .uncertainty.monte_carlo import StudyOptions
 
         own, rest = _split(options, StudyOptions)
-        return self.problem(objectives, **rest).monte_carlo(spreads, **own)
+        return self.problem(objectives, **rest).monte_carlo(distributions, **own)
 
     def openturns(
         self,
         objectives: Goals,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         *,
         correlation: Correlation | None = None,
         **options: Unpack[ProblemOptions],
     ) -> GlobalStudy:
         """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
-        for `problem(…).openturns(…)`, with its arguments.
+        for
+        `problem(…).openturns(…)`.
+
+        Args:
+            objectives, options: as for `problem`.
+            distributions, correlation: as for `Problem.openturns`.
+
+        Returns:
+            A `GlobalStudy`; nothing is run yet.
         """
-        return self.problem(objectives, **options).openturns(spreads, correlation=correlation)
+        return self.problem(objectives, **options).openturns(distributions, correlation=correlation)
 
     def export(
         self,
@@ -305,7 +348,14 @@ class Mechanism(Model):
         **options: Unpack[ProblemOptions],
     ) -> Path:
         """Write a program for many runs at once on machines without Varimech: short for
-        `problem(…).export(folder)`, with its arguments.
+        `problem(…).export(…)`.
+
+        Args:
+            folder, target: as for `Problem.export`.
+            objectives, options: as for `problem`.
+
+        Returns:
+            The folder.
         """
         return self.problem(objectives, **options).export(folder, target=target)
 
@@ -323,6 +373,9 @@ class Mechanism(Model):
                 objective}.
             over: parameters that may change; all of them if not given.
             options: those of `Problem.optimize` and of `problem`.
+
+        Returns:
+            An `Optimum`.
         """
         from .optimization.design import SearchOptions
 
@@ -336,7 +389,14 @@ class Mechanism(Model):
         **options: Unpack[DesignProblemOptions],
     ) -> DesignProblem:
         """The design problem as plain functions of a vector, for any other optimiser: short for
-        `problem(…).design_problem(over, …)`, with its arguments.
+        `problem(…).design_problem(…)`.
+
+        Args:
+            objective, over: as for `optimize`.
+            options: those of `Problem.design_problem` and of `problem`.
+
+        Returns:
+            A `DesignProblem`.
         """
         from .optimization.design import DesignOptions
 
@@ -362,6 +422,9 @@ class Mechanism(Model):
             duration: s; up to the last sample if not given.
             parameters: values of others, where these differ from the nominal ones.
             options: those of `Problem.fit` and of `problem`.
+
+        Returns:
+            A `Fit`.
         """
         from .optimization.fitting import FitOptions, last_sample
 
@@ -372,7 +435,7 @@ class Mechanism(Model):
 
     @property
     def dofs(self) -> int:
-        """Number of degrees of freedom at the start, drivers not counted."""
+        """Number of degrees of freedom at the initial position, driven ones included."""
         return self._solvers.default.start.dofs
 
     def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:
@@ -420,7 +483,15 @@ class Mechanism(Model):
         title: str | None = None,
         style: str | None = None,
     ) -> Figure:
-        """A drawing of the mechanism at its start; `style="paper"` makes it fit for a paper.
+        """Draw the mechanism at its start.
+
+        Args:
+            parameters: values that differ from the nominal ones.
+            title: title; the name of the mechanism if not given.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
 
         Raises:
             AssemblyError: if the mechanism does not close there.
@@ -464,8 +535,11 @@ class Mechanism(Model):
         potential (those that turn with a body) can do.
 
         Args:
-            count: how many.
+            count: number of frequencies.
             parameters: values that differ from the nominal ones.
+
+        Returns:
+            (mode), Hz, in ascending order.
 
         Raises:
             ModelError: if a driver moves the mechanism, or a speed at its start does and nothing
@@ -480,19 +554,19 @@ class Mechanism(Model):
         self,
         *,
         coordinates: str | Coordinates = "natural",
-        measures: Mapping[str, Callable[[State], Any]] | None = None,
+        outputs: Mapping[str, Callable[[State], Any]] | None = None,
     ) -> MotionEquations:
         """The equations of motion as a CasADi function, for programs of your own; `.to_c(folder)`
         writes them as plain C.
 
         Args:
             coordinates: as for `simulate`; "rtdyn1" has fewest.
-            measures: further outputs by name, functions of the state without accelerations.
+            outputs: further outputs by name, functions of the state without accelerations.
 
         Returns:
             `MotionEquations`: `.function(q, v, t, rho)` gives M, Q, Phi, Phi_q and gamma of M a +
             Phi_qᵀ λ = Q, Phi_q a = gamma; `.q`, `.v` and `.parameters` are those of the start,
-            `.coordinate_names`, `.constraint_names` and `.parameter_names` tell what is what.
+            `.coordinate_names`, `.constraint_names` and `.parameter_names` name the entries.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -500,21 +574,27 @@ class Mechanism(Model):
         >>> rod = m.bar("rod", "O", "tip", length=1.0, mass=3.0)
         >>> joint = m.revolute("O")
         >>> m.start(angle={"rod": 0.0})
-        >>> found = m.equations(coordinates="rtdyn1")
-        >>> M, Q, *_ = found.function(found.q, found.v, 0.0, found.parameters)
+        >>> e = m.equations(coordinates="rtdyn1")
+        >>> M, Q, *_ = e.function(e.q, e.v, 0.0, e.parameters)
         >>> f"{float(Q / M):.3f}"  # −3 g / 2 L
         '-14.715'
         """
         from .interchange.motion_equations import motion_equations
 
-        return motion_equations(self._solvers, coordinates, measures or {})
+        return motion_equations(self._solvers, coordinates, outputs or {})
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Read a mechanism, with its studies, from a model file (YAML).
 
+        Args:
+            path: the file.
+
+        Returns:
+            The mechanism.
+
         Raises:
-            FileError: with file, line, field and remedy, for whatever is wrong in it.
+            FileError: with file, line, field and remedy.
         """
         from .files.reading import read_mechanism
 
@@ -537,6 +617,9 @@ class Mechanism(Model):
             values: parameter → value that takes the place of the nominal one, such as
                 `optimum.parameters`.
 
+        Returns:
+            The path.
+
         Raises:
             ModelError: for Python functions (forces, motions, shapes), which a file cannot hold:
                 write these as texts.
@@ -552,7 +635,17 @@ class Mechanism(Model):
         studies: Studies | Mapping[str, Any] | None = None,
         values: Values | None = None,
     ) -> str:
-        """The text of `to_file`."""
+        """The text that `to_file` writes.
+
+        Args:
+            studies, values: as for `to_file`.
+
+        Returns:
+            YAML.
+
+        Raises:
+            ModelError: for Python functions, which a file cannot contain.
+        """
         from .files.model_files import model_text
 
         return model_text(self.data, self.studies if studies is None else studies, values)
@@ -583,8 +676,9 @@ class Mechanism(Model):
 
         if self.studies is None:
             raise ModelError(
-                f"mechanism {self.name!r} has no studies: it was not read from a file; call"
-                " simulate, sensitivity, moments, … instead"
+                f"mechanism {self.name!r} has no studies: it was not read from a file",
+                value=kind,
+                remedy="call simulate, sensitivity, moments, … instead",
             )
         return conduct(self, self.studies, kind, changes)
 
@@ -622,6 +716,9 @@ class Mechanism(Model):
                 components that are not zero.
             name: of the mechanism; the robot's if not given.
 
+        Returns:
+            The mechanism.
+
         Raises:
             ModelError: with the file, the link or joint, and the remedy.
         """
@@ -635,23 +732,17 @@ class Mechanism(Model):
         return mechanism
 
     def __repr__(self) -> str:
-        kind = "planar" if self.dimension == 2 else "spatial"
-        counts = (
-            (len(self.data.moving_bodies) - len(self.data.beams), "body", "bodies"),
-            (len(self.data.beams), "beam", "beams"),
-            (len(self.joints), "joint", "joints"),
-            (len(self.forces), "force", "forces"),
-            (len(self.drivers), "driver", "drivers"),
-            (len(self.parameters), "parameter", "parameters"),
-        )
-        named = [counted(*count) for count in counts if count[0]]
-        return f"<Mechanism {self.name!r}: {', '.join([kind, *named])}>"
+        return f"<Mechanism {self.name!r}: {self._composition}>"
+
+    @property
+    def _composition(self) -> str:
+        return ", ".join(composition(self.dimension, element_counts(self.data)))
 
     def _repr_html_(self) -> str:
         return shown(self, self._display)
 
     def _display(self) -> str:
-        heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))
+        heading = html_heading(self.name, self._composition)
         parameters = self.parameters._display() if self.parameters else ""
         if len(self.data.moving_bodies) > MOST_DRAWN:
             return heading + parameters

@@ -17,10 +17,11 @@ from .analyses.gradients import gradient
 from .analyses.hessians import MEMORY, hessian, hessian_product
 from .analyses.motion import simulate
 from .analyses.simulation import Simulation, Values, simulation
-from .analyses.solvers import ModelSolvers, Wrt
+from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, unknown_name
 from .core.markup import Displayed, html_heading, html_table
 from .optimization.quantities import Goal, Goals, named_goals, scalars_of
+from .results.labels import Wrt
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
 from .sensitivity.objective import Objective
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class ProblemOptions(RunOptions, total=False):
-    """Duration, parameter values and run options, in the words of `Mechanism.problem`."""
+    """Duration, parameter values and run options, as arguments of `Mechanism.problem`."""
 
     duration: Required[float]
     parameters: Values | None
@@ -65,7 +66,7 @@ class Problem(Displayed):
 
     >>> import varimech as vm
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+    >>> L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.01))
     >>> O = m.ground_point("O", (0, 0))
     >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
     >>> joint = m.revolute("O")
@@ -126,12 +127,22 @@ class Problem(Displayed):
             duration: s; unchanged if not given.
             parameters: values that differ from the nominal ones, in place of those of this problem.
             options: run options to change, as for `Mechanism.simulate`.
+
+        Returns:
+            Another problem.
         """
         s = self._simulation.with_options(duration=duration, **options)
         return replace(self, _simulation=s if parameters is None else s.at(parameters))
 
     def run(self) -> Run:
-        """Simulate from t = 0; raises as `Mechanism.simulate` does."""
+        """Simulate from t = 0.
+
+        Returns:
+            The run, without derivatives.
+
+        Raises:
+            VarimechError: as `Mechanism.simulate` does.
+        """
         return simulate(self._simulation)
 
     def gradient(
@@ -142,11 +153,11 @@ class Problem(Displayed):
         memory: float = MEMORY,
     ) -> Gradient:
         """Objectives and their derivatives with respect to `wrt` (all parameters if none were
-        named); also those of every measure over time.
+        named); also those of every output over time.
 
         Args:
             method: "direct" (exact derivative of the discrete solution, chosen steps held fixed;
-                also of every measure over time), "adjoint" (the same at the end of the run only, by
+                also of every output over time), "adjoint" (the same at the end of the run only, by
                 one sweep backwards for any number of parameters), "auto" (one of these two, the
                 faster one by the numbers of parameters and objectives), "composite" (motion and
                 derivative as one differential-algebraic system, after Serban and Freeman),
@@ -156,7 +167,7 @@ class Problem(Displayed):
             memory: MB that an adjoint may record; of longer runs, parts are executed once more.
 
         Returns:
-            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take
+            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose outputs take
             `wrt=`.
 
         Raises:
@@ -168,12 +179,12 @@ class Problem(Displayed):
         return gradient(s, objectives, indices, method, relative_steps, memory)
 
     def hessian(self, method: str = "auto", *, memory: float = MEMORY) -> Hessian:
-        """Exact second derivatives of objectives, and of any measure over time.
+        """Exact second derivatives of objectives, and of any function of the state over time.
 
         They are those of the discrete solution itself, chosen steps held fixed.
 
         Args:
-            method: "forward" (over forward: also of measures over time), "backward" (over forward,
+            method: "forward" (over forward: also over time), "backward" (over forward,
                 by an adjoint), or "auto", the faster one by the numbers of parameters and
                 objectives.
             memory: MB that each of the adjoints that run at once may record.
@@ -190,6 +201,9 @@ class Problem(Displayed):
         Args:
             along: the vector, parameter → number; parameters that are not named do not change.
             method: as for `hessian`.
+
+        Returns:
+            (objective, parameter).
         """
         objectives = scalars_of("hessian_product", self.objectives)
         return hessian_product(self._simulation, objectives, along, self._differentiated(), method)
@@ -225,7 +239,7 @@ class Problem(Displayed):
         Args:
             samples: parameter → values, one for each sample, or a table with a column for each;
                 parameters that are not named keep the values of the problem.
-            threads: how many runs at a time; one for each core if not given.
+            threads: number of simultaneous runs; one for each core if not given.
 
         Returns:
             An `Ensemble` in the order of the samples. A sample that fails is reported in
@@ -238,7 +252,7 @@ class Problem(Displayed):
 
     def moments(
         self,
-        spreads: Given | None = None,
+        distributions: Given | None = None,
         *,
         correlation: Correlation | None = None,
         order: int = 2,
@@ -247,14 +261,14 @@ class Problem(Displayed):
         """Mean and variance of objectives at every stored time, by exact derivatives at the means
         of the parameters.
 
-        The history of `vm.final(f)` is f over time, so that means and bands of any measure follow.
+        The history of `vm.final(f)` is f over time, so that means and bands of any output follow.
         A hundred times are stored where a tolerance chooses the steps and `output` is not given.
 
         Args:
-            spreads: parameter → `vm.Tolerance` about its nominal value, a distribution with its
-                numbers (of scipy.stats, or any object with ppf(p), mean() and var()), or None for
-                one that does not vary; those that parameters carry themselves (`spread=`) where
-                nothing else is given.
+            distributions: parameter → `vm.Tolerance` about its nominal value, a distribution with
+                its numbers (of scipy.stats, or any object with ppf(p), mean() and var()), or None
+                for one that does not vary. Parameters that are not named keep their own
+                (`distribution=`).
             correlation: {("a", "b"): 0.5}, or a matrix in the order of the parameters that vary;
                 none if not given. Between parameters that are not normal it is that of the normal
                 variables behind them (a Gaussian copula).
@@ -273,9 +287,11 @@ class Problem(Displayed):
         from .uncertainty.expanding import moments
 
         objectives = self._some("moments")
-        return moments(self._simulation, objectives, spreads, correlation, order, accuracy)
+        return moments(self._simulation, objectives, distributions, correlation, order, accuracy)
 
-    def monte_carlo(self, spreads: Given | None = None, **options: Unpack[StudyOptions]) -> Study:
+    def monte_carlo(
+        self, distributions: Given | None = None, **options: Unpack[StudyOptions]
+    ) -> Study:
         """Mean, variance, quantiles and histograms of objectives at every stored time, from many
         runs with parameters drawn at random.
 
@@ -283,14 +299,14 @@ class Problem(Displayed):
         the same numbers, to the last bit, in threads and on a cluster, whatever their number.
 
         Args:
-            spreads, correlation: as for `moments`.
-            samples: how many runs, at most; 10,000 if not given.
+            distributions, correlation: as for `moments`.
+            samples: largest number of runs; 10,000 if not given.
             sampling: "random" (if not given), "latin-hypercube" or "sobol" (scrambled Sobol
                 sequences, 32 of them side by side; best with 32 times a power of two). The latter
                 two fill the space of the parameters more evenly, and need fewer samples for smooth
                 objectives.
             seed: of the random numbers; 0 if not given.
-            executor: how many threads; a `dask.distributed.Client`; or "cuda", one GPU thread for
+            executor: number of threads; a `dask.distributed.Client`; or "cuda", one GPU thread for
                 each sample (small mechanisms; equal to the others within rounding). A thread on
                 each core if not given.
             control: correct means by the first-order model, whose mean is known: fewer samples for
@@ -312,16 +328,16 @@ class Problem(Displayed):
             `.histogram()`, `.failures`, `.table()`, `.plot()`, …
 
         Raises:
-            StudyError: if too many samples fail; what was found up to then is its `study`.
+            StudyError: if too many samples fail; the study up to then is its `study`.
             Interrupted: on Ctrl-C; the study of the samples up to then is its `result`, and a
                 checkpoint continues from there.
         """
         from .uncertainty.monte_carlo import monte_carlo
 
-        return monte_carlo(self._simulation, self._some("monte_carlo"), spreads, **options)
+        return monte_carlo(self._simulation, self._some("monte_carlo"), distributions, **options)
 
     def openturns(
-        self, spreads: Given | None = None, *, correlation: Correlation | None = None
+        self, distributions: Given | None = None, *, correlation: Correlation | None = None
     ) -> GlobalStudy:
         """The mechanism as a function of OpenTURNS, for global sensitivity and reliability; nothing
         is run yet.
@@ -331,7 +347,7 @@ class Problem(Displayed):
         install 'varimech[uq]'`.
 
         Args:
-            spreads, correlation: as for `moments`.
+            distributions, correlation: as for `moments`.
 
         Returns:
             A `GlobalStudy`: `.chaos()` (polynomial chaos), `.sobol()` (Sobol indices),
@@ -340,7 +356,7 @@ class Problem(Displayed):
         """
         from .uncertainty.global_study import global_study
 
-        return global_study(self._simulation, self._some("openturns"), spreads, correlation)
+        return global_study(self._simulation, self._some("openturns"), distributions, correlation)
 
     def export(self, folder: str | os.PathLike[str], *, target: str = "cuda") -> Path:
         """Write a program for many runs at once on machines without Varimech.
@@ -382,8 +398,8 @@ class Problem(Displayed):
                 a list or by name.
             bounds: parameter → (lower, upper), None where open; within the parameter's own.
             start: parameter → value to begin with; nominal ones if not given.
-            method: how gradients are computed, as for `gradient`; "auto" if not given.
-            starts: how many searches (1 if not given): the first from the given design, others from
+            method: of gradients, as for `gradient`; "auto" if not given.
+            starts: number of searches (1 if not given): the first from the given design, others from
                 designs within the bounds, which all of `over` need.
             solver: "ipopt" (if not given), "scipy" (the best of SciPy for the problem), or a method
                 of `scipy.optimize.minimize` by name.
@@ -401,7 +417,7 @@ class Problem(Displayed):
         Raises:
             ModelError: for input that makes no sense, such as objectives without a gradient or
                 parameters that change nothing.
-            InfeasibleError: if no design was found that meets the constraints, with the nearest
+            InfeasibleError: if no design meets the constraints, with the nearest
                 one.
             Interrupted: on Ctrl-C after an iteration or more; its `result` is the best design up to
                 then.
@@ -460,8 +476,9 @@ class Problem(Displayed):
         """The objectives, of which there has to be at least one."""
         if not self.objectives:
             raise ModelError(
-                f"{analysis}: give at least one objective, such as varimech.final(lambda s:"
-                " s.angle('rod'))"
+                "there is no objective",
+                element=analysis,
+                remedy="give at least one objective, such as varimech.final(lambda s: s.angle('rod'))",
             )
         return scalars_of(analysis, self.objectives)
 
@@ -469,8 +486,9 @@ class Problem(Displayed):
         """The objective to minimise, with its name."""
         if minimize is None and len(self.objectives) != 1:
             raise ModelError(
-                f"optimize takes one objective, not {len(self.objectives)}: name it with minimize=,"
-                " add them with weights, or bound all but one by constraints"
+                f"takes one objective, not {len(self.objectives)}",
+                element="optimize",
+                remedy="name it with minimize=, add them with weights, or bound all but one by constraints",
             )
         name = next(iter(self.objectives)) if minimize is None else minimize
         if name not in self.objectives:

@@ -37,6 +37,7 @@ MODULES = {
     "Reliability": "uncertainty.reliability",
     "Run": "results.run",
     "RungeKutta": "integrators.runge_kutta",
+    "SavedResult": "results.result",
     "Section": "model.sections",
     "SimulationError": "core.errors",
     "SobolIndices": "uncertainty.sobol",

@@ -1,6 +1,4 @@
-"""Ways to solve: which formulation goes with which integrator, what each suits, and what is chosen
-where nothing is said.
-"""
+"""Schemes: which formulation goes with which integrator, their recommended uses, and the defaults."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from .coordinates.dynamics import Dynamics
-from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
+from .coordinates.systems import COORDINATES, Coordinates
 from .core.errors import ModelError, unknown_name
 from .core.messages import Call, Message
 from .core.schedule import (
@@ -53,7 +51,7 @@ class Method:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Name for results and messages."""
         return f"{self.formulation.title}, {self.integrator.title}, {self.coordinates.title}"
 
     @property
@@ -69,7 +67,7 @@ class Method:
 
     def step(self, dynamics: Dynamics, saddle: Saddle, *, constrained: bool = True) -> Chain:
         """A step of an implicit integrator, or what completes the state at the end of an explicit
-        one's; `constrained` tells whether the mechanism has any constraints.
+        one's; `constrained`: whether the mechanism has any constraints.
         """
         scheme = self.integrator.difference
         if scheme is not None:
@@ -87,8 +85,8 @@ class Method:
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
         """What a solver that takes its own steps integrates."""
-        found = self.formulation.continuous(dynamics, saddle)
-        return check_continuous(found, self.formulation, dynamics)
+        rates = self.formulation.continuous(dynamics, saddle)
+        return check_continuous(rates, self.formulation, dynamics)
 
 
 def integrators_of(formulation: Formulation) -> list[str]:
@@ -102,7 +100,7 @@ def formulations_of(integrator: Integrator) -> list[str]:
 
 
 class RunOptions(TypedDict, total=False):
-    """How a mechanism is run, in the words of `Mechanism.simulate`."""
+    """Options of a run, as arguments of `Mechanism.simulate`."""
 
     step: float | None
     every: int
@@ -117,16 +115,16 @@ class RunOptions(TypedDict, total=False):
     progress: bool | None
 
 
-def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule]:
-    """The method and the times for what a user says; what is not said is chosen.
+def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Schedule]:
+    """Choose the method and the times for the options of a run; omitted options get defaults.
 
     Raises:
-        ModelError: for combinations that cannot be, with one that can.
+        ModelError: for invalid combinations, with a valid one.
     """
-    for name in how:
+    for name in options:
         if name not in RunOptions.__annotations__:
             raise unknown_name("option", name, RunOptions.__annotations__)
-    if (backend := how.get("backend", "auto")) in ("cuda", "gpu"):
+    if (backend := options.get("backend", "auto")) in ("cuda", "gpu"):
         raise ModelError(
             ": a GPU executes many runs at once, not one",
             field="backend",
@@ -135,7 +133,7 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
         )
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
-    step, tolerance, every = how.get("step"), how.get("tolerance"), how.get("every", 1)
+    step, tolerance, every = options.get("step"), options.get("tolerance"), options.get("every", 1)
     check_every(every)
     if step is not None and tolerance is not None:
         raise ModelError(
@@ -143,8 +141,10 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
             remedy=Message("give one of the two ({output} spaces stored results)"),
         )
     equal = step is not None or (tolerance is None and every != 1)
-    coordinates = find_coordinates(how.get("coordinates", "natural"))
-    method = Method(*_scheme(how.get("integrator"), how.get("formulation"), equal), coordinates)
+    coordinates = find_coordinates(options.get("coordinates", "natural"))
+    method = Method(
+        *_scheme(options.get("integrator"), options.get("formulation"), equal), coordinates
+    )
     traits = method.integrator.traits
     if tolerance is not None and not traits.adaptive:
         raise ModelError(
@@ -163,13 +163,13 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
             remedy=Message("give {tolerance} instead of {step} ({output} spaces stored results)"),
         )
     if traits.adaptive and step is None:
-        return method, _chosen_times(method.integrator, duration, how)
-    return method, _equal_times(duration, how)
+        return method, _chosen_times(method.integrator, duration, options)
+    return method, _equal_times(duration, options)
 
 
-def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> Schedule:
+def _chosen_times(integrator: Integrator, duration: float, options: RunOptions) -> Schedule:
     """Times of a run that chooses its steps, or replays chosen ones."""
-    tolerance, every, ends = how.get("tolerance"), how.get("every", 1), how.get("ends")
+    tolerance, every, ends = options.get("tolerance"), options.get("every", 1), options.get("ends")
     if every != 1:
         raise ModelError(
             "counts equal steps",
@@ -178,7 +178,7 @@ def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> S
             remedy=Message("give {step} too, or {output} for the time between stored results"),
         )
     tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
-    chosen = chosen_steps(duration, tolerance, how.get("output"), how.get("longest_step"))
+    chosen = chosen_steps(duration, tolerance, options.get("output"), options.get("longest_step"))
     if ends is None:
         return chosen
     if not integrator.traits.given_steps:
@@ -190,21 +190,21 @@ def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> S
     return chosen.replayed(given_ends(ends, duration))
 
 
-def _equal_times(duration: float, how: RunOptions) -> Schedule:
-    step = how.get("step")
-    if how.get("ends") is not None:
+def _equal_times(duration: float, options: RunOptions) -> Schedule:
+    step = options.get("step")
+    if options.get("ends") is not None:
         raise ModelError(
             Message("{ends} replays steps that a tolerance has chosen"),
             remedy=Message(
                 "leave out {step}, or take {integrator}", integrator=("dop853", "dopri5")
             ),
         )
-    if how.get("longest_step") is not None:
+    if options.get("longest_step") is not None:
         raise ModelError(
             Message("{longest_step} bounds steps that a tolerance chooses"),
             remedy=Message("with equal steps give a smaller {step} instead"),
         )
-    if how.get("output") is not None:
+    if options.get("output") is not None:
         raise ModelError(
             Message("{output} spaces the results of runs that choose their steps"),
             remedy=Message("use {every} with equal steps"),
@@ -212,13 +212,13 @@ def _equal_times(duration: float, how: RunOptions) -> Schedule:
     return equal_steps(
         duration,
         min(DEFAULT_STEP, _positive(duration)) if step is None else step,
-        how.get("every", 1),
+        options.get("every", 1),
     )
 
 
 def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
     """A set of coordinates by name, or as given."""
-    if isinstance(coordinates, (Natural, Relative)):
+    if isinstance(coordinates, Coordinates):
         return coordinates
     if isinstance(coordinates, str) and coordinates.lower() in COORDINATES:
         return COORDINATES[coordinates.lower()]
@@ -230,28 +230,26 @@ def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
 def _scheme(
     integrator: str | Integrator | None, formulation: str | Formulation | None, equal: bool
 ) -> tuple[Formulation, Integrator]:
-    if integrator is None and formulation is None:
-        return (FORMULATIONS["ali3p"], TRAPEZOIDAL) if equal else (FORMULATIONS["index1"], DOP853)
-    if integrator is None:
-        assert formulation is not None
-        wanted = find_formulation(formulation)
-        explicit = _fit(wanted, DOP853) and not (equal and _fit(wanted, TRAPEZOIDAL))
-        return wanted, DOP853 if explicit else TRAPEZOIDAL
-    found = find_integrator(integrator)
+    scheme = None if integrator is None else find_integrator(integrator)
     if formulation is None:
-        return FORMULATIONS[formulations_of(found)[0]], found
-    wanted = find_formulation(formulation)
-    if not _fit(wanted, found):
-        called = wanted.name if wanted == FORMULATIONS[wanted.name] else wanted.title
+        if scheme is not None:
+            return FORMULATIONS[formulations_of(scheme)[0]], scheme
+        return (FORMULATIONS["ali3p"], TRAPEZOIDAL) if equal else (FORMULATIONS["index1"], DOP853)
+    chosen = find_formulation(formulation)
+    if scheme is None:
+        explicit = _fit(chosen, DOP853) and not (equal and _fit(chosen, TRAPEZOIDAL))
+        return chosen, DOP853 if explicit else TRAPEZOIDAL
+    if not _fit(chosen, scheme):
+        called = chosen.name if chosen == FORMULATIONS.get(chosen.name) else chosen.title
         raise ModelError(
-            f"formulation {called!r} does not go with integrator {_name_of(found)!r}",
+            f"formulation {called!r} does not go with integrator {_name_of(scheme)!r}",
             remedy=Message(
                 "use one of {} with it, or {formulation}",
-                ", ".join(map(repr, integrators_of(wanted))),
-                formulation=formulations_of(found)[0],
+                ", ".join(map(repr, integrators_of(chosen))),
+                formulation=formulations_of(scheme)[0],
             ),
         )
-    return wanted, found
+    return chosen, scheme
 
 
 def _fit(formulation: Formulation, integrator: Integrator) -> bool:
@@ -270,5 +268,5 @@ def _name_of(integrator: Integrator) -> str:
 
 
 def _positive(duration: Any) -> float:
-    """A duration for comparison; what is wrong with it is said elsewhere."""
+    """A duration for comparison; invalid ones are refused elsewhere."""
     return float(duration) if isinstance(duration, Real) and float(duration) > 0 else DEFAULT_STEP

@@ -22,12 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from . import Gradient, Mechanism, Objective, dot, integral
+from . import Gradient, Objective, Run, dot, integral
 from .backends.compiler import find_compiler
 from .benchmarks import five_bar
+from .benchmarks.pendulum_tolerance import INITIAL_ANGLE, G
+from .benchmarks.pendulum_tolerance import mechanism as pendulum
 from .schemes import FORMULATIONS, INTEGRATORS, formulations_of, integrators_of
 
-MASS, START, g = 3.0, 0.5236 - math.pi / 2, 9.81
+MASS, START = 3.0, INITIAL_ANGLE - math.pi / 2
 DURATION = 2.0
 """Of the pendulum's runs, s: a whole swing."""
 STEPS = (1e-3, 4e-3, 5e-3, 2e-2, 2e-2, 5e-2, 1e-1, 2e-1)
@@ -76,17 +78,7 @@ def check_scheme(formulation: str, integrator: str) -> None:
             check_derivatives(formulation, integrator, tolerance=1e-4)
 
 
-# the pendulum
-
-
-def pendulum() -> Mechanism:
-    """A uniform bar of parameter length L, hung at one end, from 0.5236 rad off the vertical."""
-    m = Mechanism("pendulum", gravity=(0, -g))
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m"), mass=MASS)
-    m.revolute("O")
-    m.start(angle={"rod": START})
-    return m
+# the pendulum: a uniform bar of parameter length L, from 0.5236 rad off the vertical
 
 
 def squared_rate() -> Objective:
@@ -103,7 +95,7 @@ def exact_pendulum(t: float) -> tuple[float, float, float, float, float, float]:
 
     def rhs(_: float, y: np.ndarray) -> list[float]:
         θ, ω, θ_L, ω_L = y[:4]
-        k = 1.5 * g
+        k = 1.5 * G
         bent = k * math.sin(θ) * θ_L + k * math.cos(θ)
         return [ω, -k * math.cos(θ), ω_L, bent, ω**2, 2 * ω * ω_L]
 
@@ -116,56 +108,53 @@ def rod_force(θ: float, ω: float) -> float:
     """Multiplier of |tip|² = L² for the mass m/3 that a uniform bar has at its tip: (m/3) L ω² −
     (m/2) g sin θ, as a tension.
     """
-    return MASS / 3 * ω**2 - MASS / 2 * g * math.sin(θ)
+    return MASS / 3 * ω**2 - MASS / 2 * G * math.sin(θ)
 
 
 Exact = Callable[[float, float, float, float], float]
-QUANTITIES: dict[str, dict[str, tuple[Callable[[Gradient], Any], Exact]]] = {
+QUANTITIES: dict[str, dict[str, tuple[Callable[[Run], Any], Exact]]] = {
     "states": {
-        "angle": (lambda x: x.run.angle("rod")[-1], lambda θ, ω, θ_L, ω_L: θ),
-        "angular velocity": (
-            lambda x: x.run.angular_velocity("rod")[-1],
-            lambda θ, ω, θ_L, ω_L: ω,
-        ),
+        "angle": (lambda run: run.angle("rod"), lambda θ, ω, θ_L, ω_L: θ),
+        "angular velocity": (lambda run: run.angular_velocity("rod"), lambda θ, ω, θ_L, ω_L: ω),
         "angular acceleration": (
-            lambda x: x.run.angular_acceleration("rod")[-1],
-            lambda θ, ω, θ_L, ω_L: -1.5 * g * math.cos(θ),
+            lambda run: run.angular_acceleration("rod"),
+            lambda θ, ω, θ_L, ω_L: -1.5 * G * math.cos(θ),
         ),
     },
     "multipliers": {
         # rigidity is (d·d − L²)/2L, so its multiplier is the inner force that the two ends exert on
         # each other
         "multiplier": (
-            lambda x: x.run.multiplier("rigidity of rod")[-1],
+            lambda run: run.multiplier("rigidity of rod"),
             lambda θ, ω, θ_L, ω_L: rod_force(θ, ω),
         ),
         # centripetal force and weight along the bar, towards the pivot
         "radial reaction": (
-            lambda x: x.run.measure(lambda s: dot(s.reaction("O"), s.position("tip")))[-1],
-            lambda θ, ω, θ_L, ω_L: -MASS * (ω**2 / 2 + g * -math.sin(θ)),
+            lambda run: run.measure(lambda s: dot(s.reaction("O"), s.position("tip"))),
+            lambda θ, ω, θ_L, ω_L: -MASS * (ω**2 / 2 + G * -math.sin(θ)),
         ),
     },
     "sensitivities": {
-        "angle by L": (lambda x: x.run.angle("rod", wrt="L")[-1], lambda θ, ω, θ_L, ω_L: θ_L),
+        "angle by L": (lambda run: run.angle("rod", wrt="L"), lambda θ, ω, θ_L, ω_L: θ_L),
         "angular velocity by L": (
-            lambda x: x.run.angular_velocity("rod", wrt="L")[-1],
+            lambda run: run.angular_velocity("rod", wrt="L"),
             lambda θ, ω, θ_L, ω_L: ω_L,
         ),
         "tip x by L": (
-            lambda x: x.run.position("tip", wrt="L")[-1, 0],
+            lambda run: run.position("tip", wrt="L")[:, 0],
             lambda θ, ω, θ_L, ω_L: math.cos(θ) - math.sin(θ) * θ_L,
         ),
         # F·r = −m L (L ω²/2 − g sin θ)
         "radial reaction by L": (
-            lambda x: x.run.measure(lambda s: dot(s.reaction("O"), s.position("tip")), wrt="L")[-1],
+            lambda run: run.measure(lambda s: dot(s.reaction("O"), s.position("tip")), wrt="L"),
             lambda θ, ω, θ_L, ω_L: (
-                -MASS * (ω**2 / 2 - g * math.sin(θ))
-                - MASS * (ω**2 / 2 + ω * ω_L - g * math.cos(θ) * θ_L)
+                -MASS * (ω**2 / 2 - G * math.sin(θ))
+                - MASS * (ω**2 / 2 + ω * ω_L - G * math.cos(θ) * θ_L)
             ),
         ),
     },
 }
-"""Group → quantity → (its value at the end of a run, its exact value). Groups are taken together,
+"""Group → quantity → (its values over a run, its exact value at the end). Groups are taken together,
 because the error of one quantity alone may change its sign between two steps.
 """
 
@@ -193,14 +182,14 @@ def pendulum_errors(
     limit, (θ, ω, θ_L, ω_L, ψ, ψ_L) = _elastic(formulation), exact_pendulum(DURATION)
     errors = {}
     for group, quantities in QUANTITIES.items():
-        found = np.array([[float(get(run)) for get, _ in quantities.values()] for run in runs])
+        last = [[float(get(x.run)[-1]) for get, _ in quantities.values()] for x in runs]
         exact = np.array(
             [
-                value(θ, ω, θ_L, ω_L) if limit is None else float(get(limit))
+                value(θ, ω, θ_L, ω_L) if limit is None else float(get(limit.run)[-1])
                 for get, value in quantities.values()
             ]
         )
-        errors[group] = np.abs(found - exact) / np.maximum(1.0, np.abs(exact))
+        errors[group] = np.abs(np.array(last) - exact) / np.maximum(1.0, np.abs(exact))
     values = [[float(run.values[0]), float(run.gradient[0, 0])] for run in runs]
     integrals = [ψ, ψ_L] if limit is None else [limit.values[0], limit.gradient[0, 0]]
     errors["integral"] = np.abs(np.array(values) / np.array(integrals, dtype=float) - 1)
@@ -234,8 +223,8 @@ def check_order(integrator: str, errors: np.ndarray, what: str = "results") -> N
     order, largest = _order(integrator), errors.max(axis=1)
     assert largest[-1] < LARGEST_ERROR.get(order, 1e-6), f"{what}: errors {largest}"
     if order <= 2:
-        found = np.log2(errors[:-1] / errors[1:])
-        np.testing.assert_allclose(found, order, atol=0.1, err_msg=what)
+        orders = np.log2(errors[:-1] / errors[1:])
+        np.testing.assert_allclose(orders, order, atol=0.1, err_msg=what)
         return
     # coarse steps are not in the asymptotic range yet, and errors change their signs
     last, both = np.log2(largest[-2] / largest[-1]), np.log2(largest[0] / largest[-1]) / 2
@@ -248,20 +237,20 @@ def check_tolerance(formulation: str, integrator: str) -> None:
     names = ("angle", "angular velocity", "angle by L", "angular velocity by L")
     every = {name: get for group in QUANTITIES.values() for name, (get, _) in group.items()}
     for tolerance in (1e-5, 1e-7):
-        run = pendulum().sensitivity(
+        gradient = pendulum().sensitivity(
             squared_rate(),
             duration=DURATION,
             tolerance=tolerance,
             integrator=integrator,
             formulation=formulation,
         )
-        found = [float(every[name](run)) for name in names]
-        found += [float(run.values[0]), float(run.gradient[0, 0])]
+        last = [float(every[name](gradient.run)[-1]) for name in names]
+        last += [float(gradient.values[0]), float(gradient.gradient[0, 0])]
         # joints of a penalty formulation give way by 1/factor, 1e-7, and errors grow over the run
         allowed = 10 * tolerance
         allowed += 1e-6 if FORMULATIONS[formulation].traits.compliant else 0.0
         np.testing.assert_allclose(
-            np.array(found), np.array([θ, ω, θ_L, ω_L, ψ, ψ_L]), rtol=allowed, atol=allowed
+            np.array(last), np.array([θ, ω, θ_L, ω_L, ψ, ψ_L]), rtol=allowed, atol=allowed
         )
 
 

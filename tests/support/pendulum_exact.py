@@ -1,4 +1,4 @@
-"""The pendulum of the benchmark with a spread of its length: exact by elliptic functions and
+"""The pendulum of the benchmark with a distribution of its length: exact by elliptic functions and
 quadrature.
 """
 
@@ -11,7 +11,7 @@ from scipy.stats import norm
 import varimech as vm
 from varimech.benchmarks import pendulum
 
-SPREADS = {"L": vm.Tolerance(0.15)}
+DISTRIBUTIONS = {"L": vm.Tolerance(0.15)}
 """σ = 0.05 m."""
 OBJECTIVES = {
     "x": vm.final(lambda s: s.position("mass")[0], unit="m"),

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any
 
-from ensembles_problem import GOAL, SPREAD, TESTED
+from ensembles_problem import GOAL, HALF_WIDTH, TESTED
 from pages import COLOURS, DOCS, HERE, PEERS, ROOT, machine, markdown, number, run_side, show
 from rich.console import Console
 
@@ -30,7 +30,7 @@ may have run at the same time; the load of the machine is listed at the end. It 
 
 ## Runs per second
 
-Five-bar, 5 s, ψ¹ at the end, five parameters within ±{100 * SPREAD:g} %. Every program uses the coarsest setting of a sweep for which
+Five-bar, 5 s, ψ¹ at the end, five parameters within ±{100 * HALF_WIDTH:g} %. Every program uses the coarsest setting of a sweep for which
 the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions" are those of the generated functions in
 a run, for explicit equal steps.
 """
@@ -52,7 +52,7 @@ histograms) and merging chunks.
 SAMPLES = f"""\
 ## Number of samples
 
-Half-width of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * SPREAD:g} % (3σ) on its five parameters, median of
+Half-width of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * HALF_WIDTH:g} % (3σ) on its five parameters, median of
 three seeds. With a control variate, the mean is corrected by the first-order model, which takes one run with derivatives. Confidence intervals
 cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ here) remains.
 """

@@ -23,6 +23,7 @@ import varimech as vm
 from varimech.backends.program import ChainFunctions
 from varimech.benchmarks import BENCHMARKS, chain, four_bar
 from varimech.coordinates.relative.spanning_tree import spanning_tree
+from varimech.formulations.formulation import Conditioning
 from varimech.results.live_run import LiveRun
 from varimech.schemes import choose
 from varimech.solving.derivative_request import DerivativeRequest
@@ -207,8 +208,7 @@ def measured(case: Case) -> Report:
     program = solver.runner(
         {},
         DerivativeRequest(None if indices is None else np.eye(ρ.size)[:, indices]),
-        regular=regular,
-        relaxed=solver.programs.recursive or case.formulation != "index1",
+        Conditioning(regular, solver.programs.recursive or case.formulation != "index1"),
     ).program
     iterations = trajectory.iterations / STEPS
     live = LiveRun(solver.equations, trajectory, ρ, indices or [])

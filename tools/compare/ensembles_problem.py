@@ -13,7 +13,7 @@ from problem import NOMINAL
 
 GOAL = 2e-5
 """Largest relative error of ψ¹."""
-SPREAD = 0.01
+HALF_WIDTH = 0.01
 """Largest relative distance of a parameter from its nominal value."""
 TESTED = 200
 """Samples on which the error is measured."""
@@ -23,7 +23,9 @@ def samples(count: int) -> np.ndarray:
     """Values of Ls1, Ls2, m_A1, xG_A1, L_A1, a row a sample; the first ones of more
     are the same.
     """
-    return NOMINAL * (1 + SPREAD * np.random.default_rng(8).uniform(-1, 1, (count, NOMINAL.size)))
+    return NOMINAL * (
+        1 + HALF_WIDTH * np.random.default_rng(8).uniform(-1, 1, (count, NOMINAL.size))
+    )
 
 
 @dataclass

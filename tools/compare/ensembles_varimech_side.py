@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from ensembles_problem import GOAL, SPREAD, TESTED, Throughput, samples
+from ensembles_problem import GOAL, HALF_WIDTH, TESTED, Throughput, samples
 from problem import DURATION, coarsest, fastest
 
 import varimech as vm
@@ -117,7 +117,9 @@ def uniform(m: vm.Mechanism) -> dict[str, Any]:
     from scipy import stats
 
     nominal = {name: m.parameters[name].value for name in five_bar.PARAMETERS}
-    return {name: stats.uniform((1 - SPREAD) * x, 2 * SPREAD * x) for name, x in nominal.items()}
+    return {
+        name: stats.uniform((1 - HALF_WIDTH) * x, 2 * HALF_WIDTH * x) for name, x in nominal.items()
+    }
 
 
 def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
@@ -222,9 +224,9 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         )
 
         def merge(outcome: Any = outcome) -> None:
-            tally = Accumulator([None])
+            accumulator = Accumulator([None])
             for number in range(COST_SAMPLES // CHUNK):
-                tally.add(number, CHUNK, outcome.summary, outcome.comoments, [])
+                accumulator.add(number, CHUNK, outcome.summary, outcome.comoments, [])
 
         seconds, _ = fastest(merge, 1.0)
         results.append(
@@ -256,7 +258,9 @@ def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
     """Half of the 95 % interval of the mean of ψ¹ by kind and number of samples; the middle of some
     seeds.
     """
-    given = {name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS}
+    given = {
+        name: vm.Tolerance(HALF_WIDTH * m.parameters[name].value) for name in five_bar.PARAMETERS
+    }
     results = []
     for kind in KINDS:
         for count in SIZES:

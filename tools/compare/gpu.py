@@ -29,7 +29,7 @@ from varimech.solving.ensemble_runs import sampler_for
 from varimech.solving.task import Task
 
 DURATION = five_bar.DURATION
-SPREAD = 0.01
+HALF_WIDTH = 0.01
 PSI = {"psi1": five_bar.objectives()["psi1"]}
 TURNED = {"turned": vm.integral(lambda s: s.angular_velocity("OF"), unit="rad")}
 COMPARED = 10_000
@@ -68,7 +68,7 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
     gpu = gpu_for(sampler)
     rows = m.data.parameter_set.nominal * (
         1
-        + SPREAD
+        + HALF_WIDTH
         * np.random.default_rng(8).uniform(-1, 1, (count, m.data.parameter_set.nominal.size))
     )
     values = cupy.asarray(rows)
@@ -148,18 +148,18 @@ def main(path: Path) -> None:
         "studies": [],
     }
 
-    def add(kind: str, computed: dict[str, Any]) -> None:
-        report[kind].append(computed)
-        print(json.dumps(computed, ensure_ascii=False), flush=True)
-        path.write_text(
-            json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )  # what is known stays known
+    def add(kind: str, row: dict[str, Any]) -> None:
+        report[kind].append(row)
+        print(json.dumps(row, ensure_ascii=False), flush=True)
+        # written after each row, so that an interruption loses only the current one
+        text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+        path.write_text(text, encoding="utf-8")
 
     m = five_bar.mechanism()
     for method, setting, count in KERNELS:
         add("kernels", kernel(m, method, setting, count))
     distributions = {
-        name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS
+        name: vm.Tolerance(HALF_WIDTH * m.parameters[name].value) for name in five_bar.PARAMETERS
     }
     fastest = {"duration": DURATION, "step": DURATION / 30, "integrator": "dop853", "every": 30}
     for count in STUDIES:

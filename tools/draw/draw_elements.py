@@ -26,7 +26,7 @@ def parameter(s: Sketch) -> None:
     s.pin((0.8, 1.6))
     s.pin((4.8, 1.6))
     s.measure((0.8, 1.6), (4.8, 1.6), "L = 0.25 m", 0.8)
-    s.arrow((4.35, 1.0), (5.25, 1.0), "± spread", GIVEN, (-0.35, -0.3), both=True)
+    s.arrow((4.35, 1.0), (5.25, 1.0), "± tolerance", GIVEN, (-0.35, -0.3), both=True)
 
 
 @drawing

@@ -80,7 +80,9 @@ def frequencies(solvers: ModelSolvers, count: int, parameters: Values | None) ->
     import xarray as xr
 
     if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-        raise ModelError(f"frequencies: count = {count!r} must be a whole number, 1 or more")
+        raise ModelError(
+            "must be a whole number, 1 or more", element="frequencies", field="count", value=count
+        )
     ρ = solvers.data.parameter_set.values(parameters)
     ω = solvers.default.statics.frequencies(ρ, int(count))
     modes = np.arange(1, ω.size + 1)

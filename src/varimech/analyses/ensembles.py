@@ -33,7 +33,11 @@ def ensemble(
 ) -> Ensemble:
     """Run all samples; `indices` are the parameters to differentiate for, None for none."""
     if not objectives:
-        raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")
+        raise ModelError(
+            "there is no objective, and trajectories are not kept",
+            element="ensemble",
+            remedy="give at least one objective",
+        )
     check_whole("ensemble", 1, threads=1 if threads is None else threads)
     numbers = s.solvers.data.parameter_set
     columns = _columns(numbers, samples)
@@ -69,13 +73,22 @@ def _columns(numbers: ParameterSet, samples: Samples) -> dict[str, np.ndarray]:
         column = np.asarray(values)
         if column.ndim != 1 or column.size == 0:
             raise ModelError(
-                f"ensemble: parameter {parameter.name!r} needs a list of values, one for each"
-                " sample"
+                f"parameter {parameter.name!r} needs a list of values, one for each sample",
+                element="ensemble",
+                value=values,
             )
         columns[parameter.name] = np.array([parameter.check(value) for value in column.tolist()])
     sizes = {name: column.size for name, column in columns.items()}
     if not sizes:
-        raise ModelError("ensemble: name at least one parameter with its values")
+        raise ModelError(
+            "no parameter varies",
+            element="ensemble",
+            remedy="name at least one parameter with its values",
+        )
     if len(set(sizes.values())) > 1:
-        raise ModelError(f"ensemble: parameters have different numbers of samples: {sizes}")
+        raise ModelError(
+            f"parameters have different numbers of samples: {sizes}",
+            element="ensemble",
+            value=sizes,
+        )
     return columns

@@ -149,7 +149,7 @@ def _method(method: str, scheme: Method, objectives: int, parameters: int) -> st
     if method == "adjoint" and not adjoint_can:
         raise ModelError(
             "method 'adjoint' is the adjoint of the steps taken, which"
-            f" {scheme.integrator.title} does not tell",
+            f" {scheme.integrator.title} does not report",
             remedy=Message("use {method}, or another integrator", method="direct"),
         )
     return method
@@ -164,7 +164,9 @@ def _perturbations(steps: Any) -> tuple[float, ...]:
     )
     if not given or not all(isinstance(h, Real) and float(h) > 0 for h in given):
         raise ModelError(
-            f"relative_steps = {steps!r} must be one or more positive numbers, such as (1e-4, 1e-6)"
+            "must be one or more positive numbers, such as (1e-4, 1e-6)",
+            field="relative_steps",
+            value=steps,
         )
     return tuple(float(h) for h in given)
 

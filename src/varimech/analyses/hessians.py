@@ -89,16 +89,25 @@ def hessian_product(
     import xarray as xr
 
     if not objectives:
-        raise ModelError("hessian_product needs at least one objective")
+        raise ModelError(
+            "there is no objective", element="hessian_product", remedy="give at least one objective"
+        )
     adjoint = _backward(method, len(objectives), len(indices))
     if not isinstance(along, Mapping):
         raise ModelError(
-            f"hessian_product: along = {along!r} must be parameters with numbers, such as"
-            " {'L': 1.0}"
+            "must be parameters with numbers, such as {'L': 1.0}",
+            element="hessian_product",
+            field="along",
+            value=along,
         )
     check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
     if any(value != value for value in along.values()):
-        raise ModelError(f"hessian_product: along = {along!r} has values that are not a number")
+        raise ModelError(
+            "has values that are not a number",
+            element="hessian_product",
+            field="along",
+            value=along,
+        )
     direction = np.zeros(s.ρ.size)
     direction[s.solvers.data.parameter_set.indices(list(along))] = list(along.values())
     runs = second_derivatives(s, objectives, indices, [direction], adjoint, MEMORY)
@@ -135,7 +144,7 @@ def second_derivatives(
 
 def _backward(method: str, objectives: int, parameters: int) -> bool:
     """Whether second derivatives are computed backward over forward: where that is
-    said, or faster.
+    asked for, or faster.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -158,16 +167,14 @@ def _side_by_side(
     with (
         progress_bar(
             f"{solver.model.name}: second derivatives", len(directions), task.progress
-        ) as tell,
+        ) as report,
         workers(os.cpu_count()) as (pool, stop),
     ):
         first, seconds = solver.run_second(task, ρ, directions[0])
-        found = [first]
-        tell(1)
+        derivatives = [first]
+        report(1)
         began, stoppable = time.perf_counter(), replace(task, stop=stop)
-        for derivatives, _ in pool.map(
-            lambda d: solver.run_second(stoppable, ρ, d), directions[1:]
-        ):
-            found.append(derivatives)
-            tell(len(found))
-        return found, seconds + time.perf_counter() - began
+        for each, _ in pool.map(lambda d: solver.run_second(stoppable, ρ, d), directions[1:]):
+            derivatives.append(each)
+            report(len(derivatives))
+        return derivatives, seconds + time.perf_counter() - began

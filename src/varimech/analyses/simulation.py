@@ -64,13 +64,14 @@ class Simulation:
         Raises:
             ModelError: if the model has been changed since the simulation was checked.
         """
-        self.check_unchanged("; state the problem anew")
+        self.check_unchanged("state the problem anew")
         return self.solvers.of(self.scheme, objectives)
 
-    def check_unchanged(self, since: str) -> None:
-        """The model has to be the one that was checked; `since` ends the message."""
+    def check_unchanged(self, remedy: str) -> None:
+        """Refuse a model that is not the one that was checked."""
         if self.solvers.data.revision != self.revision:
-            raise ModelError(f"mechanism {self.name!r} has been changed since{since}")
+            problem = f"mechanism {self.name!r} has been changed since"
+            raise ModelError(problem, value=self.name, remedy=remedy)
 
     def at(self, parameters: Values | None) -> Simulation:
         """The same with other parameter values."""

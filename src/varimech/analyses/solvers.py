@@ -15,6 +15,7 @@ from ..core.errors import ModelError, check_numbers
 from ..core.schedule import Schedule
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter
+from ..results.labels import Wrt
 from ..results.live_run import LiveRun
 from ..results.run import Run
 from ..schemes import Method, choose
@@ -23,9 +24,6 @@ from ..sensitivity.objective_functions import counted_angles
 
 if TYPE_CHECKING:
     from ..solving.solver import Solver
-
-Wrt = Sequence[str | Parameter] | str | Parameter | None
-"""Parameters to differentiate for: one, several, or "all"."""
 
 
 class ModelSolvers:
@@ -84,8 +82,9 @@ class ModelSolvers:
         parameters = self.data.parameter_set.parameters
         if not parameters:
             raise ModelError(
-                f"mechanism {self.data.name!r} has no parameters; make some with parameter(name,"
-                " value)"
+                f"mechanism {self.data.name!r} has no parameters",
+                value=self.data.name,
+                remedy="make some with parameter(name, value)",
             )
         if wrt is None or (isinstance(wrt, str) and wrt == "all"):
             return list(range(len(parameters)))
@@ -96,11 +95,13 @@ class ModelSolvers:
         )
         if not names:
             raise ModelError(
-                "wrt is empty: name at least one parameter, or leave it out for all of them"
+                "is empty",
+                field="wrt",
+                remedy="name at least one parameter, or leave it out for all of them",
             )
         indices = self.data.parameter_set.indices(names)
         if len(set(indices)) < len(indices):
-            raise ModelError(f"wrt = {names!r} names a parameter twice")
+            raise ModelError("names a parameter twice", field="wrt", value=names)
         return indices
 
     def parameters(self, indices: Sequence[int]) -> list[Parameter]:
@@ -173,5 +174,5 @@ def checked_bytes(analysis: str, memory: float) -> float:
     """Bytes of so many MB."""
     check_numbers(analysis, memory=memory)
     if not memory > 0:
-        raise ModelError(f"{analysis}: memory = {memory!r} MB must be positive")
+        raise ModelError("MB must be positive", element=analysis, field="memory", value=memory)
     return 1e6 * memory

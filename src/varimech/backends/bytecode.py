@@ -22,27 +22,27 @@ class NotInterpretable(Exception):
     """A function has an operation that the interpreters lack."""
 
 
-def bytecode_of(function: ca.Function) -> np.ndarray:
+def bytecode_of(function: ca.Function, interpreter: str = "bytecode.c") -> np.ndarray:
     """The instructions of a function of scalar expressions.
 
     Raises:
-        NotInterpretable: if one of them is not among `operations`.
+        NotInterpretable: if the interpreter does not know one of them.
     """
     count = function.n_instructions()
     bytecode = _serialised(function, count)
     if bytecode is None:
         bytecode = np.array([_instruction(function, k) for k in range(count)], INSTRUCTION)
-    known = np.isin(bytecode["operation"], list(operations().values()))
+    known = np.isin(bytecode["operation"], list(operations(interpreter).values()))
     if not known.all():
         number = int(bytecode["operation"][~known][0])
-        raise NotInterpretable(f"operation {number} of {function.name()}")
+        raise NotInterpretable(f"{function.name()}, number {number}")
     return bytecode
 
 
 @cache
-def operations() -> dict[str, int]:
-    """CasADi's numbers of the operations that bytecode.c knows, by name."""
-    text = Path(__file__).with_name("bytecode.c").read_text(encoding="utf-8")
+def operations(interpreter: str = "bytecode.c") -> dict[str, int]:
+    """CasADi's numbers of the operations that an interpreter knows, by name."""
+    text = Path(__file__).with_name(interpreter).read_text(encoding="utf-8")
     names = dict.fromkeys(re.findall(r"VM_OP_([A-Z][A-Z0-9_]*)", text))
     return {name: int(getattr(ca, f"OP_{name}")) for name in names}
 

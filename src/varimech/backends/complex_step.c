@@ -16,13 +16,7 @@
 
 typedef struct { double re, im; } vm_z;
 
-enum { /* complex_step.py reads this list: the names are those of CasADi */
-  VM_ASSIGN, VM_ADD, VM_SUB, VM_MUL, VM_DIV, VM_NEG, VM_EXP, VM_LOG, VM_POW, VM_SQRT, VM_SQ, VM_TWICE, VM_SIN, VM_COS, VM_TAN, VM_ASIN, VM_ACOS, VM_ATAN,
-  VM_LT, VM_LE, VM_EQ, VM_NE, VM_NOT, VM_AND, VM_OR, VM_FLOOR, VM_CEIL, VM_FMOD, VM_FABS, VM_SIGN, VM_COPYSIGN, VM_IF_ELSE_ZERO, VM_FMIN, VM_FMAX, VM_INV,
-  VM_SINH, VM_COSH, VM_TANH, VM_ASINH, VM_ACOSH, VM_ATANH, VM_ATAN2, VM_LOG1P, VM_EXPM1, VM_HYPOT, VM_REMAINDER, VM_CONST, VM_INPUT, VM_OUTPUT
-};
-
-typedef struct { long long operation, to, a, b; double number; } vm_instruction; /* a and b: work indices; for inputs and outputs, argument number and position */
+typedef struct { int operation, to, a, b; } vm_instruction; /* as in bytecode.c */
 typedef struct { const vm_instruction *code; long long count; } vm_code;
 typedef struct { vm_code predict, iterate, finish; } vm_chain;                   /* count = 0 if absent */
 
@@ -41,6 +35,12 @@ typedef struct {
 } vm_complex_run;
 
 enum { VM_DONE, VM_NO_MEMORY, VM_NO_CONVERGENCE };
+
+static double vm_constant(const vm_instruction *i) {
+  double x;
+  memcpy(&x, &i->a, sizeof x);
+  return x;
+}
 
 static vm_z vm_real(double x) { return (vm_z){x, 0}; }
 static vm_z vm_add(vm_z a, vm_z b) { return (vm_z){a.re + b.re, a.im + b.im}; }
@@ -93,52 +93,52 @@ static vm_z vm_expm1(vm_z a) {
 
 static vm_z vm_apply(long long operation, vm_z a, vm_z b) {
   switch (operation) {
-    case VM_ASSIGN: return a;
-    case VM_ADD: return vm_add(a, b);
-    case VM_SUB: return vm_sub(a, b);
-    case VM_MUL: return vm_mul(a, b);
-    case VM_DIV: return vm_div(a, b);
-    case VM_NEG: return vm_times(-1, a);
-    case VM_EXP: return vm_of(cexp(vm_c(a)));
-    case VM_LOG: return a.re < 0 ? vm_real(NAN) : vm_of(clog(vm_c(a)));
-    case VM_POW: return vm_power(a, b);
-    case VM_SQRT: return a.re < 0 ? vm_real(NAN) : vm_of(csqrt(vm_c(a)));
-    case VM_SQ: return vm_mul(a, a);
-    case VM_TWICE: return vm_times(2, a);
-    case VM_SIN: return vm_of(csin(vm_c(a)));
-    case VM_COS: return vm_of(ccos(vm_c(a)));
-    case VM_TAN: return vm_of(ctan(vm_c(a)));
-    case VM_ASIN: return fabs(a.re) > 1 ? vm_real(NAN) : vm_of(casin(vm_c(a)));
-    case VM_ACOS: return fabs(a.re) > 1 ? vm_real(NAN) : vm_of(cacos(vm_c(a)));
-    case VM_ATAN: return vm_of(catan(vm_c(a)));
-    case VM_LT: return vm_real(a.re < b.re);
-    case VM_LE: return vm_real(a.re <= b.re);
-    case VM_EQ: return vm_real(a.re == b.re);
-    case VM_NE: return vm_real(a.re != b.re);
-    case VM_NOT: return vm_real(a.re == 0);
-    case VM_AND: return vm_real(a.re != 0 && b.re != 0);
-    case VM_OR: return vm_real(a.re != 0 || b.re != 0);
-    case VM_FLOOR: return vm_real(floor(a.re));
-    case VM_CEIL: return vm_real(ceil(a.re));
-    case VM_FMOD: return vm_sub(a, vm_times(trunc(a.re / b.re), b));
-    case VM_FABS: return vm_abs(a);
-    case VM_SIGN: return vm_real(vm_signum(a.re));
-    case VM_COPYSIGN: return vm_times(copysign(1, b.re), vm_abs(a));
-    case VM_IF_ELSE_ZERO: return a.re != 0 ? b : vm_real(0);
-    case VM_FMIN: return a.re <= b.re || isnan(b.re) ? a : b;
-    case VM_FMAX: return a.re >= b.re || isnan(b.re) ? a : b;
-    case VM_INV: return vm_div(vm_real(1), a);
-    case VM_SINH: return vm_of(csinh(vm_c(a)));
-    case VM_COSH: return vm_of(ccosh(vm_c(a)));
-    case VM_TANH: return vm_of(ctanh(vm_c(a)));
-    case VM_ASINH: return vm_of(casinh(vm_c(a)));
-    case VM_ACOSH: return a.re < 1 ? vm_real(NAN) : vm_of(cacosh(vm_c(a)));
-    case VM_ATANH: return fabs(a.re) > 1 ? vm_real(NAN) : vm_of(catanh(vm_c(a)));
-    case VM_ATAN2: return vm_atan2(a, b);
-    case VM_LOG1P: return a.re < -1 ? vm_real(NAN) : (vm_z){log1p(a.re), atan2(a.im, 1 + a.re)};
-    case VM_EXPM1: return vm_expm1(a);
-    case VM_HYPOT: return vm_of(csqrt(vm_c(vm_add(vm_mul(a, a), vm_mul(b, b)))));
-    case VM_REMAINDER: return vm_sub(a, vm_times(nearbyint(a.re / b.re), b));
+    case VM_OP_ASSIGN: case VM_OP_LIFT: return a;
+    case VM_OP_ADD: return vm_add(a, b);
+    case VM_OP_SUB: return vm_sub(a, b);
+    case VM_OP_MUL: return vm_mul(a, b);
+    case VM_OP_DIV: return vm_div(a, b);
+    case VM_OP_NEG: return vm_times(-1, a);
+    case VM_OP_EXP: return vm_of(cexp(vm_c(a)));
+    case VM_OP_LOG: return a.re < 0 ? vm_real(NAN) : vm_of(clog(vm_c(a)));
+    case VM_OP_POW: case VM_OP_CONSTPOW: return vm_power(a, b);
+    case VM_OP_SQRT: return a.re < 0 ? vm_real(NAN) : vm_of(csqrt(vm_c(a)));
+    case VM_OP_SQ: return vm_mul(a, a);
+    case VM_OP_TWICE: return vm_times(2, a);
+    case VM_OP_SIN: return vm_of(csin(vm_c(a)));
+    case VM_OP_COS: return vm_of(ccos(vm_c(a)));
+    case VM_OP_TAN: return vm_of(ctan(vm_c(a)));
+    case VM_OP_ASIN: return fabs(a.re) > 1 ? vm_real(NAN) : vm_of(casin(vm_c(a)));
+    case VM_OP_ACOS: return fabs(a.re) > 1 ? vm_real(NAN) : vm_of(cacos(vm_c(a)));
+    case VM_OP_ATAN: return vm_of(catan(vm_c(a)));
+    case VM_OP_LT: return vm_real(a.re < b.re);
+    case VM_OP_LE: return vm_real(a.re <= b.re);
+    case VM_OP_EQ: return vm_real(a.re == b.re);
+    case VM_OP_NE: return vm_real(a.re != b.re);
+    case VM_OP_NOT: return vm_real(a.re == 0);
+    case VM_OP_AND: return vm_real(a.re != 0 && b.re != 0);
+    case VM_OP_OR: return vm_real(a.re != 0 || b.re != 0);
+    case VM_OP_FLOOR: return vm_real(floor(a.re));
+    case VM_OP_CEIL: return vm_real(ceil(a.re));
+    case VM_OP_FMOD: return vm_sub(a, vm_times(trunc(a.re / b.re), b));
+    case VM_OP_FABS: return vm_abs(a);
+    case VM_OP_SIGN: return vm_real(vm_signum(a.re));
+    case VM_OP_COPYSIGN: return vm_times(copysign(1, b.re), vm_abs(a));
+    case VM_OP_IF_ELSE_ZERO: return a.re != 0 ? b : vm_real(0);
+    case VM_OP_FMIN: return a.re <= b.re || isnan(b.re) ? a : b;
+    case VM_OP_FMAX: return a.re >= b.re || isnan(b.re) ? a : b;
+    case VM_OP_INV: return vm_div(vm_real(1), a);
+    case VM_OP_SINH: return vm_of(csinh(vm_c(a)));
+    case VM_OP_COSH: return vm_of(ccosh(vm_c(a)));
+    case VM_OP_TANH: return vm_of(ctanh(vm_c(a)));
+    case VM_OP_ASINH: return vm_of(casinh(vm_c(a)));
+    case VM_OP_ACOSH: return a.re < 1 ? vm_real(NAN) : vm_of(cacosh(vm_c(a)));
+    case VM_OP_ATANH: return fabs(a.re) > 1 ? vm_real(NAN) : vm_of(catanh(vm_c(a)));
+    case VM_OP_ATAN2: return vm_atan2(a, b);
+    case VM_OP_LOG1P: return a.re < -1 ? vm_real(NAN) : (vm_z){log1p(a.re), atan2(a.im, 1 + a.re)};
+    case VM_OP_EXPM1: return vm_expm1(a);
+    case VM_OP_HYPOT: return vm_of(csqrt(vm_c(vm_add(vm_mul(a, a), vm_mul(b, b)))));
+    case VM_OP_REMAINDER: return vm_sub(a, vm_times(nearbyint(a.re / b.re), b));
     default: return vm_real(NAN);
   }
 }
@@ -146,12 +146,12 @@ static vm_z vm_apply(long long operation, vm_z a, vm_z b) {
 static void vm_evaluate(const vm_code *f, const vm_z *const *arg, vm_z *const *res, vm_z *w) {
   const vm_instruction *i = f->code, *end = f->code + f->count;
   for (; i < end; ++i) switch (i->operation) {
-    case VM_CONST: w[i->to] = vm_real(i->number); break;
-    case VM_INPUT: w[i->to] = arg[i->a][i->b]; break;
-    case VM_OUTPUT: res[i->to][i->b] = w[i->a]; break;
-    case VM_ADD: w[i->to] = vm_add(w[i->a], w[i->b]); break;
-    case VM_SUB: w[i->to] = vm_sub(w[i->a], w[i->b]); break;
-    case VM_MUL: w[i->to] = vm_mul(w[i->a], w[i->b]); break;
+    case VM_OP_CONST: w[i->to] = vm_real(vm_constant(i)); break;
+    case VM_OP_INPUT: w[i->to] = arg[i->a][i->b]; break;
+    case VM_OP_OUTPUT: res[i->to][i->b] = w[i->a]; break;
+    case VM_OP_ADD: w[i->to] = vm_add(w[i->a], w[i->b]); break;
+    case VM_OP_SUB: w[i->to] = vm_sub(w[i->a], w[i->b]); break;
+    case VM_OP_MUL: w[i->to] = vm_mul(w[i->a], w[i->b]); break;
     default: w[i->to] = vm_apply(i->operation, w[i->a], w[i->b]);
   }
 }

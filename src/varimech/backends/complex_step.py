@@ -14,7 +14,6 @@ program: it is compiled once and for all.
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -26,6 +25,7 @@ import numpy as np
 from ..core.errors import ModelError, SimulationError
 from ..core.messages import Message
 from ..core.progress import ProgressCallback
+from .bytecode import NotInterpretable, bytecode_of, operation_definitions
 from .compiler import BuildError, load_library
 from .constants import definitions
 from .inputs import Inputs
@@ -40,15 +40,6 @@ by their regularisation.
 """
 SLICE = 20_000_000
 """Instructions carried out at one call, so that progress can be shown and Ctrl-C works."""
-INSTRUCTION = np.dtype(
-    [
-        ("operation", np.int64),
-        ("to", np.int64),
-        ("a", np.int64),
-        ("b", np.int64),
-        ("number", np.float64),
-    ]
-)
 REMEDY = Message("use {method}", method="direct")
 DONE, NO_MEMORY = 0, 1
 
@@ -197,26 +188,12 @@ class _ComplexProgram:
     def _code(self, function: Function) -> _Code:
         assert isinstance(function, ca.Function) and function.is_a("SXFunction")
         self._places = max(self._places, function.sz_w())
-        table = np.zeros(function.n_instructions(), INSTRUCTION)
-        for k in range(table.size):
-            table[k] = self._instruction(function, k)
-        return _Code(self._kept(table), table.size)
-
-    def _instruction(self, f: ca.Function, k: int) -> tuple[int, int, int, int, float]:
-        found = f.instruction_id(k)
-        if found not in _operations():
-            raise refusal(
-                self.name,
-                f"has an operation ({f.name()}, number {found}) that complex numbers are not"
-                " provided for",
-            )
-        operation, to = _operations()[found], f.instruction_output(k)
-        if found == ca.OP_CONST:
-            return operation, to[0], 0, 0, f.instruction_constant(k)
-        given = f.instruction_input(k)
-        if found == ca.OP_OUTPUT:
-            return operation, to[0], given[0], to[1], 0.0
-        return operation, to[0], given[0], given[-1], 0.0
+        try:
+            code = bytecode_of(function, "complex_step.c")
+        except NotInterpretable as unknown:
+            text = f"has an operation ({unknown}) that complex numbers are not provided for"
+            raise refusal(self.name, text) from None
+        return _Code(self._kept(code), code.size)
 
     def _kept(self, array: np.ndarray) -> int:
         """The address of an array that stays."""
@@ -236,23 +213,10 @@ def refusal(name: str, reason: str, remedy: Message = REMEDY) -> ModelError:
 
 
 @cache
-def _source() -> str:
-    return Path(__file__).with_name("complex_step.c").read_text(encoding="utf-8")
-
-
-@cache
-def _operations() -> dict[int, int]:
-    """CasADi's numbers of operations → those that complex_step.c has for them."""
-    text = _source()
-    names: list[str] = re.findall(r"VM_(\w+)", text[text.index("enum {") : text.index("};")])
-    found = {int(getattr(ca, f"OP_{name}")): k for k, name in enumerate(names)}
-    return found | {int(ca.OP_CONSTPOW): names.index("POW"), int(ca.OP_LIFT): names.index("ASSIGN")}
-
-
-@cache
 def _call() -> Callable[[Any], int]:
-    rule = Path(__file__).with_name("newton.c").read_text(encoding="utf-8")
-    library = load_library("\n".join([definitions(), rule, _source()]))
+    files = (Path(__file__).with_name(name) for name in ("newton.c", "complex_step.c"))
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    library = load_library("\n".join([operation_definitions(), definitions(), *texts]))
     library.vm_run_complex.argtypes = [ctypes.POINTER(_Record)]
     library.vm_run_complex.restype = ctypes.c_int
     call: Callable[[Any], int] = library.vm_run_complex

@@ -2,7 +2,8 @@
 interface only.
 
 Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function
-`run(settings) → Outcome`. Names and titles are listed here, so that listing them imports no
+`run(settings) → Outcome`. Its mechanism is stated once: in `models/`, or in Python where it has
+arguments or follows from formulas. Names and titles are listed here, so that listing them imports no
 benchmark.
 """
 
@@ -99,8 +100,8 @@ class Entry:
 
     @property
     def model_file(self) -> Path:
-        """The same mechanism as a file, with objectives and settings, written by
-        `tools/write_models.py`.
+        """The mechanism as a file, with objectives and settings; `tools/write_models.py` writes those
+        of benchmarks that are built in Python.
         """
         return Path(__file__).parent / "models" / f"{self.module}.yaml"
 

@@ -30,7 +30,7 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, row_at
+from .outcome import Check, Checked, check_point, legend_beside, row_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -208,11 +208,5 @@ def _second_line(figure: Figure, **options: Any) -> Figure:
     """
     for ax in figure.axes:
         ax.lines[1].set(color="black", **options)
-        ax.legend(
-            frameon=False,
-            fontsize=9,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            borderaxespad=0.3,
-        )
+        legend_beside(ax)
     return figure

@@ -16,17 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel
+from .outcome import Check, Checked, check_energy, check_point, energy_panel, read_model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 10.0
-HINGES = ((0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1))
-"""P1 … P6 initially (m); the first and the last are on the ground."""
-AXES = ((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0))
-ALONG, ACROSS = 1 / 600, 1.01 / 12
 PLACES = {
     1.0: (0.274481319, -0.886707939, -0.462330003),
     2.0: (-0.778135373, -0.980352683, -0.197252671),
@@ -38,23 +34,7 @@ def mechanism() -> vm.Mechanism:
     """The mechanism, all rods initially with axes along the global ones; the mass of rod 3 is
     the parameter m3 (its inertia stays).
     """
-    m = vm.Mechanism("bricard", gravity=(0, -9.81, 0))
-    m3 = m.parameter("m3", 1.0, unit="kg")
-    m.ground_point("P1", HINGES[0])
-    m.ground_point("P6", HINGES[-1])
-    for k in range(5):
-        rod = [float(b - a) for a, b in zip(HINGES[k], HINGES[k + 1], strict=True)]
-        m.body(
-            f"rod {k + 1}",
-            mass=m3 if k == 2 else 1.0,
-            inertia=[ALONG if d else ACROSS for d in rod],
-            com=[d / 2 for d in rod],
-            points={f"P{k + 1}": (0, 0, 0), f"P{k + 2}": rod},
-        )
-    for k, axis in enumerate(AXES):
-        m.revolute(f"P{k + 1}", axis=axis)
-    m.start(angle={"P1": 0.0})
-    return m
+    return read_model("bricard")
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

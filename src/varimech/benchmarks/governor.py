@@ -16,7 +16,6 @@ OpenSim 3.2 needed 0.233 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, energy_panel, row_at
+from .outcome import Check, Checked, energy_panel, read_model, row_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,52 +43,7 @@ ROD_ACROSS = ACROSS + BAR * (COM - 0.5) ** 2 + TIP * (1 - COM) ** 2
 
 def mechanism() -> vm.Mechanism:
     """The governor; stiffness k, damping c and natural length l0 of both springs are parameters."""
-    m = vm.Mechanism("governor", gravity=(0, 0, -9.81))
-    k = m.parameter("k", 8e5, unit="N/m")
-    c = m.parameter("c", 4e4, unit="N·s/m")
-    l0 = m.parameter("l0", 0.5, unit="m")
-
-    m.ground_point("O", (0, 0, 0))
-    hinges = {"right": (0.05, 0, 1), "left": (-0.05, 0, 1)}
-    m.body(
-        "shaft",
-        mass=BAR,
-        inertia=(ACROSS, ACROSS, ALONG),
-        com=(0, 0, 0.5),
-        points={"O": (0, 0, 0), **hinges},
-    )
-    m.body(
-        "slider",
-        mass=3.0,
-        inertia=(0.005, 0.005, 0.005),
-        points={"S": (0, 0, 0), "S right": (0.05, 0, 0), "S left": (-0.05, 0, 0)},
-    )
-    m.revolute("O", axis=(0, 0, 1))
-    m.prismatic("guide", "shaft.O", "slider.S", axis=(0, 0, 1))
-    for side, sign in (("right", 1.0), ("left", -1.0)):
-        m.body(
-            f"rod {side}",
-            mass=BAR + TIP,
-            inertia=(ALONG, ROD_ACROSS, ROD_ACROSS),
-            com=(sign * COM, 0, 0),
-            points={side: (0, 0, 0), "middle": (sign * 0.5, 0, 0), f"tip {side}": (sign, 0, 0)},
-        )
-        m.revolute(side, f"shaft.{side}", f"rod {side}.{side}", axis=(0, 1, 0))
-        m.spring(
-            f"spring {side}",
-            f"rod {side}.middle",
-            f"slider.S {side}",
-            stiffness=k,
-            natural_length=l0,
-            damping=c,
-        )
-    droop = math.radians(30)
-    m.start(
-        angle={"O": 0.0, "right": droop, "left": -droop},
-        displacement={"guide": 0.5},
-        speed={"O": 2 * math.pi},
-    )
-    return m
+    return read_model("governor")
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

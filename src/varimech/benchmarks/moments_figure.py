@@ -11,6 +11,8 @@ import numpy as np
 
 import varimech as vm
 
+from .outcome import legend_beside
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -72,13 +74,7 @@ def moments_figure(
             ax.axvline(
                 horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s"
             )
-        ax.legend(
-            frameon=False,
-            fontsize=9,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            borderaxespad=0.3,
-        )
+        legend_beside(ax)
         ax.margins(x=0.01)
         ax.set_title("", loc="right")  # a single line has its name there; it is in the legend now
     return figure

@@ -16,6 +16,7 @@ import numpy as np
 import varimech as vm
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from rich.table import Table
 
@@ -151,6 +152,18 @@ class Checked:
         return written
 
 
+def read_model(name: str) -> vm.Mechanism:
+    """Read a mechanism, with its studies, from a model file of this package."""
+    return vm.Mechanism.from_file(Path(__file__).parent / "models" / f"{name}.yaml")
+
+
+def read_objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
+    """The objectives of a mechanism that was read from its model file."""
+    assert m.studies is not None, "mechanisms of files have studies"
+    made = {name: entry.made() for name, entry in m.studies.objectives.items()}
+    return {name: each for name, each in made.items() if isinstance(each, vm.Objective)}
+
+
 def row_at(run: vm.Run, time: float) -> int:
     """Index of a stored time (s)."""
     row = int(np.abs(run.time - time).argmin())
@@ -230,6 +243,11 @@ def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
     return (
         stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
     )
+
+
+def legend_beside(ax: Axes) -> None:
+    """Place the legend of a panel to the right of it."""
+    ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.3)
 
 
 def energy_panel(run: vm.Run) -> vm.Panel:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel
+from .outcome import Check, Checked, check_energy, check_point, energy_panel, read_model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,13 +28,7 @@ PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.3347
 
 def mechanism() -> vm.Mechanism:
     """The pendulum; its length L is a parameter."""
-    m = vm.Mechanism("pendulum", gravity=(0, -G))
-    L = m.parameter("L", 1.0, unit="m")
-    m.ground_point("O", (0, 0))
-    m.bar("bar", "O", "mass", length=L, mass=1.0, com=L, inertia=0.0)
-    m.revolute("O")
-    m.start(angle={"bar": math.pi})
-    return m
+    return read_model("pendulum")
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

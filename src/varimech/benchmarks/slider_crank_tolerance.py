@@ -16,7 +16,6 @@ equation of motion of the crank angle alone, a balance of moments for the force 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ import numpy as np
 import varimech as vm
 
 from .moments_figure import moments_figure
-from .outcome import Check, Checked, stored_at
+from .outcome import Check, Checked, read_model, read_objectives, stored_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,22 +48,12 @@ TRUNCATION = 1e-4, 6e-3
 
 def mechanism() -> vm.Mechanism:
     """The slider-crank; the mass m1 of its crank has a tolerance."""
-    m = vm.Mechanism("slider-crank with a tolerance", gravity=(0, -9.81))
-    m1 = m.parameter("m1", MASS, unit="kg", spread=vm.Tolerance(TOLERANCE))
-    m.ground_point("A", (0, 0))
-    m.bar("crank", "A", "B", length=1.414, mass=m1)
-    m.bar("rod", "B", "C", length=2.0, mass=2.0)
-    m.body("slider", mass=1.0, inertia=1.0, points={"C": (0, 0)})
-    for joint in ("A", "B", "C"):
-        m.revolute(joint)
-    m.prismatic("slide", "ground.A", "slider.C", axis=(1, 0))
-    m.start(angle={"crank": 0.7854}, near={"C": (1 + math.sqrt(3), 0)})
-    return m
+    return read_model("slider_crank_tolerance")
 
 
 def objectives() -> dict[str, vm.Objective]:
     """The force of the ground on the slider, upwards; its history is the force over time."""
-    return {"force": vm.final('reaction("slide")[1]', unit="N")}
+    return read_objectives(mechanism())
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

@@ -22,15 +22,21 @@ the loop, with its sensitivities (DOP853, tolerance 1e-12; the derivation is in
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_gradient, energy_panel, row_at
+from .outcome import (
+    Check,
+    Checked,
+    check_energy,
+    check_gradient,
+    energy_panel,
+    read_model,
+    read_objectives,
+    row_at,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,50 +70,12 @@ def mechanism() -> vm.Mechanism:
     L_crank is geometry only: mass, centre of mass and inertia of the crank stay, and so do its
     angle and speed at the start.
     """
-    m = vm.Mechanism("spatial slider-crank", gravity=(0, 0, -9.81))
-    k1 = m.parameter("k1", 100.0, unit="N/m")
-    k2 = m.parameter("k2", 50.0, unit="N/m")
-    L_crank = m.parameter("L_crank", 0.08, unit="m")
-    m_slider = m.parameter("m_slider", 2.0, unit="kg")
-
-    for name, place in {
-        "A": (0, 0.1, 0.12),
-        "O": (0, 0, 0),
-        "D": (0.5, 0, 0),
-        "E": (0, 0.1, 0.4),
-    }.items():
-        m.ground_point(name, place)
-    m.body(
-        "crank",
-        mass=0.12,
-        inertia=(1e-4, 1e-4, 1e-5),
-        com=(0, 0, 0.04),
-        points={"A": (0, 0, 0), "B": (0, 0, L_crank)},
-    )
-    m.bar("rod", "B", "C", length=0.3, mass=0.5, inertia=(4e-4, 4e-3, 4e-3))
-    m.body("slider", mass=m_slider, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})
-    m.revolute("A", axis=(1, 0, 0))
-    m.spherical("B")
-    m.universal("C", "rod.C", "slider.C", axis=(0, 1, 0), axis_on_second=(1, 0, 0))
-    m.prismatic("guide", "ground.O", "slider.C", axis=(1, 0, 0))
-    m.spring("s1", "ground.D", "slider.C", stiffness=k1, natural_length=0.3)
-    m.spring("s2", "ground.E", "crank.B", stiffness=k2, natural_length=0.2)
-    m.start(
-        angle={"A": 0.0}, speed={"A": 6.0}, near={"rod": rod_at_start(), "slider.C": (0.2, 0, 0)}
-    )
-    return m
-
-
-def rod_at_start() -> np.ndarray:
-    """Orientation of the rod: its x axis along BC, its y axis across both BC and the guide."""
-    along = np.array([2.0, -1.0, -2.0]) / 3
-    across = np.array([0.0, 2.0, -1.0]) / math.sqrt(5)
-    return np.column_stack([along, across, np.cross(along, across)])
+    return read_model("spatial_slider_crank")
 
 
 def objectives() -> dict[str, vm.Objective]:
     """ψ."""
-    return {"psi": vm.integral('velocity("slider.C")[0]**2', unit="m²/s")}
+    return read_objectives(mechanism())
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

@@ -98,14 +98,15 @@ def mechanism() -> vm.Mechanism:
     m_weight = m.parameter("m_weight", 0.8, unit="kg")
     z_bell = m.parameter("z_bell", -0.1, unit="m")
     c_mast = m.parameter("c_mast", 1.5, unit="N·m·s/rad")
-    _add_bodies(m, m_weight, z_bell)
+    _add_mast(m)
+    _add_branches(m, m_weight, z_bell)
     _add_joints(m)
     _add_forces(m, k_bob, c_mast)
     _add_start(m)
     return m
 
 
-def _add_bodies(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -> None:
+def _add_mast(m: vm.Mechanism) -> None:
     m.ground_point("O", (0, 0, 0))
     m.ground_point("G", (0.6, -0.9, 0.1))
     m.body(
@@ -125,6 +126,9 @@ def _add_bodies(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -
         },
         spine=("O", "M", "A", "M", "S", "M", "U", "M", "T", "T1", "T", "T2"),
     )
+
+
+def _add_branches(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -> None:
     m.body(
         "slider",
         mass=1.2,

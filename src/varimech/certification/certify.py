@@ -70,20 +70,29 @@ def certify(
 def _check(gradient: Gradient, wanted: float) -> None:
     if "stopped" in gradient.run.info:
         raise ModelError(
-            "this gradient is that of a run that was stopped; compute it anew, with"
-            f" duration={gradient.time[-1]:g}, to certify it"
+            "belongs to a run that was stopped",
+            element="this gradient",
+            remedy=f"compute it anew, with duration={gradient.time[-1]:g}, to certify it",
         )
     if gradient.repeat is None:
         raise ModelError(
-            "a gradient can be certified only together with its mechanism, in the session that"
-            " computed it"
+            "has no mechanism any more",
+            element="this gradient",
+            remedy="certify it in the session that computed it",
         )
     if not gradient.objective_names:
-        raise ModelError("there is nothing to certify: give sensitivity(…) at least one objective")
+        raise ModelError(
+            "there is nothing to certify",
+            element="certify",
+            remedy="give sensitivity(…) at least one objective",
+        )
     check_numbers("certify", wanted=wanted)
     if not 0 < wanted <= MOST_DIGITS:
         raise ModelError(
-            f"certify: wanted = {wanted!r} digits must be between 0 and {MOST_DIGITS:g}"
+            f"digits must be between 0 and {MOST_DIGITS:g}",
+            element="certify",
+            field="wanted",
+            value=wanted,
         )
 
 
@@ -95,7 +104,10 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
         steps = ()
     if not steps or not all(0 < s < np.inf for s in steps):
         raise ModelError(
-            f"certify: relative_steps = {given!r} must be one or more positive numbers"
+            "must be one or more positive numbers",
+            element="certify",
+            field="relative_steps",
+            value=given,
         )
     return tuple(sorted(steps, reverse=True))
 
@@ -107,8 +119,13 @@ def _sizes(gradient: Gradient, given: Any) -> np.ndarray:
         sizes = np.broadcast_to(np.asarray(given, dtype=float), shape)
     except (TypeError, ValueError):
         raise ModelError(
-            f"sizes = {given!r} must be a number, or numbers by (objective, parameter): {shape}"
+            f"must be a number, or numbers by (objective, parameter): {shape}",
+            element="certify",
+            field="sizes",
+            value=given,
         ) from None
     if not (np.isfinite(sizes) & (sizes >= 0)).all():
-        raise ModelError(f"sizes = {given!r} must be finite and not negative")
+        raise ModelError(
+            "must be finite and not negative", element="certify", field="sizes", value=given
+        )
     return sizes

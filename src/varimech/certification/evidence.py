@@ -80,24 +80,24 @@ class Evidence:
 def gather(
     gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, progress: bool | None
 ) -> Evidence:
-    """Recompute the gradient in every way. What fails is noted, and the others go on."""
+    """Recompute the gradient by every method; failures are recorded."""
     info, live = gradient.run.info, gradient.run.live
     chosen = "tolerance" in info
     often, once = _storage(gradient, live)
     ends = gradient.run.step_ends
     same: dict[str, Any] = {"ends": ends} if chosen and ends is not None else {}
     label = f"{info['mechanism']}: certificate"
-    with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as tell:
-        told = _counting(tell)
-        direct, along = told(rerun(gradient, "direct", **often, **same))
-        others = [told(rerun(gradient, m, **once, **same)[0]) for m in EXACT_METHODS[1:]]
+    with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as report:
+        count = _counting(report)
+        direct, along = count(rerun(gradient, "direct", **often, **same))
+        others = [count(rerun(gradient, m, **once, **same)[0]) for m in EXACT_METHODS[1:]]
         checks = (direct, *others)
-        sweep = np.stack([told(_differences(gradient, step, {**once, **same})) for step in steps])
-        refinement, finest = _refined(gradient, direct, chosen, once, told)
+        sweep = np.stack([count(_differences(gradient, step, {**once, **same})) for step in steps])
+        refinement, finest = _refined(gradient, direct, chosen, once, count)
         own = next((check for check in checks if check.name == gradient.method), None)
-        again = told(rerun(gradient, own.name, **once)[0] if own is not None and same else own)
+        again = count(rerun(gradient, own.name, **once)[0] if own is not None and same else own)
         motion = live if along is None else along.run.live
-        reference = told(reference_of(gradient, motion, finest))
+        reference = count(reference_of(gradient, motion, finest))
     ρ = np.abs(motion.parameters[motion.indices])
     known = tuple(switches(motion.equations, gradient.objectives))
     given = gradient.gradient_history[-1]
@@ -136,15 +136,15 @@ def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, Any], dict[st
     return {"every": max(1, steps // stored)}, {"every": steps * 8}
 
 
-def _counting(tell: Callable[..., None]) -> Callable[[Any], Any]:
-    """Hands on what it gets, and tells how many there were."""
-    count = itertools.count(1)
+def _counting(report: Callable[..., None]) -> Callable[[Any], Any]:
+    """A function that returns its argument and reports the number of its calls."""
+    numbers = itertools.count(1)
 
-    def told(result: Any) -> Any:
-        tell(next(count))
+    def count(result: Any) -> Any:
+        report(next(numbers))
         return result
 
-    return told
+    return count
 
 
 def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np.ndarray:
@@ -177,7 +177,7 @@ def _refined(
     direct: DerivativeCheck,
     chosen: bool,
     storage: dict[str, Any],
-    told: Callable[[Any], Any],
+    count: Callable[[Any], Any],
 ) -> tuple[Refinement, Gradient]:
     """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest
     of these gradients.
@@ -202,7 +202,7 @@ def _refined(
             if _at_given_ends(gradient)
             else {what: setting}
         )
-        check, finer = told(rerun(gradient, "direct", **{**storage, **changes}))
+        check, finer = count(rerun(gradient, "direct", **{**storage, **changes}))
         if check.gradient is None or finer is None:
             refusal = check.refusal
             break

@@ -3,7 +3,7 @@
     error of the derivative of the computed function   the largest difference to other exact methods; else to differences
     error of the derivative of the true motion         that, and the most of: what shorter steps change, extrapolated; the distance from
                                                        the reference (`reference`); that of a second
-                                                       slope (`plateau`)
+                                                       derivative (`plateau`)
 
 No check makes up for another: the digits are those that all of them leave (`agreement` compares
 methods).
@@ -25,10 +25,10 @@ from ..results.certificate import (
     NON_SMOOTH_OBJECTIVE,
     NOT_TRUSTED,
     ROUNDING,
+    SCALE_DEPENDENT,
     SINGULAR,
     STEPS,
     TRUSTED,
-    TWO_SLOPES,
     UNCHECKED,
     UNRESOLVED,
     ZERO,
@@ -49,7 +49,7 @@ MOST_DIGITS = 15.0
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What evidence says of each derivative: (objective, parameter), if nothing else is said."""
+    """Conclusions on each derivative: (objective, parameter) unless stated."""
 
     digits: np.ndarray
     """(of, objective, parameter): of the computed function and of the true motion; NaN where there
@@ -63,7 +63,7 @@ class Judgement:
     slope: np.ndarray
     """By which power of the perturbation errors of differences fall."""
     afar: np.ndarray
-    """Distance of a second slope, which larger perturbations have."""
+    """Distance of a second derivative, which larger perturbations have."""
     order: np.ndarray
     """Of convergence under shorter steps."""
     converged: np.ndarray
@@ -105,7 +105,7 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
     motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
     tampered = differs_from_itself(e, noise)
-    found = _Errors(
+    bounds = _Errors(
         computed,
         stepping,
         afar,
@@ -117,7 +117,7 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
         _bound(e, noise),
         blamed,
     )
-    digits, errors, status, reason = _verdicts(e, found, wanted)
+    digits, errors, status, reason = _verdicts(e, bounds, wanted)
     amplification = noise / (EPS * value_sizes(e))
     return Judgement(
         digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification
@@ -136,10 +136,10 @@ def _apart(e: Evidence) -> np.ndarray:
 
 
 def _verdicts(
-    e: Evidence, found: _Errors, wanted: float
+    e: Evidence, bounds: _Errors, wanted: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Digits, errors, status and reason of each derivative."""
-    g, errors = e.given, np.stack([found.computed, found.motion])
+    g, errors = e.given, np.stack([bounds.computed, bounds.motion])
     digits = digits_of(errors, e.sizes)
     status, reason = np.full(g.shape, TRUSTED, dtype=object), np.full(g.shape, "", dtype=object)
     for o, p in np.ndindex(*g.shape):
@@ -148,56 +148,56 @@ def _verdicts(
         elif g[o, p] == 0 and _piecewise(e, o, p):
             status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
             digits[:, o, p] = 0
-        elif _vanishes(e, found, o, p):
+        elif _vanishes(e, bounds, o, p):
             status[o, p] = ZERO
-            errors[:, o, p] = found.bound[o, p]
-        elif found.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
+            errors[:, o, p] = bounds.bound[o, p]
+        elif bounds.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
             status[o, p], reason[o, p] = (
                 NOT_TRUSTED,
-                _reason(e, found, o, p, enough=digits[0, o, p] >= wanted),
+                _reason(e, bounds, o, p, enough=digits[0, o, p] >= wanted),
             )
     digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
     return digits, errors, status, reason
 
 
-def _vanishes(e: Evidence, found: _Errors, o: int, p: int) -> bool:
+def _vanishes(e: Evidence, bounds: _Errors, o: int, p: int) -> bool:
     """Whether it is zero within rounding, with shorter steps and in the reference too."""
     all_small = (
-        np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= found.bound[o, p]
+        np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
     ).all()
     return bool(
-        all_small and found.apart[o, p] <= 2 * found.bound[o, p] and not found.tampered[o, p]
+        all_small and bounds.apart[o, p] <= 2 * bounds.bound[o, p] and not bounds.tampered[o, p]
     )
 
 
-def _reason(e: Evidence, found: _Errors, o: int, p: int, *, enough: bool) -> str:
-    """Why a derivative is not trusted, the most telling; `enough` says that digits of the computed
+def _reason(e: Evidence, bounds: _Errors, o: int, p: int, *, enough: bool) -> str:
+    """Why a derivative is not trusted, the strongest reason; `enough`: digits of the computed
     function suffice.
     """
-    if found.tampered[o, p]:
+    if bounds.tampered[o, p]:
         return DISAGREE
-    apart = found.apart[o, p] > max(found.stepping[o, p], found.afar[o, p])
+    apart = bounds.apart[o, p] > max(bounds.stepping[o, p], bounds.afar[o, p])
     if apart and enough and e.reference.compliant and not e.reference.unresolved:
         return COMPLIANT
-    if found.blamed[o][p]:
-        return found.blamed[o][p][0]
-    if found.disagree[o, p]:
+    if bounds.blamed[o][p]:
+        return bounds.blamed[o][p][0]
+    if bounds.disagree[o, p]:
         return DISAGREE
     if not enough:
-        return ROUNDING if np.isfinite(found.computed[o, p]) else UNCHECKED
+        return ROUNDING if np.isfinite(bounds.computed[o, p]) else UNCHECKED
     if apart:
         return UNRESOLVED if e.reference.unresolved else STEPS
     return (
-        TWO_SLOPES
-        if found.afar[o, p] > found.stepping[o, p]
+        SCALE_DEPENDENT
+        if bounds.afar[o, p] > bounds.stepping[o, p]
         else FAILING
-        if found.fragile[o, p]
+        if bounds.fragile[o, p]
         else STEPS
     )
 
 
 def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """Distance of a second slope; chaos makes a function rough as well, but shorter steps show
+    """Distance of a second derivative; chaos makes a function rough as well, but shorter steps show
     that.
     """
     if e.growth is not None and e.growth.exponential:
@@ -237,7 +237,7 @@ def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
 
 
 def _piecewise(e: Evidence, o: int, p: int) -> bool:
-    """Whether an objective jumps where a parameter moves it: a derivative of zero then says
+    """Whether an objective jumps where a parameter moves it: a derivative of zero then shows
     nothing.
     """
     unmoved = [id(c.switch) for c in e.crossings if not c.moved[p]]
@@ -282,7 +282,7 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     out.
     """
     count, width = e.given.shape
-    found: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
+    causes: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
     fatal = np.zeros(e.given.shape, dtype=bool)
     for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
         own = c.switch.objective
@@ -291,14 +291,14 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
         name = NON_SMOOTH_FORCE if own is None else NON_SMOOTH_OBJECTIVE
         for o in range(count) if own is None else [e.objective_names.index(own)]:
             for p in np.flatnonzero(c.moved):
-                found[o][p].append(name)
+                causes[o][p].append(name)
                 fatal[o, p] |= c.switch.jump
     if e.singularity is not None and e.singularity.near:
         fatal[:] = True
-        found = [[[*names, SINGULAR] for names in row] for row in found]
+        causes = [[[*names, SINGULAR] for names in row] for row in causes]
     if e.growth is not None and e.growth.exponential:
-        found = [[[*names, CHAOS] for names in row] for row in found]
-    return found, fatal
+        causes = [[[*names, CHAOS] for names in row] for row in causes]
+    return causes, fatal
 
 
 def _slopes(e: Evidence) -> np.ndarray:
@@ -308,12 +308,12 @@ def _slopes(e: Evidence) -> np.ndarray:
     exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.given)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.log10(np.abs(e.sweep - exact) / np.abs(exact))
-    x, found = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
+    x, unknown = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
     if len(x) < 3:
-        return found
+        return unknown
     with np.errstate(invalid="ignore"):
         slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
     ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
     slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
     best = slopes.max(axis=0)
-    return np.where(np.isfinite(best), best, found)
+    return np.where(np.isfinite(best), best, unknown)

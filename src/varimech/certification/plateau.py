@@ -15,8 +15,8 @@ import numpy as np
 SETTLED = 0.1
 """Relative disagreement of neighbouring estimates up to which there is a plateau."""
 LIKE, AGREED, NOTABLE = 5.0, 0.3, 1e-3
-"""Of slopes: the factor within which they are of the size of the gradient; the share of their
-distance from it within which they agree; and the relative distance at which they are another slope.
+"""Of differences: the factor within which they are of the size of the gradient; the share of their
+distance from it within which they agree; and the relative distance at which they are another derivative.
 """
 SAFETY = 10.0
 """Uncertainties of a plateau by which it may differ from a gradient that is right."""
@@ -29,7 +29,7 @@ class Plateau:
     value: np.ndarray
     error: np.ndarray
     decades: np.ndarray
-    """Over how many decades of perturbations it does."""
+    """Decades of perturbations over which it does."""
 
 
 def plateau(steps: np.ndarray, sweep: np.ndarray, rounding: np.ndarray) -> Plateau:
@@ -69,21 +69,21 @@ def other_slope(
     size: np.ndarray,
     rounding: np.ndarray,
 ) -> np.ndarray:
-    """How far a second slope, which larger perturbations have, is from the gradient; 0 where there
-    is none.
+    """Distance from the gradient to a second derivative, which larger perturbations have; 0 where
+    there is none.
 
     Errors of a smooth function fall with the square of the perturbation. Where three perturbations
-    in a row agree with each other far better than with the gradient, although their slopes are of
-    its size, the function has one slope seen closely and another one from afar: it runs in small
+    in a row agree with each other far better than with the gradient, although they are of
+    its size, the function has one derivative seen closely and another one from afar: it runs in small
     steps, as a force makes them that changes within a time step; and shorter time steps need not
     show it. `size` is that of the gradient, `rounding` that of the differences.
     """
-    found = np.zeros(gradient.shape)
+    distance = np.zeros(gradient.shape)
     for k in range(len(steps) - 2):
         three = sweep[k : k + 3]
         error = np.abs(three - gradient).min(axis=0)
         alike = ((np.abs(three) > size / LIKE) & (np.abs(three) < size * LIKE)).all(axis=0)
         agree = np.ptp(three, axis=0) < AGREED * error
         seen = (error > NOTABLE * size) & (error > SAFETY * rounding[k + 2])
-        found = np.where(alike & agree & seen, np.maximum(found, error), found)
-    return found
+        distance = np.where(alike & agree & seen, np.maximum(distance, error), distance)
+    return distance

@@ -46,7 +46,7 @@ ACCURACY = 1e-8
 functions of time.
 """
 TOLERANCE = 1e-10
-"""By which the reference chooses its steps where the given run does not tell its own."""
+"""By which the reference chooses its steps where the given run does not report its own."""
 IRREGULAR = 0.2
 """Share of a step by which its ends are moved."""
 SHORTER = 0.236
@@ -212,7 +212,7 @@ def _sampled(
     about: np.ndarray,
     accuracy: float | None,
 ) -> _Functions:
-    """Sample functions; those that are not finite somewhere say nothing."""
+    """Sample functions; those that are not finite somewhere are ignored."""
     count = _count(len(parts.places))
     with np.errstate(all="ignore"):
         finite = np.asarray(

@@ -15,9 +15,9 @@ from ..results.certificate import (
     NON_SMOOTH_FORCE,
     NON_SMOOTH_OBJECTIVE,
     ROUNDING,
+    SCALE_DEPENDENT,
     SINGULAR,
     STEPS,
-    TWO_SLOPES,
     UNCHECKED,
     UNRESOLVED,
     ZERO,
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from ..results.gradient import Gradient
 
 AMPLIFIED = 1e6
-"""Amplification of rounding that is worth a word."""
+"""Amplification of rounding worth a finding."""
 SMALL = 1e-3
-"""Share of the size that was given for it below which a derivative is worth a word."""
+"""Share of the size that was given for it below which a derivative is a finding."""
 LARGE_RESIDUAL = 1e-6
-"""Violation of constraints at position level that is worth a word."""
+"""Violation of constraints at position level worth a finding."""
 
 
 def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
-    """All that is worth a word, the agreement of the methods first."""
+    """All findings, the agreement of the methods first."""
     alive = np.isfinite(verdict.digits[0])
-    found = [
+    pairs = [
         *_agreement(e, alive),
         *_differences(gradient, e, verdict, alive),
         *_steps(e, alive, verdict.converged),
@@ -50,20 +50,20 @@ def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Findi
     ]
     if apart := _pairs(gradient, alive & (verdict.afar > 0)):
         text = (
-            f"{apart}: larger perturbations have another slope than the gradient, as they do where"
+            f"{apart}: differences over larger perturbations have another limit than the gradient, as they do where"
             " something changes so fast that the function runs in small steps"
         )
-        found.append((TWO_SLOPES, text))
+        pairs.append((SCALE_DEPENDENT, text))
     if e.residuals and e.residuals[0] > LARGE_RESIDUAL:
-        found.append(("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
+        pairs.append(("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
     if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.loose:
         text = f"rounding is amplified up to {amplified:.0e} times on the way to the objectives"
-        found.append((ROUNDING, text))
+        pairs.append((ROUNDING, text))
     if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.given))):
         text = f"{small}: small beside the sizes given, or zero; digits are counted from these"
-        found.append(("sizes", text))
-    found += _zeros(gradient, e, verdict.status, verdict.reason)
-    return tuple(Finding(kind, text) for kind, text in found)
+        pairs.append(("sizes", text))
+    pairs += _zeros(gradient, e, verdict.status, verdict.reason)
+    return tuple(Finding(kind, text) for kind, text in pairs)
 
 
 Found = Iterator[tuple[str, str]]

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from . import options as o
-from .json_output import give_json
+from .output_files import give_json
 
 
 def methods(
@@ -80,7 +80,7 @@ def doctor(
 
     findings = examine()
     give_json(
-        {f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings},
+        {f.what: {"found": f.status, "fine": f.fine, "remedy": f.remedy} for f in findings},
         as_json,
         out,
     )
@@ -94,6 +94,6 @@ def doctor(
             verdict = (
                 "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'check this')}[/]"
             )
-            table.add_row(escape(f.what), escape(f.found), verdict)
+            table.add_row(escape(f.what), escape(f.status), verdict)
         Console().print(table)
     raise typer.Exit(0 if all(f.fine for f in findings) else 1)

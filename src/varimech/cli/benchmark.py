@@ -15,8 +15,7 @@ from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import completion as c
 from . import options as o
-from .json_output import print_json
-from .output_files import make_folder
+from .output_files import make_folder, print_json
 
 
 @o.running("duration", "every", "backend", "set_")
@@ -58,9 +57,7 @@ def benchmark(
         _print_list(as_json)
         return
     entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
-    given = {
-        key: value for key, value in o.settings(context).items() if key not in ("name", "page")
-    }
+    given = o.settings(context)
     if out is not None:
         make_folder(out)
     outcomes, written, stopped = _solved(entries, given, out, alone=name != "all")

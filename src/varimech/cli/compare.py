@@ -11,7 +11,7 @@ import typer
 from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import options as o
-from .json_output import give_json
+from .output_files import give_json
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

@@ -37,7 +37,7 @@ class Finding:
     """One checked item."""
 
     what: str
-    found: str
+    status: str
     fine: bool
     remedy: str = ""
 

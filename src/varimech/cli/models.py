@@ -12,7 +12,7 @@ from ..benchmarks import BENCHMARKS
 from ..core.atomic_files import atomic_write, write_text
 from ..core.errors import ModelError, unknown_name
 from . import options as o
-from .json_output import print_json
+from .output_files import print_json
 
 STARTER = Path(__file__).parent.parent / "files" / "starter.yaml"
 
@@ -41,9 +41,8 @@ def new(
       varimech new robot.yaml --like robot.urdf
     """
     if path.exists() and not force:
-        raise ModelError(
-            f"{path} exists already; choose another name, or use --force to replace it"
-        )
+        remedy = "choose another name, or use --force to replace it"
+        raise ModelError(f"{path} exists already", remedy=remedy)
     if like is None:
         text = STARTER.read_text(encoding="utf-8")
     elif like in BENCHMARKS:

@@ -45,16 +45,16 @@ Integrator = Annotated[
     str | None,
     typer.Option(
         help="Name of an integrator; [bold]varimech methods[/] lists them.",
-        autocompletion=c.one_of(*c.INTEGRATORS),
+        autocompletion=c.schemes("integrators"),
     ),
 ]
 Formulation = Annotated[
     str | None,
-    typer.Option(help="Name of a formulation.", autocompletion=c.one_of(*c.FORMULATIONS)),
+    typer.Option(help="Name of a formulation.", autocompletion=c.schemes("formulations")),
 ]
 Coordinates = Annotated[
     str | None,
-    typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.one_of(*c.COORDINATES)),
+    typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.schemes("coordinates")),
 ]
 Backend = Annotated[
     str | None,
@@ -141,37 +141,34 @@ def find_model(name: str) -> Mechanism:
 
     path = Path(name)
     if path.suffix.lower() == ".urdf":
-        raise ModelError(
-            f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` converts it"
-            " to a model file"
-        )
+        remedy = f"`varimech new {path.stem}.yaml --like {name}` converts it to a model file"
+        raise ModelError(f"{name!r} is a URDF file", remedy=remedy)
     if path.is_file():
         return Mechanism.from_file(path)
     if name in BENCHMARKS:
         return Mechanism.from_file(BENCHMARKS[name].model_file)
     if path.is_dir():
         models = sorted(path.glob("*.y*ml"))
-        raise ModelError(
-            f"{name!r} is a folder; name a model"
-            f" file{f', such as {str(models[0])!r}' if models else ''}"
-        )
+        example = f", such as {str(models[0])!r}" if models else ""
+        raise ModelError(f"{name!r} is a folder", remedy=f"name a model file{example}")
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        raise ModelError(
-            "there is no file"
-            f" {name!r}{_models_near(path) or f'; `varimech new {name}` writes one to start from'}"
-        )
+        remedy = _similar_model(path) or f"`varimech new {name}` writes one to start from"
+        raise ModelError(f"there is no file {name!r}", remedy=remedy)
     raise unknown_name("model file or benchmark", name, BENCHMARKS)
 
 
-def _models_near(path: Path) -> str:
+def _similar_model(path: Path) -> str:
     """A model file with a similar name in the folder, as a suggestion."""
     near = difflib.get_close_matches(
         path.name, (p.name for p in path.parent.glob("*.y*ml")), n=1, cutoff=0.75
     )
-    return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+    return f"did you mean {str(path.with_name(near[0]))!r}?" if near else ""
 
 
-NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objective", "target")
+NOT_SETTINGS = (
+    *("model", "name", "as_json", "out", "page", "certify", "wanted"),
+    *("set_", "objective", "target"),
+)
 """Options that commands handle themselves, or under another name."""
 
 
@@ -199,6 +196,7 @@ def _assignment(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name.strip() or not value.strip():
         raise ModelError(
-            f"--set {text!r} must be a parameter and its value, such as L=0.3 or L='30 mm'"
+            f"--set {text!r} must be a parameter and its value, such as L=0.3 or L='30 mm'",
+            value=text,
         )
     return name.strip(), value.strip()

@@ -1,7 +1,11 @@
-"""Output files of a study: prepared before the computation, and each written atomically."""
+"""Output of commands: JSON, in which NaN and infinity are null; and files of a study, prepared before
+the computation, each written atomically.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -68,3 +72,29 @@ def write(
             typer.echo("writing the report …", err=True)
         writer(out / name)
         yield out / name
+
+
+def print_json(data: Any) -> None:
+    """Print JSON on one line of standard output."""
+    typer.echo(_text(data))
+
+
+def give_json(data: Any, as_json: bool, out: Path | None) -> None:
+    """Print JSON if requested, and write it to a file if one is given."""
+    if out is not None:
+        write_text(out, _text(data) + "\n")
+    if as_json:
+        print_json(data)
+
+
+def _text(data: Any) -> str:
+    """Standard JSON, without NaN and infinity."""
+    return json.dumps(_plain(data), allow_nan=False)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_plain(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -157,9 +157,9 @@ def uncertainty(
     """Propagate parameter tolerances: mean, standard deviation and the contribution of each
     parameter.
 
-    The file defines the distributions of parameters (tolerance: 0.1 mm, or spread: …). With --out a
-    Monte Carlo study keeps its state in the folder: the same command continues after Ctrl-C, or
-    with more samples.
+    The file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …).
+    With --out a Monte Carlo study keeps its state in the folder: the same command continues after
+    Ctrl-C, or with more samples.
 
     Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with the results up to
     then.
@@ -207,7 +207,7 @@ def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
             for name in end
         }
     else:
-        data |= {"samples": int(result.tally.taken), "failed": int(result.tally.failed)}
+        data |= {"samples": int(result.accumulator.taken), "failed": int(result.accumulator.failed)}
         if result.count:
             data["quantiles"] = _quantiles(result)
     name = "moments" if hasattr(result, "contributions") else "study"
@@ -294,23 +294,29 @@ def optimize(
       varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
     """
     request = StudyRequest(o.find_model(model), "optimize", o.settings(context))
+    words = CommandWords.of(context.command.params)
+    conduct(
+        request,
+        request.executed,
+        lambda best: _optimum_output(best, request, words),
+        as_json=as_json,
+        out=out,
+    )
 
-    def describe(best: Any) -> StudyOutput:
-        data = {
-            "objective": float(best.objective),
-            "objective_before": float(best.objective_before),
-            "parameters": best.parameters,
-            "converged": bool(best.converged),
-            "iterations": int(best.iterations),
-            "message": best.message,
-            "second_order": "unchecked" if best.second_order is None else best.second_order.kind,
-            "left": [{"kind": s.kind, "objective": float(s.objective)} for s in best.left],
-            "local_optima": best.local_optima.to_dict("records"),
-            "failed_starts": [str(failed.error) for failed in best.failed_starts],
-        }
-        better = model_text(request.mechanism, request.kind, request.given, best.parameters)
-        files = {"best.yaml": lambda path: write_text(path, better)}
-        text = best.text(CommandWords.of(context.command.params))
-        return StudyOutput(text, data, (best,), files, code=0 if best.converged else 1)
 
-    conduct(request, request.executed, describe, as_json=as_json, out=out)
+def _optimum_output(best: Any, request: StudyRequest, words: CommandWords) -> StudyOutput:
+    data = {
+        "objective": float(best.objective),
+        "objective_before": float(best.objective_before),
+        "parameters": best.parameters,
+        "converged": bool(best.converged),
+        "iterations": int(best.iterations),
+        "message": best.message,
+        "second_order": "unchecked" if best.second_order is None else best.second_order.kind,
+        "left": [{"kind": s.kind, "objective": float(s.objective)} for s in best.left],
+        "local_optima": best.local_optima.to_dict("records"),
+        "failed_starts": [str(failed.error) for failed in best.failed_starts],
+    }
+    better = model_text(request.mechanism, request.kind, request.given, best.parameters)
+    files = {"best.yaml": lambda path: write_text(path, better)}
+    return StudyOutput(best.text(words), data, (best,), files, code=0 if best.converged else 1)

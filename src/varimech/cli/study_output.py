@@ -13,8 +13,7 @@ import typer
 from ..core.errors import Interrupted, ModelError
 from ..core.interrupts import deferred_interrupts
 from . import INTERRUPTED
-from .json_output import print_json
-from .output_files import make_folder, model_text, write
+from .output_files import make_folder, model_text, print_json, write
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

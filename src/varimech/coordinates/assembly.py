@@ -1,4 +1,4 @@
-"""Positions that assemble at t = 0: with the held measures D(q, ρ) = 0 beside the constraints,
+"""Positions that assemble at t = 0: with the initial conditions D(q, ρ) = 0 beside the constraints,
 
 Φ(q, ρ) = 0,     D(q, ρ) = 0          (Gauss–Newton from a first guess)
 """
@@ -14,23 +14,27 @@ import numpy as np
 from ..core.errors import AssemblyError, ModelError
 from ..core.messages import Call, Message
 from ..core.symbols import SX
-from ..model.beam_initial_conditions import DirectionCondition
 from ..model.body import Body, RigidBody
-from ..model.initial_conditions import InitialConditionRow, OrientationCondition, Start
+from ..model.initial_conditions import Start
 from .closure_conditions import ClosureConditions
 from .equations import Equations
 from .gaps import ClosestFit
-from .guess import guess_poses
+from .guess import Pose, guess_poses
 from .levels import Level
 from .linear import RANK, column, independent, rank_of, solution
-from .poses import Pose
 
 CLOSED = 1e-10
-"""Largest residual of an assembled mechanism (m or rad), relative to its size."""
+"""Largest residual of an assembled mechanism (m or rad), relative to its size: Gauss–Newton
+converges quadratically down to rounding, and a mechanism that does not close stays far above.
+"""
 LIGHT = 1e-6
-"""Share of the largest mass below which a coordinate counts as one without."""
+"""Share of the largest mass below which a coordinate counts as massless: elimination
+loses as many digits as the ratio of masses has, and ten of sixteen shall remain.
+"""
 TOGETHER = 1e-12
-"""Largest distance of points that are at one place, relative to the size of the mechanism."""
+"""Largest distance of coinciding points, relative to the size of the mechanism: rounding of an
+assembly, and far below any length that is meant.
+"""
 EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would
 take minutes beyond.
@@ -39,6 +43,12 @@ ITERATIONS = 60
 """Of Gauss–Newton: quadratic convergence takes some ten, from far away; those that are shortened
 count a tenth.
 """
+SHORTEST = 1e-4
+"""Share of a Gauss–Newton step below which no descent is left: a dozen halvings."""
+ARMIJO = 1e-4
+"""Share of the predicted decrease that a step must achieve: the usual value (Nocedal and Wright,
+Numerical Optimization, section 3.1).
+"""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
 assemble.
@@ -46,15 +56,15 @@ assemble.
 
 
 class Assembly:
-    """Finds where a mechanism is at its start, for any values of the parameters."""
+    """Assembles the initial positions of a mechanism for any values of the parameters."""
 
     def __init__(self, equations: Equations):
         self.equations = e = equations
         self.model = e.model
         self.start = e.model.start_conditions or Start()
-        self.fits = ClosureConditions(e)
+        self.closure = ClosureConditions(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
-        self._held = e.start_positions.numel() - e.λ.numel()
+        self._given_count = e.start_positions.numel() - e.λ.numel()
 
     def check_closure(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
         """Bodies held by the ground at several places have to fit in, also for small changes of the
@@ -63,54 +73,55 @@ class Assembly:
         Raises:
             AssemblyError: if they do not.
         """
-        if not self.equations.fits:
+        if not self.equations.closure_conditions:
             return
-        if not self.fits(ρ[None, :])[0]:
+        if not self.closure(ρ[None, :])[0]:
             raise ClosestFit(
                 self.model, self.start, guess_poses(self.model, self.start, ρ), ρ
             ).error()
         for k in indices or []:
-            if (owner := self.fits.broken_by(k, ρ)) is not None:
+            if (owner := self.closure.broken_by(k, ρ)) is not None:
                 name = list(self.model.parameter_set.parameters)[k]
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: the"
-                    f" ground holds a body at several places, where any change of {name!r} breaks"
-                    f" the {owner}; let another parameter move with it"
+                    f"no derivative with respect to {name!r} exists: the ground holds a body at"
+                    f" several points, where any change of {name!r} breaks the {owner}",
+                    element=self.model.label,
+                    remedy="let another parameter change with it",
                 )
 
     @cached_property
     def placing(self) -> np.ndarray:
-        """Which parameters places at the start depend on."""
+        """Which parameters the initial positions depend on."""
         e = self.equations
         return np.array(ca.which_depends(e.start_positions, e.ρ, 1, False), dtype=bool)
 
-    def place_slopes(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+    def position_sensitivities(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """∂q/∂ρ at the start, (coordinate, parameter)."""
         return self._positions.sensitivity(q, np.zeros(0), ρ, np.eye(ρ.size))
 
     def followed(
-        self, q: np.ndarray, ρ: np.ndarray, wanted: np.ndarray, parts: int
+        self, q: np.ndarray, ρ: np.ndarray, target: np.ndarray, parts: int
     ) -> np.ndarray | None:
-        """Positions at the start for wanted values, followed from those for other ones in parts of
-        the way; None where they cannot be.
+        """Initial positions for target values of the parameters, continued from those for ρ in so
+        many parts; None where they cannot be.
         """
         for k in range(1, parts + 1):
-            q, residual = self._gauss_newton(q, ρ + k / parts * (wanted - ρ))
+            q, residual = self._gauss_newton(q, ρ + k / parts * (target - ρ))
             if not residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0))):
                 return None
-        return q if self._oriented(q, wanted) else None
+        return q if self._oriented(q, target) else None
 
     def assemble(self, ρ: np.ndarray, *, explain: bool = True) -> np.ndarray:
-        """Positions that meet all constraints and start values.
+        """Positions that meet all constraints and initial conditions.
 
         Raises:
-            AssemblyError: if there are none; with what stays open, unless that need not be told.
-            ModelError: if the start says too much.
+            AssemblyError: if there are none; with the open loop, if `explain`.
+            ModelError: if initial conditions are redundant or conflicting.
         """
         for driver in self.model.drivers.values():
             if not np.isfinite(self.model.parameter_set.evaluate(driver.motion(SX(0)), ρ)).all():
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0"
+                    f"driver {driver.name!r} is not finite at t = 0", element=self.model.label
                 )
         poses = guess_poses(self.model, self.start, ρ)
         first = self._placed(poses, ρ)
@@ -143,7 +154,7 @@ class Assembly:
         return self.equations.given_turns(self.equations.from_poses(poses), ρ)
 
     def closed_from(self, guess: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
-        """Positions that meet all constraints and start values, from a guess; None where it leads
+        """Positions that meet all constraints and initial conditions, from a guess; None where it leads
         to none.
         """
         q, residual = self._gauss_newton(guess, ρ)
@@ -162,8 +173,9 @@ class Assembly:
         for name, length in zip(names, column(lengths(q, ρ)), strict=True):
             if length <= TOGETHER * size:
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r}: the start has a value that is not finite; look"
-                    f" at {name!r}: its ends coincide"
+                    "the initial state is not finite",
+                    element=self.model.label,
+                    remedy=f"check {name!r}: its ends coincide",
                 )
 
     @cached_property
@@ -175,11 +187,11 @@ class Assembly:
         return list(spans), ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
 
     @property
-    def _held_labels(self) -> list[str]:
-        """What is given at the start, once for each number of it."""
+    def _condition_labels(self) -> list[str]:
+        """Label of the initial condition of each row."""
         return [
             h.label
-            for h in self.equations.holds
+            for h in self.equations.initial_conditions
             for _ in range(h.deviation(self.equations.frames).numel())
         ]
 
@@ -254,14 +266,9 @@ class Assembly:
         """(q, ρ) → 3 for each given orientation or direction where it is met, −1 or less where it
         is half a turn off.
         """
-        e, held = (
-            self.equations,
-            [h for h in self.equations.holds if isinstance(h, OrientationCondition)],
-        )
-        rows = [h.hold for h in e.holds if isinstance(h, InitialConditionRow)]
-        traces = [ca.trace(h.orientation.T @ e.frames[h.body].rotation) for h in held]
-        traces += [3 * h.alignment(e.frames) for h in rows if isinstance(h, DirectionCondition)]
-        return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if traces else None
+        e = self.equations
+        values = ca.vertcat(SX(0, 1), *[c.alignment(e.frames) for c in e.initial_conditions])
+        return ca.Function("orientations", [e.q, e.ρ], [values]) if values.numel() else None
 
     def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The same positions, without turns that joints may have made on the way to them."""
@@ -269,16 +276,17 @@ class Assembly:
         if e.sizes is None:
             return q
         bodies = list(e.frames)
-        found = ca.Function(
+        values = ca.Function(
             "poses",
             [e.q, e.ρ],
             [x for b in bodies for x in (e.frames[b].origin, e.frames[b].rotation)],
         ).call([q, ρ])
         poses = {
             b: (column(o), np.array(R))
-            for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)
+            for b, o, R in zip(bodies, values[::2], values[1::2], strict=True)
         }
         back = self._placed(poses, ρ)
+        # turns differ by 6, rounding of positions by 1e-12
         return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
@@ -286,22 +294,22 @@ class Assembly:
         the loop at fault.
         """
         F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
-        names = [*self.equations.constraint_names, *self._held_labels]
+        names = [*self.equations.constraint_names, *self._condition_labels]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
-            f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by"
-            f" {F[worst]:.3g}",
+            f"assembly fails: {names[worst]} is missed by {F[worst]:.3g}",
             {names[worst]: float(F[worst])},
+            element=self.model.label,
             remedy=Message(
-                "check lengths, ground points and start values, or give {} rough angles of all"
+                "check lengths, ground points and initial values, or give {} rough angles of all"
                 " bodies",
                 Call("start", near=...),
             ),
         )
 
     def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:
-        """Joints and drivers that close by themselves, and more start values than they leave room
-        for.
+        """An error where joints and drivers close by themselves, with more initial conditions than
+        degrees of freedom remain.
         """
         e = self.equations
         alone = Level(e.start_positions[: e.λ.numel()], e.q, SX(0, 1), e.ρ, e.t)
@@ -310,31 +318,33 @@ class Assembly:
             return None
         left = q.size - rank_of(np.array(alone.jacobian(q, np.zeros(0), ρ))) - self._shaped
         can_move = left > 0 or self.model.drivers
-        return self._too_much(left) if can_move and self._held - self._shaped > left else None
+        return (
+            self._too_much(left) if can_move and self._given_count - self._shaped > left else None
+        )
 
     @property
     def _shaped(self) -> int:
-        """What beams hold by themselves: their shape."""
-        return self._held - sum(
-            h.deviation(self.equations.frames).numel() for h in self.start.holds
+        """Number of initial conditions that keep beams on their shape."""
+        return self._given_count - sum(
+            h.deviation(self.equations.frames).numel() for h in self.start.conditions
         )
 
     @property
     def _given(self) -> str:
-        return ", ".join(h.label for h in self.start.holds) or "nothing"
+        return ", ".join(h.label for h in self.start.conditions) or "nothing"
 
     def _too_much(self, left: int) -> ModelError:
-        wanted = (
-            "give one value for each"
-            if left > 0 or not self.model.drivers
-            else "drivers take all there are, give none"
-        )
-        return ModelError(
-            f"mechanism {self.model.name!r}: the start gives too much or twice the same"
-            f" ({self._given}); "
-            f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: {wanted}"
-            f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
-        )
+        if left <= 0:
+            remedy = "drivers prescribe all degrees of freedom: specify no initial value"
+        else:
+            each = " for each" if left > 1 else ""
+            remedy = (
+                f"the model has {left} unconstrained DOF: specify exactly one initial value{each}"
+            )
+        if self.model.beams:
+            remedy += ", or positions of the points between beams that are stretched initially"
+        problem = f"the initial conditions are redundant or conflicting ({self._given})"
+        return ModelError(problem, element=self.model.label, remedy=remedy)
 
     def _gauss_newton(
         self, q: np.ndarray, ρ: np.ndarray, level: Level | None = None
@@ -356,10 +366,10 @@ class Assembly:
                 else 1
                 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max(initial=0.0)))
             )
-            while length > 1e-4:
+            while length > SHORTEST:
                 trial = residuals(q + length * step)
                 if np.isfinite(trial).all() and np.linalg.norm(trial) < np.linalg.norm(F) * (
-                    1 - 1e-4 * length
+                    1 - ARMIJO * length
                 ):
                     break
                 length /= 2

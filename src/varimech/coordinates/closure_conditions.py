@@ -1,5 +1,5 @@
-"""Conditions on the parameters alone: bodies that the ground holds at several places have to fit
-in.
+"""Conditions on the parameters alone: a body that is fixed to the ground at several points has to fit
+between them.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ from ..core.symbols import SX
 from .equations import Equations
 
 FITTING = 1e-9
-"""Residual up to which they do."""
+"""Largest residual that counts as met (m or rad): as close as rounding allows for coordinates of
+some metres, and below any manufacturing tolerance.
+"""
 
 
 class ClosureConditions:
     """These conditions for any number of sets of values; can be sent to other processes."""
 
     def __init__(self, equations: Equations):
-        residuals = ca.vertcat(SX(0, 1), *[c.residuals for c in equations.fits])
-        self.owners = [c.name for c in equations.fits for _ in range(c.residuals.numel())]
+        residuals = ca.vertcat(SX(0, 1), *[c.residuals for c in equations.closure_conditions])
+        self.owners = [
+            c.name for c in equations.closure_conditions for _ in range(c.residuals.numel())
+        ]
         """What each residual belongs to."""
         self._residuals = ca.Function("fits", [equations.ρ], [ca.densify(residuals)])
-        self._slopes = ca.Function(
-            "fit_slopes", [equations.ρ], [ca.densify(ca.jacobian(residuals, equations.ρ))]
+        self._jacobian = ca.Function(
+            "fit_jacobian", [equations.ρ], [ca.densify(ca.jacobian(residuals, equations.ρ))]
         )
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
@@ -33,6 +37,6 @@ class ClosureConditions:
         return np.asarray(np.abs(np.array(self._residuals(rows.T))).max(axis=0) <= FITTING)
 
     def broken_by(self, index: int, ρ: np.ndarray) -> str | None:
-        """What any change of a parameter breaks, if there is such a thing."""
-        slopes = np.abs(np.array(self._slopes(ρ))[:, index])
-        return self.owners[int(slopes.argmax())] if slopes.max(initial=0.0) > FITTING else None
+        """The owner of the condition that any change of a parameter breaks, if there is one."""
+        changes = np.abs(np.array(self._jacobian(ρ))[:, index])
+        return self.owners[int(changes.argmax())] if changes.max(initial=0.0) > FITTING else None

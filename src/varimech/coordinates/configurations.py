@@ -1,6 +1,6 @@
 """Other configurations in which a mechanism closes at its start.
 
-Constraints and start values are polynomials, so a loop usually closes in several ways: a four-bar
+Constraints and initial conditions are polynomials, so a loop usually has several configurations: a four-bar
 open or crossed, a slider on either side. Which one is found depends on the guess. Where `near` does
 not choose it, positions found from disturbed guesses show others.
 """
@@ -22,7 +22,7 @@ LARGEST = 100
 """Coordinates up to which others are looked for: it takes some milliseconds up to there."""
 DIFFERENT = 1e-3
 """Distance of a point in two configurations, over the size of the mechanism, that makes them
-different.
+different: far above errors of an assembly (1e-10), and visible in a drawing.
 """
 
 
@@ -45,8 +45,8 @@ class OtherConfiguration:
 
 
 def may_close_otherwise(assembly: Assembly) -> bool:
-    """Whether a mechanism has closed loops, nothing in its start chooses how they close, and it is
-    small enough to look for other ways.
+    """Whether a mechanism has closed loops, no guess chooses how they close, and it is
+    small enough to look for other configurations.
     """
     model, start = assembly.model, assembly.start
     loops = len(model.joints) - len(model.moving_bodies)
@@ -82,6 +82,7 @@ def other_configuration(
             name = (
                 points[k].name if len(together) == 1 or model.joined(together) else points[k].label
             )
+            # rounding of zeros would be shown with four digits
             here, there = (
                 np.where(np.abs(x) > 1e-12 * size, x, 0.0) for x in (chosen[:, k], moved[:, k])
             )

@@ -37,7 +37,7 @@ SAME = 1e-9
 rounding of a turn makes.
 """
 PLACES = 3
-"""Random states at which expressions are compared."""
+"""Random states at which expressions are compared: at a single one, a switch may hide a dependence."""
 
 
 @dataclass
@@ -68,24 +68,24 @@ class TurnProbe:
         names, depends = list(asked), np.array(ca.DM(function.jac_sparsity(0, 1), 1), dtype=bool)
         alone = depends.sum(axis=1) == 1
         differing = alone & _differing(function, np.ones(len(names)))  # all of them at once
-        found = {names[k] for k in np.flatnonzero(depends[differing].any(axis=0))}
+        needed = {names[k] for k in np.flatnonzero(depends[differing].any(axis=0))}
         for k in np.flatnonzero(depends[~alone].any(axis=0)):
-            if names[k] not in found and _differing(function, np.eye(len(names))[k]).any():
-                found.add(names[k])
-        return found
+            if names[k] not in needed and _differing(function, np.eye(len(names))[k]).any():
+                needed.add(names[k])
+        return needed
 
 
 def _differing(function: ca.Function, turns: np.ndarray) -> np.ndarray:
     """Which values of a function of others and turns differ by some turns; what is not finite
     everywhere counts as different.
     """
-    rng, found = np.random.default_rng(0), np.zeros(function.numel_out(0), dtype=bool)
+    rng, differing = np.random.default_rng(0), np.zeros(function.numel_out(0), dtype=bool)
     for _ in range(PLACES):
         others = rng.uniform(0.1, 1.0, function.numel_in(0))
         here, there = (np.array(function(others, n)).ravel() for n in (0 * turns, turns))
         largest = SAME * np.abs(here).max(initial=0.0)
-        found |= ~np.isclose(here, there, rtol=SAME, atol=largest)
-    return found
+        differing |= ~np.isclose(here, there, rtol=SAME, atol=largest)
+    return differing
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class CountedAngle:
     turn: Turn
     given: SX | None
     """At t = 0, where it is given."""
-    held: Turn | None
-    """The angle that the start itself gives, if it is this one."""
+    initial: Turn | None
+    """The angle of an initial condition, if it is this one."""
     θ: SX
     θ̇: SX
 
@@ -105,7 +105,7 @@ class CountedAngle:
         """What ties the coordinate to the frames, scaled to a length (m) as other constraints are,
         and gives it an inertia μ (kg·m²).
         """
-        known = self.given if self.held is None else None
+        known = self.given if self.initial is None else None
         at_start = self.turn.difference(frames, self.θ) if known is None else self.θ - known
         tie = Constraint(
             f"turns of {self.name}", arm * self.turn.deviation(frames, self.θ), (), arm * at_start
@@ -121,7 +121,7 @@ def angle_name(model: ModelData, name: str) -> str:
 
 
 def counted_names(model: ModelData, names: Iterable[str]) -> list[str]:
-    """Each angle once."""
+    """Names of angles, each angle once."""
     return list(dict.fromkeys(angle_name(model, name) for name in names))
 
 
@@ -164,7 +164,7 @@ def counted_turns(
     """Angles by name, with their coordinates."""
     pairs = zip(names, ca.vertsplit(θ), ca.vertsplit(θ̇), strict=True) if θ.numel() else ()
     return {
-        name: CountedAngle(name, model.find_angle(name), given(name), given.held(name), x, ẋ)
+        name: CountedAngle(name, model.find_angle(name), given(name), given.initial(name), x, ẋ)
         for name, x, ẋ in pairs
     }
 
@@ -177,11 +177,12 @@ class GivenAngles:
 
     def __init__(self, model: ModelData):
         self._model = model
-        holds = model.start_conditions.holds if model.start_conditions else ()
-        held = [(h.measure, h.at) for h in holds if isinstance(h, OutputCondition)]
-        held += [(d.output, d.motion(SX(0))) for d in model.drivers.values()]
-        self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in held if isinstance(m, Turn)]
-        self._starts = [h.measure for h in holds if isinstance(h, OutputCondition)]
+        conditions = model.start_conditions.conditions if model.start_conditions else ()
+        initial = [c for c in conditions if isinstance(c, OutputCondition)]
+        given = [(c.output, c.at) for c in initial]
+        given += [(d.output, d.motion(SX(0))) for d in model.drivers.values()]
+        self.turns: list[tuple[Turn, SX]] = [(m, at) for m, at in given if isinstance(m, Turn)]
+        self._initial = [c.output for c in initial]
         self._among: dict[tuple[Body, ...], list[tuple[Turn, SX]]] = {}
         for turn, at in self.turns:
             self._among.setdefault(turn.bodies, []).append((turn, at))
@@ -197,11 +198,11 @@ class GivenAngles:
         (group, first), (other_group, second) = (self._planar(body) for body in turn.bodies)
         return second - first if group is other_group else None
 
-    def held(self, name: str) -> Turn | None:
-        """The angle as the start itself gives it, if it does."""
+    def initial(self, name: str) -> Turn | None:
+        """The angle as an initial condition states it, if one does."""
         turn = self._model.find_angle(name)
         among = (other for other, _ in self._among.get(turn.bodies, ()) if turn.same(other))
-        return next((other for other in among if any(other is x for x in self._starts)), None)
+        return next((other for other in among if any(other is x for x in self._initial)), None)
 
     def _planar(self, body: Body) -> tuple[Body, SX]:
         return self._angles.get(body, (body, SX(0)))
@@ -215,17 +216,17 @@ class GivenAngles:
         for turn, at in self.turns:
             edges.setdefault(turn.first, []).append((turn.second, at))
             edges.setdefault(turn.second, []).append((turn.first, -at))
-        found: dict[Body, tuple[Body, SX]] = {}
+        angles: dict[Body, tuple[Body, SX]] = {}
         for base in (self._model.ground, *edges):
-            reached = [] if base in found else [base]
+            reached = [] if base in angles else [base]
             if reached:
-                found[base] = base, SX(0)
+                angles[base] = base, SX(0)
             for body in reached:  # grows
                 for other, at in edges.get(body, ()):
-                    if other not in found:
-                        found[other] = base, found[body][1] + at
+                    if other not in angles:
+                        angles[other] = base, angles[body][1] + at
                         reached.append(other)
-        return found
+        return angles
 
 
 @dataclass(frozen=True, eq=False)

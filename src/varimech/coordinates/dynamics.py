@@ -44,10 +44,8 @@ class Element:
     efforts: tuple[tuple[SX, SX], ...] = ()
     """Pairs (rate, effort)."""
     constraints: tuple[Constraint, ...] = ()
-    hold: tuple[SX, SX] | None = None
-    """What vanishes at the start, and what vanishes of its rate, where it is one of the values
-    given there.
-    """
+    initial: tuple[SX, SX] | None = None
+    """Residual of an initial condition, and that of its rate, where the element is one."""
 
     @property
     def stated(self) -> list[SX]:
@@ -60,7 +58,7 @@ class Element:
             self.potential,
             *efforts,
             *[c.residuals for c in self.constraints],
-            *(self.hold or ()),
+            *(self.initial or ()),
         ]
 
 
@@ -162,12 +160,12 @@ class Dynamics:
     def start_positions(self) -> SX:
         """Φ in the form to assemble with, and what is given beside it."""
         rows = [b.residuals if b.at_start is None else b.at_start for b in self.blocks]
-        return ca.vertcat(SX(0, 1), *rows, *[e.hold[0] for e in self.elements if e.hold])
+        return ca.vertcat(SX(0, 1), *rows, *[e.initial[0] for e in self.elements if e.initial])
 
     @cached_property
     def start_velocities(self) -> SX:
         """Φ̇, and the same for what is given."""
-        return ca.vertcat(self.constraint_rate, *[e.hold[1] for e in self.elements if e.hold])
+        return ca.vertcat(self.constraint_rate, *[e.initial[1] for e in self.elements if e.initial])
 
     @cached_property
     def mass(self) -> SX:

@@ -37,8 +37,8 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
     kinds: dict[object, list[_Read]] = {}
     rows = _Rows(e.constraints.numel())
     for element in e.elements:
-        found = _read(element, roles, rows)
-        kinds.setdefault((_form(element), found.reading.key), []).append(found)
+        instance = _read(element, roles, rows)
+        kinds.setdefault((_form(element), instance.reading.key), []).append(instance)
     sizes = {
         COORDINATES: e.q.numel(),
         CONSTRAINTS: e.constraints.numel(),
@@ -66,21 +66,21 @@ def position_writer(name: str, pieces: Pieces[Dynamics]) -> Writer[Dynamics]:
 
 @dataclass
 class _Rows:
-    """Counts rows of constraints and start conditions as elements come."""
+    """Counts rows of constraints and initial conditions as elements come."""
 
-    held: int
+    conditions: int
     constraints: int = 0
 
-    def next(self, constraints: int, held: int) -> tuple[list[int], list[int]]:
+    def next(self, constraints: int, conditions: int) -> tuple[list[int], list[int]]:
         """Rows of the next element."""
-        first, second = self.constraints, self.held
-        self.constraints, self.held = first + constraints, second + held
-        return list(range(first, self.constraints)), list(range(second, self.held))
+        first, second = self.constraints, self.conditions
+        self.constraints, self.conditions = first + constraints, second + conditions
+        return list(range(first, self.constraints)), list(range(second, self.conditions))
 
 
 @dataclass(frozen=True)
 class _Read:
-    """An element as it reads, and the rows of constraints and start conditions that it has."""
+    """An element as it reads, and the rows of constraints and initial conditions that it has."""
 
     element: Element
     reading: Reading
@@ -88,11 +88,11 @@ class _Read:
 
 
 def _read(element: Element, roles: Roles, rows: _Rows) -> _Read:
-    found = rows.next(
+    own_rows = rows.next(
         sum(c.residuals.numel() for c in element.constraints),
-        element.hold[0].numel() if element.hold else 0,
+        element.initial[0].numel() if element.initial else 0,
     )
-    return _Read(element, read(list(_expressions(element)), roles, LOCAL), found)
+    return _Read(element, read(list(_expressions(element)), roles, LOCAL), own_rows)
 
 
 def _expressions(element: Element) -> Iterator[SX]:
@@ -104,14 +104,14 @@ def _expressions(element: Element) -> Iterator[SX]:
         yield block.residuals
         if block.at_start is not None:
             yield block.at_start
-    if element.hold is not None:
-        yield from element.hold
+    if element.initial is not None:
+        yield from element.initial
 
 
 def _form(element: Element) -> tuple[object, ...]:
     """Which expressions it has."""
     blocks = tuple(c.at_start is not None for c in element.constraints)
-    return len(element.efforts), blocks, element.hold is not None
+    return len(element.efforts), blocks, element.initial is not None
 
 
 def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
@@ -124,14 +124,14 @@ def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
         )
         for c in element.constraints
     )
-    hold = None if element.hold is None else (next(expressions), next(expressions))
+    initial = None if element.initial is None else (next(expressions), next(expressions))
     return replace(
         element,
         kinetic=kinetic,
         potential=potential,
         efforts=efforts,
         constraints=blocks,
-        hold=hold,
+        initial=initial,
     )
 
 
@@ -145,13 +145,13 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         PARAMETER: SX.sym("ρ", k),
         TIME: SX.sym("t"),
     }
-    found = restate([r.reading for r in reads], lambda role, place: symbols[role][place])
+    restated = restate([r.reading for r in reads], lambda role, place: symbols[role][place])
     local = Dynamics(
         symbols[POSITION],
         symbols[RATE],
         symbols[PARAMETER],
         symbols[TIME],
-        (_with_expressions(first.element, iter(found.expressions)),),
+        (_with_expressions(first.element, iter(restated.expressions)),),
     )
     tables = {
         COORDINATES: [r.reading.entries[COORDINATES] for r in reads],
@@ -162,11 +162,11 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
     arrays = {
         space: np.array(table, dtype=np.int32).reshape(count, -1) for space, table in tables.items()
     }
-    return Piece(local, count, arrays, found.constants, found.values)
+    return Piece(local, count, arrays, restated.constants, restated.values)
 
 
 def _particle() -> Dynamics:
     """One coordinate with one constraint: what is done entry by entry is read off it."""
     q, v = SX.sym("q"), SX.sym("v")
-    held = Element("particle", v**2 / 2, constraints=(Constraint("particle", q),))
-    return Dynamics(q, v, SX(0, 1), SX.sym("t"), (held,))
+    particle = Element("particle", v**2 / 2, constraints=(Constraint("particle", q),))
+    return Dynamics(q, v, SX(0, 1), SX.sym("t"), (particle,))

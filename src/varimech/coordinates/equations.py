@@ -7,7 +7,7 @@ the equations follow from that (`dynamics`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,17 +18,19 @@ from ..core.coordinate_scales import CoordinateScales
 from ..core.errors import VarimechError
 from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
+from ..model.conditions import Condition
 from ..model.force import ForceLaw
-from ..model.initial_conditions import Hold, OutputCondition
+from ..model.initial_conditions import InitialCondition, OutputCondition
+from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
 from .counted_angles import GivenAngles, GivenTurns, TurnProbe
 from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, Inertia
-from .initial_condition_rows import start_holds
+from .guess import Pose
+from .initial_condition_rows import initial_conditions_of
 from .least_norm import dependencies
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates
-from .poses import Pose
 from .reactions import BodyReactions
 from .redundancy import Redundancy
 
@@ -45,17 +47,16 @@ class Equations(Dynamics):
     model: ModelData
     frames: Frames
     coordinate_names: tuple[str, ...]
-    fits: tuple[Constraint, ...]
-    """Conditions on the parameters alone: bodies that the ground holds at several places have to
-    fit in.
+    closure_conditions: tuple[Constraint, ...]
+    """Conditions on the parameters alone: a body that is fixed to the ground at several points has
+    to fit between them.
     """
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
-    holds: tuple[Hold, ...]
-    """What is given at the start."""
+    initial_conditions: tuple[InitialCondition, ...]
     sizes: CoordinateScales | None = field(default=None, kw_only=True)
     """By what errors are measured where coordinates are of several kinds; None where the largest
-    tells the size of all.
+    is the size of all.
     """
     lengths: np.ndarray = field(kw_only=True)
     """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit
@@ -119,18 +120,18 @@ class Equations(Dynamics):
         """Generalised force of gravity on rigid bodies, of each beam (its weight included), and of
         each force by name.
         """
-        found: dict[str, list[Element]] = {"gravity": []}
+        parts: dict[str, list[Element]] = {"gravity": []}
         beams = {b.name for b in self.model.beams}
         for e in self.elements:
-            if not e.hold and (e.name in self.model.bodies or e.name in self.model.forces):
-                found.setdefault(
+            if not e.initial and (e.name in self.model.bodies or e.name in self.model.forces):
+                parts.setdefault(
                     "gravity" if e.name in self.model.bodies and e.name not in beams else e.name, []
                 ).append(e)
-        return {name: self.force_of(elements) for name, elements in found.items()}
+        return {name: self.force_of(elements) for name, elements in parts.items()}
 
     @cached_property
     def state(self) -> State:
-        """The view of the state that objectives and measures are written against."""
+        """The view of the state that objectives and outputs are written in."""
         return self.state_with(lambda: self.reactions)
 
     def state_with(self, reactions: Callable[[], Reactions]) -> State:
@@ -139,7 +140,7 @@ class Equations(Dynamics):
 
     @cached_property
     def probe(self) -> TurnProbe:
-        """Symbolic numbers of turns for measures of finished runs, which know them."""
+        """Symbolic numbers of turns for outputs of finished runs, which know them."""
         return TurnProbe()
 
     def probed_state(self, probe: TurnProbe) -> State:
@@ -221,14 +222,14 @@ def derive(
     """
     seen: Among = (lambda bodies: frames) if among is None else among
     coordinates = symbols_in(q)
-    fits = [
+    closure = [
         b
         for blocks in constraints.values()
         for b in blocks
         if coordinates.isdisjoint(symbols_in(b.residuals))
     ]
     lasting = {
-        name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()
+        name: tuple(b for b in blocks if b not in closure) for name, blocks in constraints.items()
     }
     bodies = [
         Element(
@@ -255,18 +256,18 @@ def derive(
     if inertia is not None and not kinetic.is_zero():
         inertia = AugmentedInertia(inertia, q, v, kinetic)
     elements = [*bodies, *ties, *further, *others, *_drivers(model, seen, t), *acting]
-    holds = (
-        *start_holds(
+    conditions = (
+        *initial_conditions_of(
             model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses
         ),
         *own.conditions,
     )
     elements += [
         Element(
-            h.label,
-            hold=(_deviation(h, seen(h.bodies), turn_of), h.rate_deviation(seen(h.bodies))),
+            c.label,
+            initial=(_deviation(c, seen(c.bodies), turn_of), c.rate_deviation(seen(c.bodies))),
         )
-        for h in holds
+        for c in conditions
     ]
     return Equations(
         q,
@@ -277,9 +278,9 @@ def derive(
         model,
         frames,
         names,
-        tuple(fits),
+        tuple(closure),
         from_poses,
-        holds,
+        conditions,
         inertia=inertia,
         sizes=sizes,
         lengths=lengths,
@@ -289,27 +290,40 @@ def derive(
     )
 
 
-def _deviation(hold: Hold, frames: Frames, turn_of: Callable[[Turn], SX | None]) -> SX:
-    """What vanishes at the start: for an angle without jumps also its full turns."""
-    if isinstance(hold, OutputCondition) and isinstance(hold.measure, Turn):
-        angle = turn_of(hold.measure)
+def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Frames) -> Constraint:
+    """Some conditions of a joint, with the form to assemble with where one has its own."""
+    other = any(type(c).at_start is not Condition.at_start for c in conditions)
+    return Constraint(
+        f"joint {joint.name}",
+        ca.vertcat(*[c.residuals(frames) for c in conditions]),
+        (joint.name,),
+        ca.vertcat(*[c.at_start(frames) for c in conditions]) if other else None,
+    )
+
+
+def _deviation(
+    condition: InitialCondition, frames: Frames, turn_of: Callable[[Turn], SX | None]
+) -> SX:
+    """Residual of an initial condition: for an angle without jumps also its full turns."""
+    if isinstance(condition, OutputCondition) and isinstance(condition.output, Turn):
+        angle = turn_of(condition.output)
         if angle is not None:
-            return angle - hold.at
-    return hold.deviation(frames)
+            return angle - condition.at
+    return condition.deviation(frames)
 
 
 def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
-    found = []
+    elements = []
     for d in model.drivers.values():
         frames = among(d.output.bodies)
         at_start = d.output.difference(frames, d.motion(t))
-        found.append(
+        elements.append(
             Element(
                 d.name,
                 constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), at_start),),
             )
         )
-    return found
+    return elements
 
 
 class ForceStatements:
@@ -334,7 +348,7 @@ class ForceStatements:
         )
 
     def element(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> Element:
-        """One of them."""
+        """The contribution of one force to the equations."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         self._check(force, [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]])
         for c, rate in zip((c for c in force.coordinates() if c.order == 1), rates, strict=True):

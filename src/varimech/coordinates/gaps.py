@@ -1,6 +1,6 @@
 """Why a mechanism does not assemble: which loop or joint stays open, and by how much.
 
-The bodies are kept rigid, the start values nearly met, and the joints are closed as far as they go
+The bodies are kept rigid, the initial conditions nearly met, and the joints are closed as far as they go
 (least squares over all poses). What is left open then belongs to loops that cannot close. Holding
 all joints but the worst one nearly closed gathers the misfit of its loop there.
 """
@@ -21,27 +21,31 @@ from ..core.mathematics import rotation
 from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.body import Body
-from ..model.conditions import Aligned, Axis, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
-from ..model.initial_conditions import Hold, OrientationCondition, Start
+from ..model.initial_conditions import Start
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Distance
-from .poses import Pose
+from .guess import Pose
 
 STIFF = 1e4
-"""Weight of what is to be met against what may stay open."""
+"""Weight of conditions to meet against those that may stay open: leaves 1e-8 of the gap elsewhere
+(weights count squared), which the three digits of a message do not show.
+"""
 PRECISE = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 1000}
 """Of least squares: with weights so different they approach their minimum slowly."""
 CLOSED = 1e-9
-"""Share of the size of a mechanism below which nothing is open."""
+"""Share of the size of a mechanism below which nothing is open: above what
+least squares with tolerances of 1e-12 leave.
+"""
 ATTEMPTS = 6
-"""Least squares may end in a poor local minimum; the best of so many starts is taken."""
+"""Least squares may end in a poor local minimum; the best of so many starts is taken. A small
+round number: only failures pay for it.
+"""
 
 
 class ClosestFit:
-    """All bodies free to move about the guessed poses; joints, drivers and start values as
-    residuals.
+    """All bodies free to move about the guessed poses; joints, drivers and initial
+    conditions as residuals.
 
     Angles count as arcs at the size of the mechanism, so that what is closest does not depend on
     the unit of length.
@@ -66,7 +70,7 @@ class ClosestFit:
         self.given = {
             d.name: d.output.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
         }
-        self.given |= {hold.label: _deviation(hold, frames) for hold in start.holds}
+        self.given |= {c.label: c.misfit(frames) for c in start.conditions}
 
     @cached_property
     def _closest(self) -> np.ndarray:
@@ -87,8 +91,8 @@ class ClosestFit:
         values = self._function(
             [x for b in bodies for x in (self._frames[b].origin, self._frames[b].rotation)]
         )
-        found = [np.array(value) for value in values.call([self._closest, self.ρ])]
-        placed = zip(bodies, found[::2], found[1::2], strict=True)
+        poses = [np.array(value) for value in values.call([self._closest, self.ρ])]
+        placed = zip(bodies, poses[::2], poses[1::2], strict=True)
         n = self.model.dimension
         ground = {self.model.ground: (np.zeros(n), np.eye(n))}
         return ground | {b: (o.ravel(), R) for b, o, R in placed}
@@ -98,17 +102,20 @@ class ClosestFit:
         model, x = self.model, self._closest
         arcs = self.arcs(x)
         worst = max(arcs, key=lambda name: arcs[name], default=None)
-        cannot = f"mechanism {model.name!r} cannot be assembled:"
         remedy = Message(
-            "check lengths, ground points and start values, or give {} a better guess",
+            "check lengths, ground points and initial values, or give {} a better guess",
             Call("start", near=...),
         )
+
+        def failure(problem: str) -> AssemblyError:
+            return AssemblyError(
+                f"assembly fails: {problem}", gaps, element=model.label, remedy=remedy
+            )
+
         if worst is None or arcs[worst] <= CLOSED * self.size:
             gaps = self.gaps(x)
             missed = max(gaps, key=lambda name: gaps[name])
-            return AssemblyError(
-                f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad)", gaps, remedy=remedy
-            )
+            return failure(f"{missed} is missed by {gaps[missed]:.3g} (m or rad)")
         # with everything else nearly closed, that joint shows the whole misfit of its loop
         unit = self.unit(worst, x)
         x = self.closest({(worst, unit)}, [x])
@@ -116,14 +123,12 @@ class ClosestFit:
         size = f"{gaps[worst]:.3g} {unit}"
         loop = _loop(model, model.joints[worst])
         if not loop:
-            problem = f"{cannot} joint {worst!r} stays open by {size}"
-            return AssemblyError(problem, gaps, remedy=remedy)
+            return failure(f"joint {worst!r} stays open by {size}")
         bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
         names = ", ".join(repr(j.name) for j in loop)
-        problem = (
-            f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}"
+        return failure(
+            f"the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}"
         )
-        return AssemblyError(problem, gaps, remedy=remedy)
 
     def beginnings(self) -> list[np.ndarray]:
         """The guess itself, and disturbed ones."""
@@ -144,9 +149,8 @@ class ClosestFit:
             for name, r in self.angles.items()
         ]
         rows += [STIFF * r for r in self.given.values()]
-        rows.append(
-            SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows)))
-        )  # the method wants as many rows as unknowns
+        # the method needs at least as many rows as unknowns
+        rows.append(SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows))))
         weighted = ca.densify(ca.vertcat(*rows) / self.size)
         F, J = (
             self._function([weighted]),
@@ -156,14 +160,14 @@ class ClosestFit:
         def residuals(y: np.ndarray) -> np.ndarray:
             return np.array(F(y, self.ρ)).ravel()
 
-        found = [
+        outcomes = [
             least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), method="lm", **PRECISE)
             for y in beginnings
         ]
-        return np.asarray(min(found, key=lambda outcome: outcome.cost).x)
+        return np.asarray(min(outcomes, key=lambda outcome: outcome.cost).x)
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint, driver and start value misses: the length (m), or the angle (rad) where
+        """What each joint, driver and initial condition misses: the length (m), or the angle (rad) where
         its arc is longer.
         """
         lengths, chords, given = (
@@ -198,44 +202,9 @@ class ClosestFit:
 
 
 def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
-    """Residuals of a joint that are lengths, or those that are angles."""
-    rows = [SX(0, 1)]
-    for condition in joint.conditions():
-        if isinstance(condition, (Aligned, SameOrientation, Perpendicular)) == angular:
-            if isinstance(condition, Separation):
-                rows.append(
-                    Distance(condition.first, condition.second).difference(frames, condition.length)
-                )
-            elif isinstance(
-                condition, Aligned
-            ):  # which residuals do not tell from the opposite direction
-                rows.append(_turned(condition.first, frames) - _turned(condition.second, frames))
-            elif isinstance(condition, SameOrientation):
-                rows.append(
-                    _difference(
-                        frames[condition.first].rotation @ condition.relative,
-                        frames[condition.second].rotation,
-                    )
-                )
-            else:
-                rows.append(condition.residuals(frames))
-    return ca.vertcat(*rows)
-
-
-def _turned(axis: Axis, frames: Mapping[Body, Frame]) -> SX:
-    return frames[axis.body].direction(axis.direction)
-
-
-def _difference(first: SX, second: SX) -> SX:
-    """Rows whose norm is the chord of the angle between two orientations, 2 sin(θ/2)."""
-    return (first - second)[:, 0] if first.shape[0] == 2 else ca.vec(first - second) / np.sqrt(2)
-
-
-def _deviation(hold: Hold, frames: Mapping[Body, Frame]) -> SX:
-    """By how much a start value is missed; orientations half a turn off miss it, too."""
-    if isinstance(hold, OrientationCondition):
-        return _difference(hold.orientation, frames[hold.body].rotation)
-    return hold.deviation(frames)
+    """Misfits of a joint that are lengths, or those that are angles."""
+    rows = [c.misfit(frames) for c in joint.conditions() if c.angular == angular]
+    return ca.vertcat(SX(0, 1), *rows)
 
 
 def _locals(model: ModelData, ρ: np.ndarray) -> list[np.ndarray]:

@@ -12,15 +12,19 @@ import numpy as np
 
 from ..core.errors import AssemblyError
 from ..core.symbols import SX
-from ..elements.clamp import Clamp
 from ..model.body import Body, Point
-from ..model.conditions import Coincident
 from ..model.initial_conditions import OrientationCondition, OutputCondition, Start
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.relative_motion import planar
-from ..model.scalar_outputs import Coordinate, Slide, Turn
-from .poses import Pose, swing
+from ..model.scalar_outputs import Coordinate, ScalarOutput, Slide, Turn
+
+Pose = tuple[np.ndarray, np.ndarray]
+"""Origin and rotation matrix."""
+PARALLEL = 1e-12
+"""Sine below which two directions are parallel: rounding of unit vectors, and the axis of the
+rotation between them is unknown.
+"""
 
 
 def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
@@ -34,22 +38,23 @@ def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[
     for body, pose in poses.items():
         if not all(np.isfinite(numbers).all() for numbers in pose):
             raise AssemblyError(
-                f"mechanism {model.name!r}: lengths, places or start values are too large to place"
-                f" body {body.name!r}; look at their units"
+                f"lengths, positions or initial values are too large to place body {body.name!r}",
+                element=model.label,
+                remedy="check their units",
             )
     return poses
 
 
 @dataclass
-class _Held:
-    """What the start says, as numbers, sorted by what it is said of."""
+class _InitialValues:
+    """Initial conditions and guesses as numbers, by bodies and points."""
 
     turns: dict[tuple[Body, Body], float]
     slides: dict[Point, float]
     rotations: dict[Body, np.ndarray]
     positions: dict[Point, np.ndarray]
     components: dict[Point, int]
-    """How many components of a position are held, where not all of it is guessed."""
+    """How many components of a position are given, where not all of it is guessed."""
 
 
 class _Guess:
@@ -57,15 +62,17 @@ class _Guess:
         self.model = model
         self.parameters = parameters
         locals_ = {id(p.local): p.local for p in model.all_points}
-        found = model.parameter_set.evaluate_all(list(locals_.values()), parameters)
-        self._locals = {key: value.ravel() for key, value in zip(locals_, found, strict=True)}
-        self.held = self._read(start)
+        values = model.parameter_set.evaluate_all(list(locals_.values()), parameters)
+        self._locals = {key: value.ravel() for key, value in zip(locals_, values, strict=True)}
+        self.initial = self._read(start)
         n = model.dimension
-        self._open = {model.place_of(p) for p, count in self.held.components.items() if count < n}
+        self._open = {
+            model.place_of(p) for p, count in self.initial.components.items() if count < n
+        }
         """Places of which only some components are known: no direction to swing a body to."""
         self.given = {
             model.place_of(point): position
-            for point, position in reversed(self.held.positions.items())
+            for point, position in reversed(self.initial.positions.items())
         }
         self.together: dict[Point, list[Point]] = {}
         for point in model.all_points:
@@ -81,8 +88,8 @@ class _Guess:
             self._hang_all(root, joints_of)
 
     def _hang_all(self, root: Body, joints_of: Mapping[Body, list[Joint]]) -> None:
-        """Place all that joints connect to a body; those of which the start says something before
-        those that have to fit in.
+        """Place all that joints connect to a body; those with initial values before
+        those that follow from others.
         """
         known, others = deque[Joint](), deque[Joint]()
         fresh: Body | None = root
@@ -105,13 +112,13 @@ class _Guess:
         return second if first in self.poses else first
 
     def _known_about(self, joint: Joint) -> bool:
-        """Whether the start says something of the body that a joint would place."""
+        """Whether initial values determine the body that a joint would place."""
         body = self._next_body(joint)
         assert body is not None
         return (
-            body in self.held.rotations
-            or joint.bodies in self.held.turns
-            or joint.second in self.held.slides
+            body in self.initial.rotations
+            or joint.bodies in self.initial.turns
+            or joint.second in self.initial.slides
         )
 
     def _number(self, expression: SX) -> np.ndarray:
@@ -120,41 +127,38 @@ class _Guess:
         value = self.model.parameter_set.evaluate(expression, self.parameters)
         return value if value.shape[1] > 1 else value.ravel()
 
-    def _read(self, start: Start) -> _Held:
-        held = _Held({}, {}, {}, {}, {})
+    def _read(self, start: Start) -> _InitialValues:
+        values = _InitialValues({}, {}, {}, {}, {})
         for body, rotation in start.near_rotation.items():
-            held.rotations[body] = self._number(rotation)
+            values.rotations[body] = self._number(rotation)
         for point, position in start.near_position.items():
-            held.positions[point] = self._number(position)
-        for hold in start.holds:
-            if isinstance(hold, OrientationCondition):
-                held.rotations[hold.body] = self._number(hold.orientation)
-            elif isinstance(hold, OutputCondition):
-                self._read_measure(held, hold)
+            values.positions[point] = self._number(position)
+        for condition in start.conditions:
+            if isinstance(condition, OrientationCondition):
+                values.rotations[condition.body] = self._number(condition.orientation)
+            elif isinstance(condition, OutputCondition):
+                self._read_output(values, condition.output, condition.at)
         for driver in self.model.drivers.values():
-            at_start = float(self._number(driver.motion(SX(0)))[0])
-            self._read_measure(
-                held, OutputCondition(driver.name, driver.output, SX(at_start), SX(0))
-            )
-        return held
+            self._read_output(values, driver.output, driver.motion(SX(0)))
+        return values
 
-    def _read_measure(self, held: _Held, hold: OutputCondition) -> None:
-        value, measure = float(self._number(hold.at)[0]), hold.measure
-        if isinstance(measure, Turn):
-            held.turns[measure.first, measure.second] = value
-            if self.model.dimension == 2 and measure.first.is_ground:
-                held.rotations[measure.second] = planar(value)
-        elif isinstance(measure, Slide):
-            held.slides[measure.second] = value
-        elif isinstance(measure, Coordinate):
-            # components that are neither held nor guessed stay at zero until the assembly moves
+    def _read_output(self, values: _InitialValues, output: ScalarOutput, at: SX) -> None:
+        value = float(self._number(at)[0])
+        if isinstance(output, Turn):
+            values.turns[output.first, output.second] = value
+            if self.model.dimension == 2 and output.first.is_ground:
+                values.rotations[output.second] = planar(value)
+        elif isinstance(output, Slide):
+            values.slides[output.second] = value
+        elif isinstance(output, Coordinate):
+            # components that are neither given nor guessed stay at zero until the assembly moves
             # them
-            if measure.point not in held.positions:
-                held.components[measure.point] = 0
-            position = held.positions.setdefault(measure.point, np.zeros(self.model.dimension))
-            if measure.point in held.components:
-                held.components[measure.point] += 1
-            direction = self._number(measure.direction)
+            if output.point not in values.positions:
+                values.components[output.point] = 0
+            position = values.positions.setdefault(output.point, np.zeros(self.model.dimension))
+            if output.point in values.components:
+                values.components[output.point] += 1
+            direction = self._number(output.direction)
             position += (value - direction @ position) * direction
 
     def _hang(self, joint: Joint) -> None:
@@ -166,28 +170,26 @@ class _Guess:
         o, R = self.poses[parent]
         place = o + R @ self._number(parent_point.local)
         slide = joint.displacement()
-        if forward and joint.second in self.held.slides and slide is not None:
+        if forward and joint.second in self.initial.slides and slide is not None:
             along = R @ self._number(slide.axis.direction)
-            place = place + along * self.held.slides[joint.second]
-        elif not any(isinstance(c, Coincident) for c in joint.conditions()):
+            place = place + along * self.initial.slides[joint.second]
+        elif not any(s.is_point for c in joint.conditions() for s in c.shares()):
             child_point = self._known_point(child) or child_point
             place = self._where(child_point, place)
         self._place(child, child_point, place, self._orientation(joint, child, forward, R))
 
     def _orientation(self, joint: Joint, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
-        if child in self.held.rotations:
-            return self.held.rotations[child]
-        if isinstance(joint, Clamp):
-            beam, at_start = joint.beam, joint.second is joint.beam.nodes[0]
-            t = self._number(beam.shape.tangent(at_start))
-            d = self._number(joint.direction.direction)
+        if child in self.initial.rotations:
+            return self.initial.rotations[child]
+        if (given := joint.initial_direction()) is not None:
+            d, t = self._number(given.axis.direction), self._number(given.tangent)
             return swing(t, R @ d) if forward else swing(d, R @ t)
         relative = np.eye(self.model.dimension)
         if joint.motion is not None:
             geometry = self.model.parameter_set.evaluate_all(
                 list(joint.motion.geometry), self.parameters
             )
-            angle = 0.0 if joint.angle() is None else self.held.turns.get(joint.bodies, 0.0)
+            angle = 0.0 if joint.angle() is None else self.initial.turns.get(joint.bodies, 0.0)
             relative = joint.motion.rotation_at(geometry, angle)
         return R @ (relative if forward else relative.T)
 
@@ -196,7 +198,7 @@ class _Guess:
         towards it.
         """
         s = self._number(anchor.local)
-        if body not in self.held.rotations:
+        if body not in self.initial.rotations:
             for point in self.model.points_of(body).values():
                 target = self._where(point, None)
                 arm = self._number(point.local) - s
@@ -207,7 +209,7 @@ class _Guess:
         self.poses[body] = (place - R @ s, R)
 
     def _place_loose(self, body: Body) -> None:
-        R = self.held.rotations.get(body, np.eye(self.model.dimension))
+        R = self.initial.rotations.get(body, np.eye(self.model.dimension))
         known = self._known_point(body)
         for point in (known,) if known else self.model.points_of(body).values():
             if (target := self._where(point, None)) is not None:
@@ -241,3 +243,21 @@ class _Guess:
                 o, R = self.poses[other.body]
                 return o + R @ self._number(other.local)
         return default
+
+
+def swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The smallest rotation that turns one direction into another."""
+    lengths = np.linalg.norm(source) * np.linalg.norm(target)
+    if lengths == 0:
+        return np.eye(source.size)
+    c = float(source @ target) / lengths
+    if source.size == 2:
+        return planar(np.arctan2(source[0] * target[1] - source[1] * target[0], source @ target))
+    axis = np.cross(source, target) / lengths
+    if np.linalg.norm(axis) < PARALLEL and c > 0:
+        return np.eye(3)
+    if np.linalg.norm(axis) < PARALLEL:  # half a turn about any axis across
+        across = np.cross(source, np.eye(3)[np.abs(source).argmin()])
+        return 2 * np.outer(across, across) / (across @ across) - np.eye(3)
+    K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return np.eye(3) + K + K @ K / (1 + c)

@@ -1,7 +1,7 @@
-"""A consistent start: positions that assemble, velocities and accelerations that belong to them,
-and how all of it depends on ρ.
+"""A consistent initial state: positions that assemble, velocities and accelerations that belong to
+them, and their derivatives with respect to ρ.
 
-With the held measures D(q, ρ) = 0 beside the constraints, and everything at t = 0,
+With the initial conditions D(q, ρ) = 0 beside the constraints, and everything at t = 0,
 
     positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from a first guess)
     velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
@@ -32,8 +32,8 @@ from .levels import Explicit, Level
 from .linear import RANK, column, independent, rank_of
 
 BROKEN = 1e-6
-"""Share of what a parameter changes of an equation that may stay unmet where derivatives are said
-to exist.
+"""Share of the change of an equation by a parameter that may stay unmet where derivatives exist:
+rounding leaves 1e-9 or so of dependent equations, and a loop that breaks leaves about one.
 """
 
 
@@ -55,14 +55,14 @@ class InitialState:
 
 
 class InitialStateSolver(Assembly):
-    """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
+    """Computes the initial state and its derivatives for any values of the parameters."""
 
     def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
         """The whole state at assembled positions.
 
         Raises:
             AssemblyError: if there is none.
-            ModelError: if the start says too little or too much, or the mechanism cannot move.
+            ModelError: if initial conditions are missing or redundant, or the mechanism cannot move.
         """
         n = q.size
         self._check_dofs(q, ρ)
@@ -73,9 +73,10 @@ class InitialStateSolver(Assembly):
         λ = column(self._multipliers.value(np.concatenate([x[n:], q]), ρ))
         state = InitialState(q, v, x[:n], λ, x[n:])
         if not np.isfinite(state.packed).all():
-            where = self._non_finite(state, ρ)
             raise AssemblyError(
-                f"mechanism {self.model.name!r}: the start has a value that is not finite; {where}"
+                "the initial state is not finite",
+                element=self.model.label,
+                remedy=self._non_finite(state, ρ),
             )
         return state
 
@@ -86,23 +87,23 @@ class InitialStateSolver(Assembly):
         the chosen parameters.
 
         Raises:
-            AssemblyError: if no velocities fit the start.
-            ModelError: if the start says too little or too much, or the mechanism cannot move.
+            AssemblyError: if no velocities meet the initial conditions.
+            ModelError: if initial conditions are missing or redundant, or the mechanism cannot move.
         """
         if self._immobile or not independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
             self._check_dofs(q, ρ)
         v = self._velocities.solve_linear(q.size, q, ρ)
         self._check_velocities(v, q, ρ)
-        slopes = (
+        derivatives = (
             None
             if indices is None
             else np.vstack(self._moving_sensitivities(q, v, ρ, _seeds(ρ.size, indices)))
         )
-        return np.concatenate([q, v]), slopes
+        return np.concatenate([q, v]), derivatives
 
     def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
-        """Where joints say the same more than once, they have to go on doing so for small changes
-        of the chosen parameters.
+        """Check that redundant constraints stay redundant for small changes of the chosen
+        parameters.
 
         Raises:
             AssemblyError: if they do not.
@@ -119,14 +120,14 @@ class InitialStateSolver(Assembly):
         """Refuse derivatives that leave equations unmet, (equation, parameter) as a share of what
         the parameter changes.
         """
-        names = [*self.equations.constraint_names, *self._held_labels]
+        names = [*self.equations.constraint_names, *self._condition_labels]
         for row, k in np.argwhere(missed > BROKEN):
             name = list(self.model.parameter_set.parameters)[indices[k]]
             raise AssemblyError(
-                f"mechanism {self.model.name!r} has no {what} with respect to {name!r}: its"
-                f" constraints depend on each other, so any change of {name!r} breaks"
-                f" {names[row]!r}; let another parameter move with it, or leave the joint out that"
-                " says the same"
+                f"no {what} with respect to {name!r} exists: constraints depend on each other, so"
+                f" any change of {name!r} breaks {names[row]!r}",
+                element=self.model.label,
+                remedy="let another parameter change with it, or leave out the redundant joint",
             )
 
     def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
@@ -154,9 +155,9 @@ class InitialStateSolver(Assembly):
         q_, v_, x_, λ_ = self._first(state, ρ, ρ_)
         w_ = x_[n:]
 
-        def parted(*slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def parted(*derivatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """u' and u_k."""
-            u_ = np.vstack(slopes)
+            u_ = np.vstack(derivatives)
             return u_[:, -1], u_[:, :-1]
 
         q2, missed = self._positions.second(
@@ -171,15 +172,15 @@ class InitialStateSolver(Assembly):
             x, earlier, ρ, *parted(x_, q_, v_, ρ_), np.vstack([q2, v2])
         )
         wq = np.concatenate([state.w, state.q])
-        along, slopes = parted(w_, q_, ρ_)
-        λ2 = np.array(self._multipliers.curvature(wq, ρ, along)) @ slopes
+        along, derivatives = parted(w_, q_, ρ_)
+        λ2 = np.array(self._multipliers.curvature(wq, ρ, along)) @ derivatives
         λ2 += np.array(self._multipliers.partials(wq, ρ))[:, : 2 * n] @ np.vstack([x2[n:], q2])
         first = np.vstack([q_, v_, x_[:n], λ_])
         return first[:, -1], first[:, :-1], np.vstack([q2, v2, x2[:n], λ2])
 
     @property
     def dofs(self) -> int:
-        """Freedoms of the mechanism (drivers not counted) at its nominal start."""
+        """Degrees of freedom of the mechanism, driven ones included, at its nominal initial state."""
         ρ = self.model.parameter_set.nominal
         q = self.assemble(ρ)
         count = q.size - self.equations.own.first_order
@@ -237,25 +238,27 @@ class InitialStateSolver(Assembly):
         return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_]))
 
     def _check_dofs(self, q: np.ndarray, ρ: np.ndarray) -> None:
-        name, n = self.model.name, q.size
+        n = q.size
         self._check_rounding(q, ρ)
         dofs = n - self.equations.own.first_order - rank_of(np.array(self._undriven(q, ρ)))
         if dofs == 0:
             raise ModelError(
-                f"mechanism {name!r} has no freedom: its joints hold every body still; remove a"
-                " joint or free a body"
+                "the joints fix every body: no degrees of freedom remain",
+                element=self.model.label,
+                remedy="remove a joint or free a body",
             )
         everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
-        constraints = everything[: everything.shape[0] - self._held]
+        constraints = everything[: everything.shape[0] - self._given_count]
         open_ = n - rank_of(constraints)
         left = open_ - self._shaped
-        if self._held > rank_of(everything) - rank_of(constraints):
+        if self._given_count > rank_of(everything) - rank_of(constraints):
             raise self._too_much(left)
-        if self._held < open_:
-            joint = ", or add the joint that should hold it" if self.start.holds else ""
+        if self._given_count < open_:
+            joint = ", or add the missing joint" if self.start.conditions else ""
             raise ModelError(
-                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open"
+                f"the initial conditions leave {open_ - self._given_count} of {left} DOF undetermined"
                 f" (given: {self._given})",
+                element=self.model.label,
                 remedy=Message(
                     "give {} a value that fixes {}{}",
                     Call("start"),
@@ -272,25 +275,30 @@ class InitialStateSolver(Assembly):
         J = np.array(self._undriven(q, ρ))
         if sizes is None or not J.any():
             return
+        # 1e-9: far above rounding of q, and far too little to change a Jacobian that is one; 10:
+        # rounding changes altogether, by about its own size
         moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
         if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
             raise ModelError(
-                f"mechanism {self.model.name!r}: joints that close its loops are redundant, and in"
-                " these coordinates their equations are rounding alone",
+                "the joints that close its loops are redundant; in these coordinates their"
+                " equations consist of rounding errors",
+                element=self.model.label,
                 remedy=Message("use {coordinates}", coordinates="natural"),
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:
-        """What can still move, in words."""
+        """Coordinates that can still move, for messages."""
         _, _, Vt = np.linalg.svd(jacobian)
         rank = rank_of(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
-        names = [self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1]
-        return ", ".join(dict.fromkeys(map(self._in_words, names)))
+        names = [
+            self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1
+        ]  # noticeably
+        return ", ".join(dict.fromkeys(map(self._described, names)))
 
-    def _in_words(self, coordinate: str) -> str:
-        """Directions of a body are told as what turns."""
+    def _described(self, coordinate: str) -> str:
+        """A coordinate for messages: directions of a body stand for its orientation."""
         body, *rest = coordinate.rsplit(".", 2)
         if len(rest) == 2 and rest[0] in ("u", "v", "w") and body in self.model.bodies:
             return f"the {'angle' if self.model.dimension == 2 else 'orientation'} of {body!r}"
@@ -301,12 +309,13 @@ class InitialStateSolver(Assembly):
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
             names = [
                 *self.equations.constraint_names,
-                *(f"speed: {label}" for label in self._held_labels),
+                *(f"speed: {label}" for label in self._condition_labels),
             ]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(
-                f"mechanism {self.model.name!r}: no velocities fit the start; {names[worst]} is off"
-                f" by {abs(F[worst]):.3g}"
+                f"no velocities meet the initial conditions: {names[worst]} is missed by"
+                f" {abs(F[worst]):.3g}",
+                element=self.model.label,
             )
 
     def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
@@ -316,11 +325,12 @@ class InitialStateSolver(Assembly):
         inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
         if inertia[0] <= 1e-12 * np.abs(M).max():
             motion = np.abs(Z @ directions[:, 0])
-            name = self._in_words(self.equations.coordinate_names[int(motion.argmax())])
+            name = self._described(self.equations.coordinate_names[int(motion.argmax())])
             raise ModelError(
-                f"mechanism {self.model.name!r} can move without inertia (it shows in {name}); give"
-                " the body that turns there an inertia (for a spatial bar: its radius), or a joint"
-                " that holds it"
+                f"{name} can move without inertia",
+                element=self.model.label,
+                remedy="give the body that turns there an inertia (for a spatial bar: its radius),"
+                " or a joint that holds it",
             )
 
     def _non_finite(self, state: InitialState, ρ: np.ndarray) -> str:
@@ -331,8 +341,8 @@ class InitialStateSolver(Assembly):
                 force = self.model.forces.get(name)
                 between = None if force is None else force.span()
                 hint = "" if between is None else ": its ends coincide"
-                return f"look at {name!r}{hint}"
-        return "look at the forces and drivers at t = 0"
+                return f"check {name!r}{hint}"
+        return "check the forces and drivers at t = 0"
 
 
 def _seeds(count: int, indices: list[int]) -> np.ndarray:

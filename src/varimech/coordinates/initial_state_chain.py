@@ -60,10 +60,8 @@ def moving_chain(dynamics: Dynamics, metric: SX) -> Chain:
     """(q near the start; α, ρ, t) → consistent q, q̇ at t = 0, by corrections that are smallest in
     a metric.
     """
-    e, saddle = (
-        dynamics,
-        Saddle(regular=True, passes=2),
-    )  # it runs once, so that given values are met to the last digit
+    # two passes: it runs once, and initial values are met to the last digit
+    e, saddle = dynamics, Saddle(regular=True, passes=2)
     n = e.q.numel()
     guess = SX.sym("guess", n)
     positions, velocities = e.start_positions, e.start_velocities

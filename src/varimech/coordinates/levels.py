@@ -7,6 +7,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..core.symbols import SX
 from .linear import column, solution, weighed_solution
 
@@ -64,7 +65,7 @@ class Level:
         earlier: np.ndarray,
         ρ: np.ndarray,
         along: np.ndarray,
-        slopes: np.ndarray,
+        derivatives: np.ndarray,
         earlier_second: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """x'' from  F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,  u = (x, earlier, ρ), and
@@ -73,7 +74,7 @@ class Level:
         Args:
             x, earlier, ρ: u.
             along: u', its derivative in one direction of the parameters.
-            slopes: u_k, its derivatives with respect to parameters, one column each.
+            derivatives: u_k, its derivatives with respect to parameters, one column each.
             earlier_second: earlier'', the derivatives of `along` with respect to the same
                 parameters.
 
@@ -86,12 +87,12 @@ class Level:
             np.array(self.partials(x, earlier, ρ))[:, : earlier.size],
         )
         F_uu = np.array(self.curvature(x, earlier, ρ, along))
-        changed = F_e @ earlier_second + F_uu @ slopes
+        changed = F_e @ earlier_second + F_uu @ derivatives
         x_ = self._solution(F_x, -changed)
-        sizes = (np.abs(F_e) @ np.abs(earlier_second) + np.abs(F_uu) @ np.abs(slopes)).max(
+        sizes = (np.abs(F_e) @ np.abs(earlier_second) + np.abs(F_uu) @ np.abs(derivatives)).max(
             axis=0, initial=0.0
         )
-        relative = _relative(along[-ρ.size :, None], ρ) * _relative(slopes[-ρ.size :], ρ)
+        relative = _relative(along[-ρ.size :, None], ρ) * _relative(derivatives[-ρ.size :], ρ)
         left = np.abs(np.array(F_x) @ x_ + changed)
         return x_, left / np.maximum(sizes, self._rounding(x, earlier, ρ) * relative)
 
@@ -100,14 +101,14 @@ class Level:
         x: np.ndarray,
         earlier: np.ndarray,
         ρ: np.ndarray,
-        slopes: np.ndarray,
+        derivatives: np.ndarray,
         given: np.ndarray,
     ) -> np.ndarray:
         """What x' leaves of F' = 0, (equation, parameter), as a share of what parameters change of
         F.
         """
         changed = np.array(self.partials(x, earlier, ρ)) @ given
-        left = np.abs(np.array(self.jacobian(x, earlier, ρ)) @ slopes + changed)
+        left = np.abs(np.array(self.jacobian(x, earlier, ρ)) @ derivatives + changed)
         sizes = np.abs(changed).max(axis=0, initial=0.0)
         return np.asarray(
             left / np.maximum(sizes, self._rounding(x, earlier, ρ) * _relative(given[-ρ.size :], ρ))
@@ -121,7 +122,7 @@ class Level:
         return max(
             SMALL
             * float((F_x @ np.abs(x) + F_e[:, : earlier.size] @ np.abs(earlier)).max(initial=0.0)),
-            1e-300,
+            TINY,
         )
 
 
@@ -153,5 +154,5 @@ def _curvature(expression: SX, inputs: list[SX]) -> ca.Function:
 def _relative(ρ_: np.ndarray, ρ: np.ndarray) -> np.ndarray:
     """The largest relative change of a parameter in each column of changes of ρ."""
     return (
-        np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + 1e-300
+        np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + TINY
     )

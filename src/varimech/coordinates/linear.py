@@ -7,8 +7,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..core.coordinate_scales import TINY
+
 RANK = 1e-9
-"""Singular values below this share of the largest count as zero."""
+"""Singular values below this share of the largest count as zero: between rounding (1e-15 times the
+condition of a Jacobian, some 1e4) and the least that mechanisms have, except at singular positions.
+"""
 DENSE = 150
 """Size up to which dense matrices are faster, and SciPy need not be loaded."""
 
@@ -63,12 +67,12 @@ def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
     forces = np.where(held, 1 / np.where(held, strengths, 1.0), 0.0)
     units = np.concatenate([motions, forces])
     K = units[:, None] * np.block([[M, Φ_q.T], [Φ_q, np.zeros((len(Φ_q), len(Φ_q)))]]) * units
-    found = (units * least_squares(K, (units * b.T).T).T).T
-    return np.concatenate([found[:n], least_squares(Φ_q, found[n:])])
+    x = (units * least_squares(K, (units * b.T).T).T).T
+    return np.concatenate([x[:n], least_squares(Φ_q, x[n:])])
 
 
 def column(value: ca.DM) -> np.ndarray:
-    """Its entries."""
+    """The entries of a CasADi column."""
     return np.array(value).ravel()
 
 
@@ -82,7 +86,7 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 def rank_of(A: np.ndarray) -> int:
     """Number of independent rows."""
     return (
-        int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, float(np.linalg.norm(A, 2)))))
+        int(np.linalg.matrix_rank(A, tol=RANK * max(TINY, float(np.linalg.norm(A, 2)))))
         if A.size
         else 0
     )

@@ -19,6 +19,7 @@ J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -34,11 +35,10 @@ from ..model.model_data import ModelData
 from .connected import check_connected
 from .counted_angles import GivenAngles, GivenTurns, counted_names
 from .dynamics import Constraint
-from .equations import Equations, angles_of_forces, derive
-from .joint_constraints import joint_constraint
+from .equations import Equations, angles_of_forces, derive, joint_constraint
+from .guess import Pose
 from .natural_nodes import Basis, Node, Nodes
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
-from .poses import Pose
 
 DISTURBANCE = 1e-3
 """Relative change of parameters that shows whether two expressions of them are equal: large beside
@@ -74,7 +74,7 @@ class _Builder:
             self.model, declared, names, given, arm=arm, mass=mass, inertia=mass * arm**2
         )
         q = ca.vertcat(self.q, own.q)
-        told = [a for a in own.angles.values() if a.given is not None]
+        given_angles = [a for a in own.angles.values() if a.given is not None]
         numbered = [node for node in self._nodes.all if node.offset is not None]
         points = np.repeat([node.is_point for node in numbered], self.model.dimension)
         return derive(
@@ -91,8 +91,8 @@ class _Builder:
             given_turns=GivenTurns(
                 q,
                 self.model.parameter_set.vector,
-                tuple(a.θ for a in told),
-                tuple(a.given for a in told if a.given is not None),
+                tuple(a.θ for a in given_angles),
+                tuple(a.given for a in given_angles if a.given is not None),
             ),
             turn_of=own.turn_of,
             sizes=CoordinateScales(np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), arm)
@@ -126,8 +126,8 @@ class _Builder:
                 size += n
                 self.names += [f"{node.label}.{c}" for c in "xyz"[:n]]
         self.q, self.v = SX.sym("q", size), SX.sym("v", size)
-        self._found: dict[tuple[Node, bool], SX] = {}
-        self._bases_found: dict[tuple[RigidBody, bool], tuple[SX, SX]] = {}
+        self._node_values: dict[tuple[Node, bool], SX] = {}
+        self._basis_cache: dict[tuple[RigidBody, bool], tuple[SX, SX]] = {}
         self.frames: dict[Body, Frame] = {self.model.ground: self.model.ground_frame()}
         for body in self.model.moving_bodies:
             self._frame(body)
@@ -160,23 +160,23 @@ class _Builder:
         return s0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
 
     def _basis_values(self, body: RigidBody, *, rate: bool) -> tuple[SX, SX]:
-        if (body, rate) not in self._bases_found:
+        if (body, rate) not in self._basis_cache:
             basis = self._nodes.bases[body]
             X0 = self._node_value(basis.origin, rate)
             vectors = [
                 self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate)
                 for n in basis.vectors
             ]
-            self._bases_found[body, rate] = (
+            self._basis_cache[body, rate] = (
                 X0,
                 ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0],
             )
-        return self._bases_found[body, rate]
+        return self._basis_cache[body, rate]
 
     def _node_value(self, node: Node, rate: bool) -> SX:
-        if (node, rate) not in self._found:
-            self._found[node, rate] = self._new_node_value(node, rate)
-        return self._found[node, rate]
+        if (node, rate) not in self._node_values:
+            self._node_values[node, rate] = self._new_node_value(node, rate)
+        return self._node_values[node, rate]
 
     def _new_node_value(self, node: Node, rate: bool) -> SX:
         n = self.model.dimension
@@ -206,7 +206,7 @@ class _Builder:
     # what remains as equations
 
     def _rigidity(self) -> dict[str, list[Constraint]]:
-        found: dict[str, list[Constraint]] = {}
+        blocks: dict[str, list[Constraint]] = {}
         earlier: list[RigidBody] = []
         for body, basis in self._nodes.bases.items():
             _, S = self._locals(body)
@@ -223,9 +223,9 @@ class _Builder:
                     block = Constraint(
                         f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints
                     )
-                    found.setdefault(body.name, []).append(block)
+                    blocks.setdefault(body.name, []).append(block)
             earlier.append(body)
-        return found
+        return blocks
 
     def _implied(self, basis: Basis, i: int, j: int, product: SX, earlier: list[RigidBody]) -> bool:
         """Whether a product of two basis vectors is kept by the rigidity of an earlier body, to
@@ -255,27 +255,22 @@ class _Builder:
         return all(np.allclose(one, other, rtol=1e-12, atol=1e-14) for one, other in values)
 
     def _circular(self) -> list[Constraint]:
-        found: list[Constraint] = []
+        blocks: list[Constraint] = []
+        counts: Counter[str] = Counter()
         for node, body, local in self._nodes.kept:
             name = f"joint {node.joints[0] if node.joints else node.label} on {body.name}"
-            several = sum(
-                block.name.startswith(name) for block in found
-            )  # two directions of a slider, say
+            counts[name] += 1  # a slider has two directions, say
+            label = f"{name} ({counts[name]})" if counts[name] > 1 else name
             residuals = self._at(node, body, local) - self._node_value(node, False)
-            found.append(
-                Constraint(
-                    f"{name} ({several + 1})" if several else name, residuals, tuple(node.joints)
-                )
-            )
-        return found
+            blocks.append(Constraint(label, residuals, tuple(node.joints)))
+        return blocks
 
     def _unshared(self) -> list[Constraint]:
-        found = []
-        for joint in self.model.joints.values():
-            conditions = [c for c in joint.conditions() if not c.shares()]
-            if conditions:
-                found.append(joint_constraint(joint, conditions, self.frames))
-        return found
+        return [
+            joint_constraint(joint, conditions, self.frames)
+            for joint in self.model.joints.values()
+            if (conditions := [c for c in joint.conditions() if not c.shares()])
+        ]
 
 
 @traced

@@ -17,8 +17,8 @@ from ..model.conditions import Shared
 from ..model.model_data import ModelData
 
 MINIMUM_SINE = 0.05
-"""A node is used as a basis vector only if it leaves the span of the others by at
-least this sine.
+"""Least sine of the angle between a basis vector and the span of the others (3°): the condition of a
+basis stays below 20, and points of slender bodies still qualify.
 """
 
 
@@ -122,10 +122,8 @@ class Nodes:
             self.of[body].append(node)
             self._nodes_at.setdefault(self._spot(node.is_point, body, local), []).append(node)
         elif isinstance(body, Beam) and node.places[body] is not local:
-            raise ModelError(
-                f"mechanism {self._model.name!r}: joints put two points of beam {body.name!r} at"
-                " one place"
-            )
+            problem = f"joints put two points of beam {body.name!r} at one place"
+            raise ModelError(problem, element=self._model.label)
         elif not _same(node.places[body], local):
             self.kept.append((node, body, local))
 

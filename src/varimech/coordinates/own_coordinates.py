@@ -12,12 +12,13 @@ import numpy as np
 
 from ..core.symbols import SX
 from ..model.body import Body, Frames
+from ..model.initial_conditions import InitialCondition
 from ..model.model_data import ModelData
 from ..model.own_coordinates import OwnCoordinate
 from ..model.scalar_outputs import Turn
 from .counted_angles import CountedAngle, GivenAngles, counted_turns
 from .dynamics import Element
-from .poses import Pose
+from .guess import Pose
 
 
 class DeclaredCoordinates:
@@ -37,24 +38,18 @@ class DeclaredCoordinates:
 
 
 @dataclass(frozen=True)
-class OwnCondition:
+class OwnCondition(InitialCondition):
     """The initial value of a coordinate that an element owns."""
 
-    label: str
     off: SX
     rate_off: SX
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """None: it depends on no body."""
-        return ()
-
     def deviation(self, frames: Frames) -> SX:
-        """Vanishes when the value is met."""
+        """Difference from the initial value."""
         return self.off
 
     def rate_deviation(self, frames: Frames) -> SX:
-        """Vanishes when its rate is met."""
+        """Difference from the initial rate."""
         return self.rate_off
 
 
@@ -122,37 +117,37 @@ class OwnCoordinates:
         return [a.element(frames, self._arm, self._inertia) for a in self.angles.values()]
 
     def turn_of(self, turn: Turn) -> SX | None:
-        """The coordinate of an angle that the start gives."""
-        return next((a.θ for a in self.angles.values() if a.held is turn), None)
+        """The coordinate of an angle that an initial condition gives."""
+        return next((a.θ for a in self.angles.values() if a.initial is turn), None)
 
     @property
     def conditions(self) -> list[OwnCondition]:
-        """Initial values."""
-        found = []
+        """Their initial conditions."""
+        conditions = []
         for k, c in enumerate(self._declared.coordinates):
             if c.initial is None:
                 continue
             q, v, label = self._declared.q[k], self._declared.v[k], f"initial {c.name!r}"
-            found.append(
+            conditions.append(
                 OwnCondition(label, q, v - c.initial / c.size)
                 if c.order == 1
                 else OwnCondition(label, q - c.initial / c.size, v - c.initial_rate / c.size)
             )
-        return found
+        return conditions
 
     def from_poses(self, poses: Mapping[Body, Pose]) -> np.ndarray:
         """A first guess: angles between bodies at these poses, in (−π, π]."""
-        found = np.zeros(self._declared.q.numel() + len(self.angles))
+        values = np.zeros(self._declared.q.numel() + len(self.angles))
         numbers = self._model.parameter_set
         for k, turn in enumerate(a.turn for a in self.angles.values()):
             reference, quarter, pointer = (
                 numbers.evaluate(x).ravel() for x in (turn.reference, turn.quarter, turn.pointer)
             )
             first, hand = poses[turn.first][1], poses[turn.second][1] @ pointer
-            found[self._declared.q.numel() + k] = np.arctan2(
+            values[self._declared.q.numel() + k] = np.arctan2(
                 hand @ (first @ quarter), hand @ (first @ reference)
             )
-        return found
+        return values
 
 
 def typical_mass(model: ModelData, frames: Frames, q: SX, v: SX) -> float:

@@ -33,7 +33,6 @@ from ..model.body import Frames, Point, RigidBody
 from ..model.driver import Driver
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Turn
 from ..model.state import State
 from .counted_angles import AngleSymbols
 from .least_norm import Balance
@@ -103,11 +102,8 @@ class BodyReactions:
         free, ℓ = self.of_any_multipliers, self.length
         if name in self._model.drivers:
             effort, none = free.effort(name), SX(0, 1)
-            return (
-                (none, effort / ℓ)
-                if isinstance(self._model.drivers[name].output, Turn)
-                else (effort, none)
-            )
+            turns = self._model.drivers[name].output.unit == "rad"
+            return (none, effort / ℓ) if turns else (effort, none)
         if name not in self._model.joints:
             wrench = self._jacobians[name].T @ self.symbols[name]
             return SX(0, 1), ca.sqrt(self._weights) * wrench
@@ -139,9 +135,11 @@ class BodyReactions:
         return torque - wedge(arm, force)
 
     def effort(self, driver: str) -> SX:
-        """Force or torque of a driver along its measure."""
-        if driver not in self._model.drivers:
-            raise unknown_name("driver", driver, self._model.drivers)
+        """Force or torque of a driver along its output, or of another element along the residual
+        of its constraint.
+        """
+        if driver not in (known := self._model.effort_units):
+            raise unknown_name("driver", driver, known)
         return -self._multipliers[driver]
 
     def _wrench(self, joint: str) -> SX:
@@ -158,8 +156,8 @@ class BodyReactions:
         """Where a joint's reaction is seen: on its second body, or on the first one, reversed,
         where that is the ground.
         """
-        found = self._model.joints[joint]
-        return (found.second, -1) if not found.second.body.is_ground else (found.first, 1)
+        first, second = self._model.joints[joint].first, self._model.joints[joint].second
+        return (first, 1) if second.body.is_ground else (second, -1)
 
     @cached_property
     def length(self) -> SX:

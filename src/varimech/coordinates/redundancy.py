@@ -60,7 +60,7 @@ class RedundantReactions:
         return bool(self.groups)
 
     def components(self, kind: str, name: str) -> str:
-        """Components of a measure of a joint or driver that are not unique."""
+        """Components of an output of a joint or driver that are not unique."""
         return next(
             (group[name].get(LOADS[kind], "") for group in self.groups if name in group), ""
         )
@@ -155,18 +155,18 @@ class Redundancy:
         f = [ca.densify(ca.jacobian(value, x)) for x in (μ, e.λ)]
         if not any(ca.sparsify(x).nnz() for x in f):
             return False
-        slopes = ca.Function("slopes", [μ, e.packed, e.ρ, e.t], f)
+        jacobians = ca.Function("jacobians", [μ, e.packed, e.ρ, e.t], f)
         at = list(zip(states, times, strict=True))
-        values = [self._stresses(x, t, ρ)[2] if used else np.zeros(0) for x, t in at]
-        found = [
-            [np.array(part) for part in slopes(y, x, ρ, t)]
-            for y, (x, t) in zip(values, at, strict=True)
+        multipliers = [self._stresses(x, t, ρ)[2] if used else np.zeros(0) for x, t in at]
+        parts = [
+            [np.array(part) for part in jacobians(y, x, ρ, t)]
+            for y, (x, t) in zip(multipliers, at, strict=True)
         ]
         for k, null in enumerate(
             (lambda x, t: self._stresses(x, t, ρ)[0], lambda x, t: self._null(x, t, ρ))
         ):
-            if any(part[k].any() for part in found) and _along(
-                [part[k] for part in found], [null(x, t) for x, t in at]
+            if any(part[k].any() for part in parts) and _along(
+                [part[k] for part in parts], [null(x, t) for x, t in at]
             ):
                 return True
         return False
@@ -245,12 +245,12 @@ def not_unique(names: Iterable[str], shared: str) -> str:
     return f"not unique: {listed}. {shared}" if listed else ""
 
 
-def _along(slopes: list[np.ndarray], bases: list[np.ndarray]) -> bool:
+def _along(jacobians: list[np.ndarray], bases: list[np.ndarray]) -> bool:
     """Whether a function depends on multipliers along a null space, at any state but singular ones,
     which have more of it.
     """
     least = min(basis.shape[1] for basis in bases)
-    pairs = [(f, Z) for f, Z in zip(slopes, bases, strict=True) if Z.shape[1] == least > 0]
+    pairs = [(f, Z) for f, Z in zip(jacobians, bases, strict=True) if Z.shape[1] == least > 0]
     return any(np.abs(f @ Z).max() > SHARE * np.abs(f).max() * np.abs(Z).max() for f, Z in pairs)
 
 

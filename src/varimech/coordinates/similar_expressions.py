@@ -1,6 +1,6 @@
 """Expressions that are alike: the same scalar instructions on other symbols and with other numbers.
 
-What a sequence of instructions does is told by it alone; so things whose expressions read the same
+A sequence of instructions determines its meaning; so things whose expressions read the same
 can share one piece of code, with the numbers and symbols in which they differ as its arguments.
 """
 
@@ -72,7 +72,7 @@ def read(expressions: Sequence[SX], roles: Roles, local: Mapping[str, str]) -> R
         shapes,
         f,
         symbols,
-        {numbering: list(found) for numbering, found in entries.items()},
+        {numbering: list(places) for numbering, places in entries.items()},
         numbers,
     )
 

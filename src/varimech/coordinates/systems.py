@@ -1,11 +1,12 @@
-"""Sets of coordinates to choose from; what is solved in them does not depend on the choice, what it
-costs does.
+"""Sets of coordinates to choose from. The motion does not depend on the choice; the cost of a run
+does.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..core.errors import ModelError
 from ..model.joint import Joint
@@ -16,15 +17,41 @@ from .relative.choice import CENTRE_OF_MASS, ORIGIN, cut_names
 
 
 @dataclass(frozen=True)
-class Natural:
+class Coordinates(ABC):
+    """A set of coordinates: from a model to its equations of motion."""
+
+    counted: tuple[str, ...] = field(default=(), kw_only=True)
+    """Names of bodies and joints whose angles count turns; those that forces and objectives need
+    are added automatically.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name in files, commands and calls."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Name for results and messages."""
+
+    @property
+    @abstractmethod
+    def suits(self) -> str:
+        """Recommended use, in a line of `varimech methods`."""
+
+    @abstractmethod
+    def equations(self, model: ModelData) -> Equations:
+        """The equations of motion of a model."""
+
+
+@dataclass(frozen=True)
+class Natural(Coordinates):
     """Points and vectors of the bodies, shared by joints: constant masses, quadratic constraints.
 
     Args:
         counted: names of bodies and joints whose angles count turns, as coordinates of their own.
-            Those that forces and objectives need are added by themselves.
     """
-
-    counted: tuple[str, ...] = ()
 
     name = "natural"
     title = "natural coordinates"
@@ -36,27 +63,28 @@ class Natural:
 
 
 @dataclass(frozen=True)
-class Relative:
+class Relative(Coordinates):
     """Joint coordinates along a spanning tree, by recursion: as many unknowns as the tree has
-    freedoms, closed loops as constraints.
+    degrees of freedom, closed loops as constraints.
 
     Args:
         reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the
             recursion is written for.
         cut: names of joints that close loops and are not part of the tree; the cheapest ones if not
             given.
-        counted: names of bodies and joints whose angles count turns. Those that forces and
-            objectives need are added by themselves.
+        counted: names of bodies and joints whose angles count turns.
     """
 
     reference: str = ORIGIN
     cut: Sequence[str | Joint] = ()
-    counted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.reference not in (CENTRE_OF_MASS, ORIGIN):
             raise ModelError(
-                f"Relative: reference = {self.reference!r} must be {CENTRE_OF_MASS!r} or {ORIGIN!r}"
+                f"must be {CENTRE_OF_MASS!r} or {ORIGIN!r}",
+                element="Relative",
+                field="reference",
+                value=self.reference,
             )
         object.__setattr__(self, "cut", cut_names(self.cut, "Relative"))
 
@@ -66,18 +94,18 @@ class Relative:
 
     @property
     def name(self) -> str:
-        """Short."""
+        """ "rtdyn0" or "rtdyn1"."""
         return "rtdyn0" if self.reference == CENTRE_OF_MASS else "rtdyn1"
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Name for results and messages."""
         cut = f", cut at {', '.join(self._names)}" if self.cut else ""
         return f"relative coordinates (RTDyn{self.name[-1]}{cut})"
 
     @property
     def suits(self) -> str:
-        """What for."""
+        """Recommended use, in a line of `varimech methods`."""
         if self.reference == ORIGIN:
             return "the same with recursion about the global origin, mostly fewer operations"
         return (
@@ -92,7 +120,6 @@ class Relative:
         return relative_equations(model, self.reference, self._names, self.counted)
 
 
-Coordinates = Natural | Relative
 COORDINATES: dict[str, Coordinates] = {
     c.name: c for c in (Natural(), Relative(CENTRE_OF_MASS), Relative(ORIGIN))
 }

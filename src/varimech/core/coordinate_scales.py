@@ -1,10 +1,15 @@
-"""Reference magnitudes of coordinates of different kinds."""
+"""Reference magnitudes: of coordinates of different kinds, and the least of all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+
+TINY = 1e-300
+"""Least divisor or reference magnitude: far below any physical quantity, and far enough above the
+smallest number (2e-308) for products with tolerances to stay normal.
+"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,11 @@ class VarimechError(Exception):
         self.remedy = remedy
 
     def without_remedy(self) -> str:
-        """What is wrong, in the words of the interface."""
+        """What is wrong, as the interface writes it.
+
+        Returns:
+            The message without its remedy.
+        """
         problem = rendered(self.problem, self.words)
         if self.shown:
             known = self.value is not UNKNOWN
@@ -153,8 +157,15 @@ class AssemblyError(VarimechError):
         gaps: joint (or driver, or start value) → how far it stays open, in metres or radians.
     """
 
-    def __init__(self, problem: Text, gaps: dict[str, float] | None = None, *, remedy: Text = ""):
-        super().__init__(problem, remedy=remedy)
+    def __init__(
+        self,
+        problem: Text,
+        gaps: dict[str, float] | None = None,
+        *,
+        element: str = "",
+        remedy: Text = "",
+    ):
+        super().__init__(problem, element=element, remedy=remedy)
         self.gaps = gaps or {}
 
 
@@ -259,6 +270,18 @@ def check_numbers(owner: str, **values: object) -> None:
     for label, value in values.items():
         if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
             raise ModelError("is not a finite number", element=owner, field=label, value=value)
+
+
+def check_between(owner: str, low: float, high: float, problem: str, **values: float) -> None:
+    """Check constants for finite numbers between two bounds, these included.
+
+    Raises:
+        ModelError: with the problem, such as "must be positive", for the first one that is not.
+    """
+    check_numbers(owner, **values)
+    for label, value in values.items():
+        if not low <= value <= high:
+            raise ModelError(problem, element=owner, field=label, value=value)
 
 
 def check_named(label: str, values: object, example: str) -> None:

@@ -73,6 +73,14 @@ def _stacked(name: str, values: Sequence[Any]) -> Any:
         raise ModelError(f"{name}: {values!r} has rows of different lengths") from None
 
 
+ARGUMENT = """Args:
+    x: a number, an expression, or a vector of these.
+
+Returns:
+    The value, entry by entry.
+"""
+
+
 def _of_one(name: str, function: Callable[[Any], Any], description: str) -> Callable[[Any], Any]:
     """A function of one argument, entry by entry, under its public name."""
 
@@ -80,7 +88,7 @@ def _of_one(name: str, function: Callable[[Any], Any], description: str) -> Call
         return function(x)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = description
+    call.__doc__ = f"{description}\n\n{ARGUMENT}"
     return _checked(call)
 
 
@@ -102,13 +110,30 @@ sign = _of_one("sign", ca.sign, "−1, 0 or 1; it jumps at 0, so it has no gradi
 
 @_checked
 def atan2(y: Any, x: Any) -> Any:
-    """Angle of the vector (x, y) between −π and π (rad)."""
+    """Angle of the vector (x, y) between −π and π.
+
+    Args:
+        y: second component.
+        x: first component.
+
+    Returns:
+        The angle, rad.
+    """
     return ca.atan2(y, x)
 
 
 @_checked
 def minimum(a: Any, b: Any, *more: Any) -> Any:
-    """The smallest of two or more values; it has a kink where they are equal."""
+    """The smallest of two or more values; it has a kink where they are equal.
+
+    Args:
+        a: a number or expression.
+        b: another one.
+        more: further ones.
+
+    Returns:
+        The smallest.
+    """
     return reduce(ca.fmin, (a, b, *more))
 
 
@@ -116,27 +141,57 @@ def minimum(a: Any, b: Any, *more: Any) -> Any:
 def maximum(a: Any, b: Any, *more: Any) -> Any:
     """The largest of two or more values; it has a kink where they are equal. `varimech.peak` is the
     largest value along a run.
+
+    Args:
+        a: a number or expression.
+        b: another one.
+        more: further ones.
+
+    Returns:
+        The largest.
     """
     return reduce(ca.fmax, (a, b, *more))
 
 
 @_checked
 def where(condition: Any, yes: Any, no: Any) -> Any:
-    """`yes` where the condition holds, otherwise `no`. It replaces Python's `if`, which cannot
-    decide on symbols.
+    """Choose between two values. It replaces Python's `if`, which cannot decide on symbols.
+
+    Args:
+        condition: a comparison of expressions.
+        yes: value where it holds.
+        no: value where it does not.
+
+    Returns:
+        The chosen value.
     """
     return ca.if_else(condition, yes, no)
 
 
 @_checked
 def dot(a: Any, b: Any) -> Any:
-    """The scalar product of two vectors."""
+    """The scalar product of two vectors.
+
+    Args:
+        a: a vector.
+        b: another one of the same length.
+
+    Returns:
+        A scalar.
+    """
     return ca.dot(a, b)
 
 
 @_checked
 def cross(a: Any, b: Any) -> SX:
-    """The cross product of two vectors: a number in the plane, a vector in space.
+    """The cross product of two vectors.
+
+    Args:
+        a: a vector of 2 or 3 components.
+        b: another one of the same length.
+
+    Returns:
+        A scalar in the plane, a vector in space.
 
     >>> import varimech as vm
     >>> vm.cross((2, 0), (1, 3))
@@ -151,7 +206,14 @@ def cross(a: Any, b: Any) -> SX:
 @_checked
 def norm(vector: Any) -> SX:
     """Euclidean norm of a vector. At zero, where it is not differentiable, its derivative is taken
-    as zero.
+    as
+    zero.
+
+    Args:
+        vector: numbers or expressions.
+
+    Returns:
+        A scalar.
     """
     square = ca.sumsqr(SX(vector))
     zero = square == 0
@@ -160,13 +222,29 @@ def norm(vector: Any) -> SX:
 
 @_checked
 def vector(*components: Any) -> Any:
-    """A column vector from its components."""
+    """A column vector from its components.
+
+    Args:
+        components: numbers or expressions.
+
+    Returns:
+        The column.
+    """
     return ca.vertcat(*components)
 
 
 def rotation(axis: Any, angle: Any) -> SX:
-    """Rotation matrix about an axis (spatial), or, with `axis=None`, in the plane. Angle in
-    radians.
+    """Rotation matrix about an axis.
+
+    Args:
+        axis: 3 components, of any length; None in the plane.
+        angle: rad.
+
+    Returns:
+        3×3, or 2×2 in the plane.
+
+    Raises:
+        ModelError: for an axis or angle of another size.
 
     >>> import varimech as vm
     >>> vm.rotation((0, 0, 1), 0.0)

@@ -30,21 +30,33 @@ class Model(ElementMethods):
         *,
         unit: str = "",
         bounds: tuple[float | str | None, float | str | None] | None = None,
-        spread: Any = None,
+        distribution: Any = None,
     ) -> Parameter:
-        """A named number that may change: nominal value, unit, bounds, and its spread in
-        manufacture.
+        """Define a named number that may change.
 
-        Numbers are in SI units; texts ("30 mm") have their own and are turned into these.
+        Numbers are in SI units; texts ("30 mm") are converted to the unit of the parameter.
+
+        Args:
+            name: its name.
+            value: nominal value.
+            unit: its unit, for results and texts.
+            bounds: (lower, upper), None where open.
+            spread: its `varimech.Tolerance` or distribution, for uncertainty analyses.
+
+        Returns:
+            The parameter: use it wherever a number goes, and in arithmetic.
+
+        Raises:
+            ModelError: for a name that is taken, or a value outside the bounds.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.01))
+        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), distribution=vm.Tolerance(0.01))
         >>> L / 2
         SX((L/2))
         """
         check_name("parameter", name, without="")
-        parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
+        parameter = Parameter(name, value, unit=unit, bounds=bounds, distribution=distribution)
         self.data.parameter_set.add(parameter)
         return parameter
 
@@ -55,7 +67,19 @@ class Model(ElementMethods):
 
     @change
     def point(self, body: Body | str, name: str, local: Any) -> Point:
-        """A further named point of a body (or of the ground), m in the body's frame."""
+        """Add a named point to a body or to the ground.
+
+        Args:
+            body: the body, or its name.
+            name: name of the point.
+            local: components in the body's frame, m.
+
+        Returns:
+            The point.
+
+        Raises:
+            ModelError: for an unknown body or a name that is taken.
+        """
         body = self.data.find_rigid_body(body, f"point {name!r}")
         self.data.check_point(name, body.points)
         point = Point(
@@ -68,7 +92,18 @@ class Model(ElementMethods):
         return self.data.add_point(point)
 
     def ground_point(self, name: str, position: Any) -> Point:
-        """A named point of the ground, m."""
+        """Add a named point to the ground.
+
+        Args:
+            name: name of the point.
+            position: global components, m.
+
+        Returns:
+            The point.
+
+        Raises:
+            ModelError: for a name that is taken.
+        """
         return self.point(self.data.ground, name, position)
 
     @change
@@ -83,8 +118,8 @@ class Model(ElementMethods):
         speed: Mapping[Any, Any] | None = None,
         near: Mapping[str, Any] | None = None,
     ) -> None:
-        """Say how the mechanism starts: one value for each freedom; the rest is assembled from
-        them.
+        """Set the initial conditions: one value for each degree of freedom; the rest is
+        assembled from them.
 
         Args:
             angle: of planar bodies or of joints that turn, rad.

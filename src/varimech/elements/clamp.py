@@ -16,6 +16,7 @@ from ..core.errors import ModelError
 from ..core.symbols import SX, wedge
 from ..model import fields
 from ..model.beam import STRAIGHT, Beam, bend_rate, bent
+from ..model.beam_initial_conditions import DirectionCondition, placing
 from ..model.body import Frames
 from ..model.conditions import Coincident, Condition
 from ..model.force import ForceLaw
@@ -74,6 +75,10 @@ class Clamp(EndJoint):
     def add_to(self, model: ModelData) -> None:
         super().add_to(model)
         model.add_joint_force(Bending(f"{self.name}.bending", self))
+
+    def initial_direction(self) -> DirectionCondition:
+        label = f"direction of {self.name!r}"
+        return DirectionCondition(label, self.direction, self.second, placing(self.beam))
 
     def moment(self, frames: Frames) -> SX:
         """On the beam (N·m)."""

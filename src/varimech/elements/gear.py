@@ -2,8 +2,8 @@
 
     φ₂ = i φ₁ + φ₀
 
-The angles are those of joints against one carrier, or the ground, or of planar bodies. λ is the
-torque that the gear exerts against φ₂.
+The angles are those of joints against one carrier, or the ground, or of planar bodies. `effort` is
+the torque T₂ = −λ that the gear exerts along φ₂; along φ₁ it exerts −i T₂.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Gear(Force):
     """
 
     kind = "gear"
+    constraint_unit = "rad"
     first = fields.Angle("Joint that turns, or planar body, whose angle is the first one.")
     second = fields.Angle("Joint that turns, or planar body, whose angle is the second one.")
     ratio = fields.Scalar(

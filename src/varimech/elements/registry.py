@@ -92,8 +92,14 @@ def register(kind: E) -> E:
 
     Also as a decorator of the class.
 
+    Args:
+        kind: a subclass of an element class of `varimech.elements`.
+
+    Returns:
+        The same class.
+
     Raises:
-        ModelError: for a kind that lacks something, or whose name is taken; it says what.
+        ModelError: for a kind that lacks something, or whose name is taken; it names what.
     """
     _check(kind)
     _REGISTERED[kind.method()] = kind

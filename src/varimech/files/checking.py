@@ -12,7 +12,7 @@ from ..core.names import check_name
 from ..elements.builder import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
 from ..optimization.quantities import Path, Peak
-from ..results.catalog import MEASURES, names_in
+from ..results.catalog import OUTPUTS, names_in
 from ..schemes import find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective
 from .source_map import SourceMap, Where, telling
@@ -80,7 +80,7 @@ def _check_method(marked: SourceMap, where: Where, study: Solving) -> None:
 
 def _find(model: Model, kind: str) -> Callable[[str], Any]:
     """What looks up the things that a measure can be of."""
-    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model.data)
+    of, known = "point" if kind == "trace" else OUTPUTS[kind].of, names_in(model.data)
     turning = (
         known["body"] if kind.startswith("angular_") else ()
     )  # which bodies in space have too, but no angle

@@ -10,22 +10,20 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, Stric
 from ..core.errors import ModelError, unknown_name
 
 
-class Spread(BaseModel):
+class Distribution(BaseModel):
     """A distribution of scipy.stats by name (`norm`, `uniform`, `Normal`, …); all other keys are
     its numbers, in SI units.
     """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, StrictFloat | StrictInt]
-    distribution: StrictStr = Field(
-        description="Name in scipy.stats: norm, uniform, triang, lognorm, …"
-    )
+    name: StrictStr = Field(description="Name in scipy.stats: norm, uniform, triang, lognorm, …")
 
     def made(self) -> Any:
         """The distribution with its numbers."""
         from scipy import stats
 
-        name, numbers = self.distribution, dict(self.__pydantic_extra__)
+        name, numbers = self.name, dict(self.__pydantic_extra__)
         families = {n for n in dir(stats) if isinstance(getattr(stats, n), stats.rv_continuous)}
         newer = {"Normal", "Uniform"}
         if name not in families | newer:
@@ -51,13 +49,15 @@ def told(distribution: Any) -> dict[str, Any]:
             **dict(zip([*shapes, "loc", "scale"], distribution.args, strict=False)),
             **distribution.kwds,
         }
-        return {"distribution": family.name, **_floats(distribution, numbers)}
+        return {"name": family.name, **_floats(distribution, numbers)}
     if type(distribution).__name__ in ("Normal", "Uniform"):
         numbers = distribution._original_parameters
-        return {"distribution": type(distribution).__name__, **_floats(distribution, numbers)}
+        return {"name": type(distribution).__name__, **_floats(distribution, numbers)}
     raise ModelError(
-        f"the spread {distribution!r} is not a distribution of scipy.stats by its name and numbers;"
-        " model files have only these"
+        "is not a distribution of scipy.stats by its name and numbers",
+        field="distribution",
+        value=distribution,
+        remedy="model files contain only these",
     )
 
 
@@ -66,11 +66,13 @@ def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
         floats = {key: float(value) for key, value in numbers.items()}
     except TypeError:
         raise ModelError(
-            f"the spread {distribution!r} has arrays for numbers; give single ones"
+            "has arrays for numbers; give single ones", field="distribution", value=distribution
         ) from None
     if not all(map(math.isfinite, floats.values())):
         raise ModelError(
-            f"the spread {distribution!r} has numbers that are not finite: {floats!r}; model files"
-            " have only finite ones"
+            f"has numbers that are not finite: {floats!r}",
+            field="distribution",
+            value=distribution,
+            remedy="model files contain only finite ones",
         )
     return floats

@@ -75,7 +75,7 @@ class DistanceStart(Strict):
 
 
 class StartEntry(Strict):
-    """One value for each freedom; the rest is assembled from them."""
+    """One value for each degree of freedom; the rest is assembled from them."""
 
     angle: dict[Name, Number] = Field(
         {}, description="Of planar bodies or of joints that turn, rad."

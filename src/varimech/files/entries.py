@@ -17,7 +17,7 @@ from ..model.element import Element
 from ..model.fields import Choice
 from ..model.fields import Field as ElementField
 from . import field_types
-from .distribution_fields import Spread
+from .distribution_fields import Distribution
 from .field_types import Number, Positive, SectionEntry, Strict, TwoOpen, names_of
 
 
@@ -51,12 +51,12 @@ class ParameterEntry(Strict):
     unit: StrictStr = Field("", description="SI unit; that of a quantity if not given.")
     bounds: TwoOpen | None = Field(None, description="[lower, upper]; null where open.")
     tolerance: Number | None = Field(
-        None, description="Bilateral tolerance ±, read as a normal spread."
+        None, description="Bilateral tolerance ±, read as a normal distribution."
     )
     sigmas: Positive | None = Field(
         None, description="Standard deviations in the tolerance; 3 if not given."
     )
-    spread: Spread | None = Field(
+    distribution: Distribution | None = Field(
         None, description="A distribution of scipy.stats, instead of a tolerance."
     )
 

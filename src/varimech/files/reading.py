@@ -19,6 +19,9 @@ from .entries import ParameterEntry
 from .source_map import SourceMap, Where, parse_yaml, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
+
+RENAMED = {"spread": "distribution"}
+"""Keys of earlier versions, with those that replace them."""
 LISTED, EXPLAINED = 9, 50
 """Further problems of a file that are listed below the first, and problems of each kind that are
 looked into for that.
@@ -77,17 +80,17 @@ def _add_elements(marked: SourceMap, document: Document, section: str, model: Mo
 
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
-    given = entry.given("value", "tolerance", "sigmas", "spread")
-    if entry.tolerance is not None and entry.spread is not None:
-        raise ModelError("tolerance and spread are two ways to say the same; leave one out")
+    given = entry.given("value", "tolerance", "sigmas", "distribution")
+    if entry.tolerance is not None and entry.distribution is not None:
+        raise ModelError("tolerance and distribution state the same twice; leave one out")
     if entry.sigmas is not None and entry.tolerance is None:
         raise ModelError("sigmas belongs to a tolerance; give one, or leave it out")
     if entry.tolerance is not None:
-        given["spread"] = Tolerance(
+        given["distribution"] = Tolerance(
             entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])
         )
-    if entry.spread is not None:
-        given["spread"] = entry.spread.made()
+    if entry.distribution is not None:
+        given["distribution"] = entry.distribution.made()
     return given
 
 
@@ -176,6 +179,8 @@ def _meant(key: str, known: list[str]) -> str:
         return f"did you mean {before!r}? A space belongs after the colon"
     if key[:1].isdigit():
         return "a decimal number has a point, 0.5, and no comma"
+    if RENAMED.get(key) in known:
+        return f"write {RENAMED[key]!r} instead"
     near = _near(key, known)
     return f"did you mean {near!r}?" if near else f"known are {', '.join(known)}"
 

@@ -11,7 +11,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ..core.errors import ModelError
 from ..optimization.quantities import Path, Peak, path, peak
-from ..results.catalog import MEASURES
+from ..results.catalog import OUTPUTS
 from ..sensitivity.objective import Objective, final, integral
 from .field_types import (
     Chunk,
@@ -33,7 +33,7 @@ from .field_types import (
 Text = StrictStr | StrictFloat | StrictInt
 Constants = dict[StrictStr, Any]
 """Of an integrator, formulation or coordinates."""
-MEASURED = tuple(kind for kind, what in MEASURES.items() if not what.spatial_only)
+MEASURED = tuple(kind for kind, what in OUTPUTS.items() if not what.spatial_only)
 Show = dict[Literal[(*MEASURED, "trace")], list[Name]]  # type: ignore[valid-type]
 
 
@@ -125,7 +125,7 @@ class Correlation(Strict):
 
 
 class UncertaintyStudy(Solving):
-    """What spreads of parameters make of objectives."""
+    """Distributions of objectives that follow from those of the parameters."""
 
     method: Literal["moments", "monte-carlo"] = Field(
         "moments", description="By derivatives, or by many runs."

@@ -276,35 +276,35 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
             raise ModelError(
                 f"uncertainty: {name} does not go with method {method!r}; leave it out"
             )
-    settings["parameters"], spreads = _moved(mechanism.data, settings.get("parameters") or {})
+    settings["parameters"], distributions = _moved(mechanism.data, settings.get("parameters") or {})
     problem = problem_of(mechanism, objectives, settings)
     if method == "moments":
-        return problem.moments(spreads, **settings)
-    return problem.monte_carlo(spreads, **settings)
+        return problem.moments(distributions, **settings)
+    return problem.monte_carlo(distributions, **settings)
 
 
 def _moved(
     data: ModelData, parameters: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Values of what does not vary, and spreads of what does: a tolerance is about the value that
-    is given.
+    """Values of constant parameters and distributions of varying ones, whose tolerances are about
+    the given values.
     """
     from scipy.stats import norm
 
-    carried = {name: data.parameter_set.parameters[name].spread for name in parameters}
-    for name, spread in carried.items():
-        if spread is not None and not isinstance(spread, Tolerance):
+    carried = {name: data.parameter_set.parameters[name].distribution for name in parameters}
+    for name, distribution in carried.items():
+        if distribution is not None and not isinstance(distribution, Tolerance):
             raise ModelError(
                 f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and has"
-                " a distribution with a mean of its own; change its spread in the file instead"
+                " a distribution with a mean of its own; change it in the file instead"
             )
     fixed = {name: value for name, value in parameters.items() if carried[name] is None}
-    spreads = {
+    distributions = {
         name: norm(value, carried[name].sigma)
         for name, value in parameters.items()
         if carried[name] is not None
     }
-    return fixed, spreads
+    return fixed, distributions
 
 
 def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Optimum:

@@ -193,13 +193,13 @@ class _Writer:
                 None if bound in (None, math.inf, -math.inf) else _plain(bound)
                 for bound in given["bounds"]
             ]
-        spread = given.get("spread")
-        if isinstance(spread, Tolerance):
-            entry["tolerance"] = _plain(spread.width)
-            if spread.sigmas != 3.0:
-                entry["sigmas"] = _plain(spread.sigmas)
-        elif spread is not None:
-            entry["spread"] = told(spread)
+        distribution = given.get("distribution")
+        if isinstance(distribution, Tolerance):
+            entry["tolerance"] = _plain(distribution.width)
+            if distribution.sigmas != 3.0:
+                entry["sigmas"] = _plain(distribution.sigmas)
+        elif distribution is not None:
+            entry["distribution"] = told(distribution)
         return entry if len(entry) > 1 else entry["value"]
 
     def _start(self, given: dict[str, Any]) -> dict[str, Any]:

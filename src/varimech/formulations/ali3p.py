@@ -36,7 +36,7 @@ from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import ROUNDING, Chain, Stage
 from ..stages.saddle import Saddle
-from .formulation import Formulation, FormulationTraits
+from .formulation import Conditioning, Formulation, FormulationTraits
 from .implicit import ImplicitStep
 
 
@@ -54,9 +54,9 @@ class ALI3P(Formulation):
     )
     traits = FormulationTraits(exact=True, step=True, composite=True)
 
-    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
+    def saddle(self, conditioning: Conditioning) -> Saddle:
         """As exact as it can be: the motion is iterated."""
-        return Saddle(regular)
+        return Saddle(conditioning.regular)
 
     def step(
         self,

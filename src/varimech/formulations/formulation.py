@@ -23,12 +23,17 @@ from ..coordinates.dynamics import Dynamics
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError
 from ..core.messages import Message
+from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
-from ..stages.chain import Chain
+from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
 
 VIOLATION = 1e-2
-"""Largest violation of constraints in a run without projections, over the size of the mechanism."""
+"""Largest violation of constraints in a run without projections, over the size of the mechanism: at
+1 % a drawing shows that joints have come apart.
+"""
+ROUNDED = 1e-12
+"""Residual (m or rad) that is always allowed, in mechanisms of no size: rounding of some metres."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,19 @@ class ResidualLimit:
     """What to try, for the message."""
 
 
+class Conditioning(NamedTuple):
+    """What is known of the linear systems of a run."""
+
+    regular: bool = True
+    """Constraints are independent and all coordinates have mass."""
+    relaxed: bool = True
+    """The run may pass nearly singular positions."""
+
+
+SHARP = Conditioning(relaxed=False)
+"""Linear systems are solved as they are."""
+
+
 class Formulation(ABC):
     """The contract; see the module. Methods that `traits` do not promise need not be there."""
 
@@ -142,13 +160,9 @@ class Formulation(ABC):
     def traits(self) -> FormulationTraits:
         """What it can do."""
 
-    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
-        """How its linear systems are solved.
-
-        Args:
-            regular: constraints are independent and all coordinates have mass.
-            relaxed: for a run that has to pass nearly singular positions.
-        """
+    def saddle(self, conditioning: Conditioning) -> Saddle:
+        """How its linear systems are solved."""
+        regular, relaxed = conditioning
         return Saddle(regular) if regular and not relaxed else Saddle.relaxed(regular)
 
     def step(
@@ -188,6 +202,31 @@ class Formulation(ABC):
         return ()
 
 
+def whole_state(q: SX, v: SX, a: SX, λ: SX) -> tuple[Block, ...]:
+    """Positions, velocities, accelerations and multipliers."""
+    return (*[Block(COORDINATES, x) for x in (q, v, a)], Block(CONSTRAINTS, λ))
+
+
+def settings_of(dynamics: Dynamics, α: SX) -> tuple[Block, ...]:
+    """Penalty factors, parameters and time."""
+    return Block(CONSTRAINTS, α), Block(PARAMETERS, dynamics.ρ), Block(SCALAR, dynamics.t)
+
+
+def stabilised(dynamics: Dynamics, ω: float | SX, ξ: float) -> SX:
+    """Φ̈ + 2ξω Φ̇ + ω² Φ (Baumgarte): what drifts off the constraints comes back like a damped
+    oscillation of frequency ω.
+    """
+    e = dynamics
+    return e.constraint_acceleration + 2 * ξ * ω * e.constraint_rate + ω**2 * e.constraints
+
+
+def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> Stage:
+    """M a + Φ_qᵀ λ = Q, and a condition on accelerations."""
+    e = dynamics
+    guess = SX.zeros(e.q.numel()), SX.zeros(e.λ.numel())
+    return Stage("accelerations", e.a, e.λ, e.balance, condition, *guess, α, metric=e.mass)
+
+
 def check_step(chain: Chain, formulation: Formulation, e: Dynamics, *, remembers: bool) -> Chain:
     """The chain of an implicit step, if its vectors are as long as the engine expects."""
     state = _state(e) | ({"memory": e.q.numel()} if remembers else {})
@@ -203,13 +242,16 @@ def check_rates(chain: Chain, formulation: Formulation, e: Dynamics, method: str
 
 
 def check_continuous(
-    found: ContinuousRates, formulation: Formulation, e: Dynamics
+    continuous: ContinuousRates, formulation: Formulation, e: Dynamics
 ) -> ContinuousRates:
     """The same for both chains of continuous rates."""
-    n, ω = e.q.numel(), {} if found.omega is None else {"ω": 1}
-    for chain, settings in ((found.rates, ω | _settings(e)), (found.results, _settings(e))):
+    n, ω = e.q.numel(), {} if continuous.omega is None else {"ω": 1}
+    for chain, settings in (
+        (continuous.rates, ω | _settings(e)),
+        (continuous.results, _settings(e)),
+    ):
         _checked(chain, formulation, "continuous", {"q": n, "v": n}, settings, _state(e))
-    return found
+    return continuous
 
 
 def _state(e: Dynamics) -> dict[str, int]:
@@ -228,10 +270,9 @@ def _checked(
     settings: dict[str, int],
     result: dict[str, int],
 ) -> Chain:
+    element = f"formulation {formulation.name!r}"
     if not isinstance(chain, Chain):
-        raise ModelError(
-            f"formulation {formulation.name!r}: {method}(…) returns {chain!r:.60}, not a Chain"
-        )
+        raise ModelError(f"{method}(…) returns {chain!r:.60}, not a Chain", element=element)
     parts = {
         "state": (chain.state, state),
         "settings": (chain.settings, settings),
@@ -239,9 +280,10 @@ def _checked(
     }
     for part, (blocks, expected) in parts.items():
         if (sizes := [block.value.numel() for block in blocks]) != list(expected.values()):
-            wanted = ", ".join(f"{name}: {size}" for name, size in expected.items())
+            named = ", ".join(f"{name}: {size}" for name, size in expected.items())
             raise ModelError(
-                f"formulation {formulation.name!r}: {method}(…) makes a chain whose {part} has"
-                f" vectors of {sizes} numbers; expected {wanted}"
+                f"{method}(…) makes a chain whose {part} has vectors of {sizes} numbers; expected"
+                f" {named}",
+                element=element,
             )
     return chain

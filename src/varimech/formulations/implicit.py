@@ -12,7 +12,7 @@ from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from .blocks import settings_of, whole_state
+from .formulation import settings_of, whole_state
 
 
 class ImplicitStep:
@@ -68,6 +68,7 @@ class ImplicitStep:
         for vector in vectors:
             if vector.shape != (n, 1):
                 raise ModelError(
-                    f"integrator {self._scheme.name!r}: {method}(…) yields a vector of"
-                    f" {vector.numel()} numbers, not {n}, the number of coordinates"
+                    f"{method}(…) yields a vector of {vector.numel()} numbers, not {n}, the number"
+                    " of coordinates",
+                    element=f"integrator {self._scheme.name!r}",
                 )

@@ -1,5 +1,5 @@
-"""Independent coordinates: only as many coordinates as there are freedoms are integrated, the
-others follow from the constraints.
+"""Independent coordinates: only as many coordinates as there are degrees of freedom are
+integrated; the others follow from the constraints.
 
 Of q, a set z of coordinates is chosen such that Φ_q restricted to the others is as far from
 singular as it can be. From z and ż
@@ -27,8 +27,7 @@ from ..coordinates.dynamics import Dynamics
 from ..core.symbols import SX
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from .blocks import accelerations, settings_of, whole_state
-from .formulation import Formulation, FormulationTraits
+from .formulation import Formulation, FormulationTraits, accelerations, settings_of, whole_state
 
 HEAVY = 1e12
 """Weight of a chosen coordinate over that of the others."""

@@ -21,24 +21,29 @@ Differential Equations II, 2nd ed., Springer 1996, section VII.2.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
-from ..core.errors import ModelError, check_numbers
+from ..core.errors import check_between
 from ..core.messages import Message
 from ..core.symbols import SX
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from .blocks import accelerations, settings_of, stabilised, whole_state
 from .formulation import (
+    ROUNDED,
     VIOLATION,
     ContinuousRates,
     FinishedMotion,
     Formulation,
     FormulationTraits,
     ResidualLimit,
+    accelerations,
+    settings_of,
+    stabilised,
+    whole_state,
 )
 
 
@@ -95,7 +100,11 @@ class Projected(Formulation):
         )
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
-        """Projections of velocities are exact, those of positions leave the drift squared."""
+        """Projections of velocities are exact, those of positions leave the drift squared.
+
+        Velocities may be off by 1e-5 of the largest, and by 1e-9 m/s of a mechanism at rest: far
+        above rounding of a projection, far below what an error of positions shows.
+        """
         remedy = Message(
             "try {integrator}, a smaller step, or {formulation}",
             integrator="dopri5",
@@ -103,7 +112,7 @@ class Projected(Formulation):
         )
         return (
             ResidualLimit(1, max(1e-9, 1e-5 * motion.speed), "m/s or rad/s", remedy),
-            ResidualLimit(0, max(1e-12, VIOLATION * motion.size), "m or rad", remedy),
+            ResidualLimit(0, max(ROUNDED, VIOLATION * motion.size), "m or rad", remedy),
         )
 
 
@@ -113,7 +122,7 @@ class Stabilised(Formulation):
     coordinates.
 
     Args:
-        omega: ω in rad/s, how fast what has drifted comes back. CVODES and IDAS keep it within 1
+        omega: ω in rad/s, by which drift decays (10 as in `Penalty`). CVODES and IDAS keep it within 1
             and 5 times the rate at which a mechanism moves through its size: beyond, ω² times
             rounding would count as an acceleration.
         xi: ξ, the share of critical damping.
@@ -128,15 +137,12 @@ class Stabilised(Formulation):
     )
 
     def __post_init__(self) -> None:
-        check_numbers("Stabilised", omega=self.omega, xi=self.xi)
-        if not self.omega >= 0 or not self.xi >= 0:
-            raise ModelError(
-                f"Stabilised: omega = {self.omega!r} and xi = {self.xi!r} must not be negative"
-            )
+        problem = "must not be negative"
+        check_between("Stabilised", 0.0, math.inf, problem, omega=self.omega, xi=self.xi)
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Name for results and messages, with its constants."""
         return f"index 1 with stabilisation (ω = {self.omega:g}, ξ = {self.xi:g})"
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
@@ -160,15 +166,14 @@ class Stabilised(Formulation):
             "try a larger {omega}, a smaller step, or {formulation}",
             formulation=("ali3p", "index1"),
         )
-        return (ResidualLimit(0, max(1e-12, share * motion.size), "m or rad", remedy),)
+        return (ResidualLimit(0, max(ROUNDED, share * motion.size), "m or rad", remedy),)
 
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
     e, α = dynamics, SX.sym("α", dynamics.λ.numel())
-    state, stages = (
+    state, result = (
         (Block(COORDINATES, e.q), Block(COORDINATES, e.v)),
-        (accelerations(e, condition, α),),
+        whole_state(e.q, e.v, e.a, e.λ),
     )
-    return Chain(
-        "rates", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle
-    )
+    stages = (accelerations(e, condition, α),)
+    return Chain("rates", state, settings_of(e, α), stages, result, e.levels, saddle)

@@ -26,20 +26,25 @@ import numpy as np
 
 from ..coordinates.dynamics import Dynamics
 from ..coordinates.penalty import penalty_function
-from ..core.errors import ModelError, check_numbers
+from ..core.coordinate_scales import TINY
+from ..core.errors import check_between
 from ..core.messages import Message
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from .blocks import settings_of, stabilised, whole_state
 from .formulation import (
+    ROUNDED,
     VIOLATION,
+    Conditioning,
     ContinuousRates,
     FinishedMotion,
     Formulation,
     FormulationTraits,
     ResidualLimit,
+    settings_of,
+    stabilised,
+    whole_state,
 )
 from .implicit import ImplicitStep
 
@@ -52,6 +57,9 @@ apart. A wide margin: both are estimates of an order of magnitude.
 @dataclass(frozen=True)
 class Penalty(Formulation):
     """Penalty formulation. Takes redundant constraints, drivers and massless coordinates.
+
+    The default factor leaves errors of 1e-7, and half of all digits to rounding; ω = 10 rad/s and
+    critical damping are the values of the papers.
 
     Args:
         factor: α over the mass that a constraint works against (1e7: errors of about 1e-7; beyond
@@ -72,39 +80,28 @@ class Penalty(Formulation):
     )
 
     def __post_init__(self) -> None:
-        check_numbers("Penalty", factor=self.factor, omega=self.omega, xi=self.xi)
-        for label, value in (("factor", self.factor), ("omega", self.omega)):
-            if not value > 0:
-                raise ModelError(f"Penalty: {label} = {value!r} must be positive")
-        if not self.xi >= 0:
-            raise ModelError(f"Penalty: xi = {self.xi!r} must not be negative")
+        positive = {"factor": self.factor, "omega": self.omega}
+        check_between("Penalty", TINY, np.inf, "must be positive", **positive)
+        check_between("Penalty", 0.0, np.inf, "must not be negative", xi=self.xi)
 
     @property
     def title(self) -> str:
-        """In words."""
-        kind = (
-            "penalty"
-            if self.inertial
-            else "pure penalty"
-            if self.xi == 0
-            else "penalty without inertia"
-        )
+        """Name for results and messages, with its constants."""
+        without = "pure penalty" if self.xi == 0 else "penalty without inertia"
+        kind = "penalty" if self.inertial else without
         return f"{kind} (factor {self.factor:g}, ω = {self.omega:g}, ξ = {self.xi:g})"
 
     @property
     def traits(self) -> FormulationTraits:
         """Without Φ̈ it is stiff: for implicit integrators only."""
+        rates = self.inertial
         return FormulationTraits(
-            exact=False,
-            compliant=True,
-            step=True,
-            rates=self.inertial,
-            continuous=self.inertial,
+            exact=False, compliant=True, step=True, rates=rates, continuous=rates
         )
 
-    def saddle(self, *, regular: bool, relaxed: bool) -> Saddle:
+    def saddle(self, conditioning: Conditioning) -> Saddle:
         """As exact as it can be: constraints give way by themselves."""
-        return Saddle(regular)
+        return Saddle(conditioning.regular)
 
     def step(
         self,
@@ -195,7 +192,7 @@ class Penalty(Formulation):
             "try a larger {factor}, a smaller step, or {formulation}",
             formulation=("ali3p", "index1"),
         )
-        return (ResidualLimit(0, max(1e-12, allowed), "m or rad", remedy),)
+        return (ResidualLimit(0, max(ROUNDED, allowed), "m or rad", remedy),)
 
     def _give(self, motion: FinishedMotion) -> float:
         """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal

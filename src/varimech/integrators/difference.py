@@ -27,7 +27,7 @@ class DifferenceScheme(ABC):
 
     @property
     def difference(self) -> DifferenceScheme:
-        """Itself."""
+        """The scheme itself, which states them."""
         return self
 
     @property

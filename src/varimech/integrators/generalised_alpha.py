@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..core.errors import ModelError, check_numbers
+from ..core.errors import check_between
 from .difference import DifferenceScheme, V
 from .integrator import IntegratorTraits
 
@@ -42,12 +42,12 @@ class AlphaScheme(DifferenceScheme):
     @property
     @abstractmethod
     def alpha_m(self) -> float:
-        """α_m."""
+        """Share of the old auxiliary acceleration."""
 
     @property
     @abstractmethod
     def alpha_f(self) -> float:
-        """α_f."""
+        """Share of the old acceleration."""
 
     @property
     def newmark_gamma(self) -> float:
@@ -71,10 +71,10 @@ class AlphaScheme(DifferenceScheme):
 
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
         """The parts of q and q̇ that the last state determines."""
-        known = (self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
+        old = (self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
         β, γ = self.newmark_beta, self.newmark_gamma
-        return q + h * v + h**2 * ((0.5 - β) * memory + β * known), v + h * (
-            (1 - γ) * memory + γ * known
+        return q + h * v + h**2 * ((0.5 - β) * memory + β * old), v + h * (
+            (1 - γ) * memory + γ * old
         )
 
     def remember(self, a: V, memory: V, a_new: V) -> V:
@@ -86,7 +86,8 @@ class AlphaScheme(DifferenceScheme):
 
 @dataclass(frozen=True)
 class GeneralisedAlpha(AlphaScheme):
-    """The scheme that leaves the share `rho` (0 … 1) of vibrations that are fast against the step.
+    """The scheme that leaves the share `rho` (0 … 1) of vibrations that are fast against the step; the
+    default 0.8 removes these in some twenty steps.
 
     >>> GeneralisedAlpha(rho=1.0).newmark_gamma
     0.5
@@ -97,24 +98,20 @@ class GeneralisedAlpha(AlphaScheme):
     suits = "order 2 with damping of fast vibrations, least damping of slow ones (rho=…)"
 
     def __post_init__(self) -> None:
-        check_numbers("GeneralisedAlpha", rho=self.rho)
-        if not 0 <= self.rho <= 1:
-            raise ModelError(
-                f"GeneralisedAlpha: rho = {self.rho!r} must lie between 0 (fast vibrations vanish)"
-                " and 1 (nothing is damped)"
-            )
+        problem = "must lie between 0 (fast vibrations vanish) and 1 (nothing is damped)"
+        check_between("GeneralisedAlpha", 0.0, 1.0, problem, rho=self.rho)
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Name for results and messages, with its constant."""
         return f"generalised-α (ρ∞ = {self.rho:g})"
 
     @property
     def alpha_m(self) -> float:
-        """α_m."""
+        """α_m of ρ∞."""
         return (2 * self.rho - 1) / (self.rho + 1)
 
     @property
     def alpha_f(self) -> float:
-        """α_f."""
+        """α_f of ρ∞."""
         return self.rho / (self.rho + 1)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core.errors import ModelError, check_numbers
+from ..core.errors import check_between
 from .generalised_alpha import AlphaScheme
 
 
 @dataclass(frozen=True)
 class HHT(AlphaScheme):
-    """The scheme with damping `alpha`, 0 … ⅓.
+    """The scheme with damping `alpha`, 0 … ⅓; the default 0.05 damps slow vibrations little.
 
     >>> HHT(alpha=0.0).newmark_beta
     0.25
@@ -25,24 +25,20 @@ class HHT(AlphaScheme):
     suits = "order 2 with damping of fast vibrations (alpha=…)"
 
     def __post_init__(self) -> None:
-        check_numbers("HHT", alpha=self.alpha)
-        if not 0 <= self.alpha <= 1 / 3 + 1e-12:
-            raise ModelError(
-                f"HHT: alpha = {self.alpha!r} must lie between 0 (no damping) and 1/3 (most"
-                " damping)"
-            )
+        problem = "must lie between 0 (no damping) and 1/3 (most damping)"
+        check_between("HHT", 0.0, 1 / 3 + 1e-12, problem, alpha=self.alpha)  # 1/3 by any rounding
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Name for results and messages, with its constant."""
         return f"HHT (α = {self.alpha:g})"
 
     @property
     def alpha_m(self) -> float:
-        """None."""
+        """α_m = 0."""
         return 0.0
 
     @property
     def alpha_f(self) -> float:
-        """α."""
+        """α_f = α."""
         return self.alpha

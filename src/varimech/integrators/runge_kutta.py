@@ -68,16 +68,15 @@ class RungeKutta:
 
     def __post_init__(self) -> None:
         if faults := coefficient_faults(self):
-            raise ModelError(f"RungeKutta {self.name!r}: {'; '.join(faults)}")
+            raise ModelError("; ".join(faults), element=f"RungeKutta {self.name!r}")
 
     def __hash__(self) -> int:
-        return hash(
-            (self.name, self.order)
-        )  # solvers are looked up by it in every run, and coefficients are many
+        # short, since solvers are looked up by it in every run
+        return hash((self.name, self.order))
 
     @property
     def coefficients(self) -> RungeKutta:
-        """Itself."""
+        """The scheme itself, which states them."""
         return self
 
     @cached_property

@@ -47,7 +47,7 @@ class Sundials:
 
     @property
     def continuous(self) -> ContinuousSolver:
-        """Itself."""
+        """The solver itself."""
         return self
 
     def function(

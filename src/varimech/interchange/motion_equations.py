@@ -41,7 +41,7 @@ class MotionEquations:
 
     mechanism: str
     function: ca.Function
-    """(q, v, t, rho) → (M, Q, Phi, Phi_q, gamma, and measures by name), all dense."""
+    """(q, v, t, rho) → (M, Q, Phi, Phi_q, gamma, and further outputs by name), all dense."""
     coordinate_names: tuple[str, ...]
     """Names of the entries of q and of its rates v."""
     constraint_names: tuple[str, ...]
@@ -72,8 +72,11 @@ class MotionEquations:
         name = _identifier(f"{self.mechanism}_equations") if name is None else name
         if not _is_name(name):
             raise ModelError(
-                f"to_c: name = {name!r} is not a C identifier; use letters, digits and single"
-                " underscores"
+                "is not a C identifier",
+                element="to_c",
+                field="name",
+                value=name,
+                remedy="use letters, digits and single underscores",
             )
         entries = {
             "q, v": self.coordinate_names,
@@ -103,9 +106,9 @@ class MotionEquations:
 def motion_equations(
     solvers: ModelSolvers,
     coordinates: str | Coordinates,
-    measures: Mapping[str, Callable[[State], Any]],
+    outputs: Mapping[str, Callable[[State], Any]],
 ) -> MotionEquations:
-    """The equations of a model in some coordinates, with measures among their outputs."""
+    """The equations of a model in some coordinates, with further outputs."""
     solver, ρ = (
         solvers.of(choose(1.0, coordinates=coordinates)[0]),
         solvers.data.parameter_set.nominal,
@@ -118,21 +121,26 @@ def motion_equations(
     )
     rows = e.constraints.numel()
     γ, inertia = -at_rest[:rows], at_rest[rows:]
-    outputs = [e.mass, e.forces - inertia, e.constraints, e.constraint_jacobian, γ]
+    expressions = [e.mass, e.forces - inertia, e.constraints, e.constraint_jacobian, γ]
     names = list(OUTPUTS)
-    for name, function in measures.items():
+    for name, function in outputs.items():
         if not _is_name(name) or name in (*INPUTS, *names):
             raise ModelError(
-                f"equations: measure {name!r} needs a unique name of letters, digits and single"
-                " underscores"
+                f"output {name!r} needs a unique name of letters, digits and single underscores",
+                element="equations",
+                value=name,
             )
-        outputs.append(_measure(e, name, function))
+        expressions.append(_output(e, name, function))
         names.append(name)
     parameters = e.model.parameter_set.parameters
     return MotionEquations(
         e.model.name,
         ca.Function(
-            "equations", [e.q, e.v, e.t, e.ρ], [ca.densify(x) for x in outputs], list(INPUTS), names
+            "equations",
+            [e.q, e.v, e.t, e.ρ],
+            [ca.densify(x) for x in expressions],
+            list(INPUTS),
+            names,
         ),
         e.coordinate_names,
         e.constraint_names,
@@ -144,13 +152,14 @@ def motion_equations(
     )
 
 
-def _measure(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
-    label = f"measure {name!r}"
+def _output(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
+    label = f"output {name!r}"
     expression = column_of(function, e.state, label)
     if symbols_in(expression) & symbols_in(e.a, e.λ):
         raise ModelError(
-            f"{label} depends on accelerations or reactions, which are unknowns of the"
-            " equations; leave it out"
+            "depends on accelerations or reactions, which are unknowns of the equations",
+            element=label,
+            remedy="leave it out",
         )
     e.model.parameter_set.check_symbols(expression, label, symbols_in(e.q, e.v, e.t))
     return expression

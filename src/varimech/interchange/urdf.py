@@ -18,7 +18,7 @@ from ..core.errors import ModelError, unknown_name
 from ..core.mathematics import vector
 from ..core.symbols import SX
 from ..elements.builder import Model
-from .urdf_file import Connection, LoopJoint, Robot, read_urdf
+from .urdf_file import Connection, LoopJoint, Robot, located, read_urdf
 from .urdf_tree import GROUND, JOINT_DOFS, Tree, check_values, tree_of
 
 KINDS = ("mass", "com", "origin", "damping")
@@ -80,8 +80,10 @@ class Writer:
         if not self.robot.loops:
             if approximate:
                 raise ModelError(
-                    f"near = {dict(near)!r} has no effect without loops; give these joint values as"
-                    " positions=…"
+                    "has no effect without loops",
+                    field="near",
+                    value=dict(near),
+                    remedy="give these joint values as positions=…",
                 )
             given = {
                 n: given.get(n, np.zeros(JOINT_DOFS[j.type]))
@@ -90,8 +92,10 @@ class Writer:
             }
         if without_position := [n for n in rates if n not in given]:
             raise ModelError(
-                f"speeds: {without_position[0]!r} has a speed but no position; add it to"
-                " positions=…"
+                f"{without_position[0]!r} has a speed but no position",
+                element="speeds",
+                value=without_position[0],
+                remedy="add it to positions=…",
             )
         zero = {n: np.zeros(JOINT_DOFS[j.type]) for n, j in self._joints.items()}
         motions = self.tree.motions({**zero, **approximate, **given}, {**zero, **rates})
@@ -284,4 +288,4 @@ def _of(robot: Robot, thing: str) -> Iterator[None]:
     try:
         yield
     except ModelError as error:
-        raise ModelError(f"{robot.file}: {thing}: {error}") from None
+        raise located(f"{robot.file}: {thing}", error) from None

@@ -99,13 +99,15 @@ def read_urdf(path: str | os.PathLike[str]) -> Robot:
     """
     file, root = str(path), xml_root(path)
     if root.tag != "robot":
-        raise ModelError(f"{file} is not a URDF file: its root tag is <{root.tag}>, not <robot>")
+        raise ModelError(
+            f"is not a URDF file: its root tag is <{root.tag}>, not <robot>", element=file
+        )
     _check_names(file, root)
     for node in root.findall("joint"):
         if node.get("type") not in TYPES:
-            raise ModelError(
-                f"{file}: joint {node.get('name')!r}:"
-                f" {unknown_name('type of joint', str(node.get('type')), TYPES)}"
+            raise located(
+                f"{file}: joint {node.get('name')!r}",
+                unknown_name("type of joint", str(node.get("type")), TYPES),
             )
     parsed = _parsed(file, root)
     children = {joint.child for joint in parsed.joints}
@@ -129,14 +131,21 @@ def rpy_matrix(rpy: Any) -> np.ndarray:
     )
 
 
+def located(label: str, error: ModelError) -> ModelError:
+    """An error with the file, and the link or joint, that it is about."""
+    error.element = ": ".join(filter(None, (label, error.element)))
+    return error
+
+
 def _parsed(file: str, root: ElementTree.Element) -> Any:
     try:
         from urdf_parser_py.urdf import URDF
         from urdf_parser_py.xml_reflection.core import ParseError
     except ImportError:
         raise ModelError(
-            f"{file}: reading URDF needs urdf_parser_py; install it with: pip install"
-            " 'varimech[urdf]'"
+            "reading URDF needs urdf_parser_py",
+            element=file,
+            remedy="install it with: pip install 'varimech[urdf]'",
         ) from None
     kept = ElementTree.Element("robot", root.attrib)
     for node in root:
@@ -147,7 +156,7 @@ def _parsed(file: str, root: ElementTree.Element) -> Any:
         return URDF.from_xml_string(ElementTree.tostring(kept))
     except (ParseError, AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelError(
-            f"{file} is not a valid URDF file: {' '.join(str(error).split())}"
+            f"is not a valid URDF file: {' '.join(str(error).split())}", element=file
         ) from None
 
 
@@ -156,15 +165,19 @@ def _check_names(file: str, root: ElementTree.Element) -> None:
         counts = Counter(node.get("name") for node in root if node.tag in tags)
         if sum(counts.values()) > MOST:
             raise ModelError(
-                f"{file}: {sum(counts.values()):,} {tags[0]}s exceed the limit of {MOST:,}; check"
-                " the file"
+                f"{sum(counts.values()):,} {tags[0]}s exceed the limit of {MOST:,}",
+                element=file,
+                remedy="check the file",
             )
         for name, count in counts.items():
             if not name:
-                raise ModelError(f"{file}: a <{tags[0]}> has no name; give it one")
+                raise ModelError(f"a <{tags[0]}> has no name", element=file, remedy="give it one")
             if count > 1:
                 raise ModelError(
-                    f"{file}: {count} {tags[0]}s are called {name!r}; choose other names"
+                    f"{count} {tags[0]}s are called {name!r}",
+                    element=file,
+                    value=name,
+                    remedy="choose other names",
                 )
 
 
@@ -176,15 +189,20 @@ def _inertial(file: str, link: Any, *, root: bool) -> Inertial | None:
         return None
     label = f"{file}: link {link.name!r}"
     if link.inertial.inertia is None:
-        raise ModelError(f"{label} has a mass but no <inertia>; add one (kg·m²)")
+        raise ModelError(
+            "has a mass but no <inertia>", element=label, field="inertia", remedy="add one (kg·m²)"
+        )
     inertia = np.array(link.inertial.inertia.to_matrix(), dtype=float)
     mass = float(link.inertial.mass)
     if mass == 0 and (root or not inertia.any()):
         return None
     if not (np.isfinite(inertia).all() and np.isfinite(mass) and mass > 0):
         raise ModelError(
-            f"{label}: mass = {mass:g} kg must be positive and its inertia finite; omit <inertial>"
-            " for a massless link"
+            "kg must be positive and its inertia finite",
+            element=label,
+            field="mass",
+            value=mass,
+            remedy="omit <inertial> for a massless link",
         )
     return Inertial(mass, _placed(label, link.inertial.origin), inertia)
 
@@ -193,11 +211,13 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
     label = f"{file}: joint {joint.name!r}"
     for link in (joint.parent, joint.child):
         if link not in links:
-            raise ModelError(f"{label}: {unknown_name('link', link, links)}")
+            raise located(label, unknown_name("link", link, links))
     if joint.mimic is not None:
         raise ModelError(
-            f"{label} mimics {joint.mimic.joint!r}, which is not supported; remove <mimic> and"
-            " apply the same driver to both joints"
+            f"mimics {joint.mimic.joint!r}, which is not supported",
+            element=label,
+            value=joint.mimic.joint,
+            remedy="remove <mimic> and apply the same driver to both joints",
         )
     damping, friction = (
         float((joint.dynamics and getattr(joint.dynamics, n)) or 0.0)
@@ -205,13 +225,19 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
     )
     if friction:
         raise ModelError(
-            f"{label}: friction = {friction:g} is not supported, as it is not smooth; set it to 0"
-            " and add a force instead"
+            "is not supported, as it is not smooth",
+            element=label,
+            field="friction",
+            value=friction,
+            remedy="set it to 0 and add a force instead",
         )
     if damping and joint.type in ("planar", "floating", "fixed"):
         raise ModelError(
-            f"{label}: damping = {damping:g} of a {joint.type} joint is not supported; set it to 0"
-            " and add a force instead"
+            f"of a {joint.type} joint is not supported",
+            element=label,
+            field="damping",
+            value=damping,
+            remedy="set it to 0 and add a force instead",
         )
     axis = _axis(label, (1.0, 0.0, 0.0) if joint.axis is None else joint.axis)
     return Connection(
@@ -228,25 +254,26 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
 def _loop(file: str, node: ElementTree.Element, links: Collection[str]) -> LoopJoint:
     label, kind = f"{file}: loop_joint {node.get('name')!r}", str(node.get("type"))
     if kind not in LOOP_TYPES:
-        raise ModelError(f"{label}: {unknown_name('type of loop joint', kind, LOOP_TYPES)}")
+        raise located(label, unknown_name("type of loop joint", kind, LOOP_TYPES))
     ends, frames = [], []
     for tag in ("link1", "link2"):
         end = node.find(tag)
         if end is None or end.get("link") is None:
-            raise ModelError(f'{label} needs <{tag} link="…" xyz="…" rpy="…"/>')
+            raise ModelError(
+                f"<{tag}> is missing",
+                element=label,
+                remedy=f'add <{tag} link="…" xyz="…" rpy="…"/>',
+            )
         if end.get("link") not in links:
-            raise ModelError(f"{label}: {unknown_name('link', str(end.get('link')), links)}")
+            raise located(label, unknown_name("link", str(end.get("link")), links))
         ends.append(str(end.get("link")))
         frames.append(
             Placed(
-                *(
-                    _vector(f"{label}: {tag}: {key}", end.get(key, "0 0 0"))
-                    for key in ("xyz", "rpy")
-                )
+                *(_vector(f"{label}: {tag}", key, end.get(key, "0 0 0")) for key in ("xyz", "rpy"))
             )
         )
     axis = node.find("axis")
-    direction = _vector(f"{label}: axis", "1 0 0" if axis is None else axis.get("xyz", "1 0 0"))
+    direction = _vector(label, "axis", "1 0 0" if axis is None else axis.get("xyz", "1 0 0"))
     return LoopJoint(
         str(node.get("name")),
         kind,
@@ -259,23 +286,29 @@ def _loop(file: str, node: ElementTree.Element, links: Collection[str]) -> LoopJ
 def _placed(label: str, origin: Any) -> Placed:
     xyz, rpy = (getattr(origin, key, None) for key in ("xyz", "rpy"))
     return Placed(
-        *(_vector(f"{label}: origin", (0.0, 0.0, 0.0) if x is None else x) for x in (xyz, rpy))
+        *(_vector(label, "origin", (0.0, 0.0, 0.0) if x is None else x) for x in (xyz, rpy))
     )
 
 
 def _axis(label: str, axis: Any) -> np.ndarray:
-    direction = _vector(f"{label}: axis", axis)
+    direction = _vector(label, "axis", axis)
     length = float(np.linalg.norm(direction))
     if length == 0:
-        raise ModelError(f'{label}: axis = "0 0 0" has no direction; give a nonzero vector')
+        raise ModelError(
+            "has no direction",
+            element=label,
+            field="axis",
+            value="0 0 0",
+            remedy="give a nonzero vector",
+        )
     return direction / length
 
 
-def _vector(label: str, value: Any) -> np.ndarray:
+def _vector(label: str, field: str, value: Any) -> np.ndarray:
     try:
         vector = np.array(value.split() if isinstance(value, str) else value, dtype=float)
     except (TypeError, ValueError):
         vector = np.zeros(0)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{label} = {value!r} must be three finite numbers")
+        raise ModelError("must be three finite numbers", element=label, field=field, value=value)
     return vector

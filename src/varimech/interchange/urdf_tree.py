@@ -105,32 +105,37 @@ def tree_of(robot: Robot) -> Tree:
     """
     file = robot.file
     if not robot.links:
-        raise ModelError(f"{file} has no links; add some")
+        raise ModelError("there are no links", element=file, remedy="add some")
     if robot.links.get(GROUND) is not None:
         raise ModelError(
-            f"{file}: link {GROUND!r} has a mass, but that name is reserved for the fixed base;"
-            " choose another"
+            "has a mass, but that name is reserved for the fixed base",
+            element=f"{file}: link {GROUND!r}",
+            remedy="choose another",
         )
     above: dict[str, Connection] = {}
     for joint in robot.joints:
         if joint.child in above:
             both = f"{above[joint.child].name!r} and {joint.name!r}"
             raise ModelError(
-                f"{file}: link {joint.child!r} is the child of joints {both}; close loops by"
-                " <loop_joint>"
+                f"is the child of joints {both}",
+                element=f"{file}: link {joint.child!r}",
+                remedy="close loops by <loop_joint>",
             )
         above[joint.child] = joint
     roots = [link for link in robot.links if link not in above]
     if len(roots) > 1:
         names = ", ".join(map(repr, roots))
         raise ModelError(
-            f"{file}: no joint leads to links {names}; one root is allowed, so add the missing"
-            " joints (or floating ones)"
+            f"no joint leads to links {names}",
+            element=file,
+            value=roots,
+            remedy="one root is allowed, so add the missing joints (or floating ones)",
         )
     if not roots:
         raise ModelError(
-            f"{file}: every link is the child of a joint, so joints form a cycle; close loops by"
-            " <loop_joint>"
+            "every link is the child of a joint, so joints form a cycle",
+            element=file,
+            remedy="close loops by <loop_joint>",
         )
     joints = _ordered(robot, roots[0])
     turned = {roots[0]: np.eye(3)}
@@ -149,8 +154,10 @@ def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
     reached = {joint.name for joint in ordered}
     if missing := [j.name for j in robot.joints if j.name not in reached]:
         raise ModelError(
-            f"{robot.file}: joints {', '.join(map(repr, missing))} form a cycle; close loops by"
-            " <loop_joint>"
+            f"joints {', '.join(map(repr, missing))} form a cycle",
+            element=robot.file,
+            value=missing,
+            remedy="close loops by <loop_joint>",
         )
     return tuple(ordered)
 
@@ -171,8 +178,9 @@ def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[s
     for j in joints:
         if j.child not in carriers:
             raise ModelError(
-                f"{robot.file}: link {j.child!r} has no mass, and joint {j.name!r} lets it move;"
-                " add an <inertial>, or fix it to a link that has one"
+                f"has no mass, and joint {j.name!r} lets it move",
+                element=f"{robot.file}: link {j.child!r}",
+                remedy="add an <inertial>, or fix it to a link that has one",
             )
     return carriers
 
@@ -192,8 +200,11 @@ def check_values(
             numbers = np.zeros(0)
         if numbers.shape != (count,) or not np.isfinite(numbers).all():
             raise ModelError(
-                f"{label}: {name!r} = {value!r}; a {joints[name].type} joint has {count} DOF;"
-                f" give {count} numbers"
+                f": a {joints[name].type} joint has {count} DOF",
+                element=label,
+                field=repr(name),
+                value=value,
+                remedy=f"give {count} numbers",
             )
         checked[name] = numbers
     return checked

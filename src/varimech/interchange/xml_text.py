@@ -28,16 +28,22 @@ def xml_root(path: str | os.PathLike[str]) -> ElementTree.Element:
         with path.open("rb") as file:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
-            raise ModelError(f"{path}: larger than the limit of {LARGEST:,} bytes; check the file")
+            raise ModelError(
+                f"larger than the limit of {LARGEST:,} bytes",
+                element=str(path),
+                remedy="check the file",
+            )
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}; check the path") from None
+        raise ModelError(
+            f"cannot be read: {error.strerror}", element=str(path), remedy="check the path"
+        ) from None
     try:
         _scanner(path).Parse(text, True)
         return ElementTree.fromstring(text)
     except (expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"{path} is not XML: {error}") from None
+        raise ModelError(f"is not XML: {error}", element=str(path)) from None
 
 
 def _scanner(path: Path) -> Any:
@@ -47,8 +53,9 @@ def _scanner(path: Path) -> Any:
     def declared(*_: Any) -> None:
         line = parser.CurrentLineNumber
         raise ModelError(
-            f"{path}, line {line}: a DOCTYPE can declare entities, which are not supported;"
-            " remove it"
+            "a DOCTYPE can declare entities, which are not supported",
+            element=f"{path}, line {line}",
+            remedy="remove it",
         )
 
     def opened(tag: str, _: Any) -> None:
@@ -56,9 +63,9 @@ def _scanner(path: Path) -> Any:
         depth += 1
         if depth > DEEPEST:
             raise ModelError(
-                f"{path}, line {parser.CurrentLineNumber}: <{tag}> is nested more than {DEEPEST}"
-                " deep;"
-                " check the file"
+                f"<{tag}> is nested more than {DEEPEST} deep",
+                element=f"{path}, line {parser.CurrentLineNumber}",
+                remedy="check the file",
             )
 
     def closed(_: str) -> None:

@@ -1,4 +1,4 @@
-"""How the shape of a beam holds its nodes at the start.
+"""Initial conditions that keep the nodes of a beam on its shape.
 
 All points of a shape follow from few of them. Of a straight one, and of any in the plane, two:
 between nodes p and q lies
@@ -21,6 +21,7 @@ from ..core.symbols import SX, wedge
 from .beam import Beam
 from .body import Frames, Point
 from .conditions import Axis
+from .initial_conditions import InitialCondition
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,11 @@ class _Placing:
 
 
 @dataclass(frozen=True)
-class NodeCondition:
+class NodeCondition(InitialCondition):
     """A node is where the shape has it."""
 
-    label: str
     node: int
     placing: _Placing
-
-    @property
-    def bodies(self) -> tuple[()]:
-        return ()
 
     def deviation(self, frames: Frames) -> SX:
         return self._deviation(frames, rate=False)
@@ -90,23 +86,22 @@ class NodeCondition:
 
 
 @dataclass(frozen=True)
-class DirectionCondition:
+class DirectionCondition(InitialCondition):
     """The shape leaves an end along a direction of another body."""
 
-    label: str
     axis: Axis
     end: Point
     placing: _Placing
 
     @property
-    def bodies(self) -> tuple[()]:
-        return ()
+    def tangent(self) -> SX:
+        """The direction of the unstressed shape at that end, in its local components."""
+        beam = self.placing.beam
+        return beam.shape.tangent(self.end is beam.nodes[0])
 
     def alignment(self, frames: Frames) -> SX:
-        """1 where it is met, −1 where the shape leaves the other way."""
-        return ca.dot(
-            frames[self.axis.body].direction(self.axis.direction), self._tangent(frames, rate=False)
-        )
+        d = frames[self.axis.body].direction(self.axis.direction)
+        return 3 * ca.dot(d, self._tangent(frames, rate=False))
 
     def deviation(self, frames: Frames) -> SX:
         t, frame = self._tangent(frames, rate=False), frames[self.axis.body]
@@ -126,17 +121,16 @@ class DirectionCondition:
 
     def _tangent(self, frames: Frames, *, rate: bool) -> SX:
         beam = self.placing.beam
-        at_start = self.end is beam.nodes[0]
         if beam.shape.straight:
-            sign = 1.0 if at_start else -1.0
+            sign = 1.0 if self.end is beam.nodes[0] else -1.0
             return self.placing.vector(frames, SX(0), sign, rate=rate) / beam.shape.chord(
                 0, beam.segments
             )
-        return self.placing.vector(frames, beam.shape.tangent(at_start), None, rate=rate)
+        return self.placing.vector(frames, self.tangent, None, rate=rate)
 
 
 def placing(beam: Beam) -> _Placing:
-    """What tells where the whole shape is."""
+    """The nodes from which the whole shape follows."""
     n = beam.segments
     ends = (0, n)
     return _Placing(
@@ -150,11 +144,11 @@ def reference_pairs(beam: Beam) -> list[tuple[int, int]]:
     return [(p, q) for i, p in enumerate(seen_from) for q in seen_from[i + 1 :]]
 
 
-def held_nodes(
+def node_conditions(
     beam: Beam, attached: Sequence[int]
 ) -> tuple[list[NodeCondition], list[NodeCondition]]:
-    """Holds of nodes that nothing else touches, and of those that joints or the start may have
-    placed already (`attached`).
+    """Conditions for nodes that nothing else touches, and for those that joints or initial values
+    may have placed already (`attached`).
     """
     whole = placing(beam)
     placed = {*whole.seen_from, *attached}

@@ -7,8 +7,10 @@ that can share (natural coordinates) then need no equation.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import casadi as ca
 
@@ -41,7 +43,10 @@ class Shared:
 
 
 class Condition(ABC):
-    """What a joint is made of."""
+    """A geometric condition between two bodies; joints consist of them."""
+
+    angular: ClassVar[bool] = False
+    """Whether its residuals are angles; otherwise they are lengths."""
 
     @abstractmethod
     def residuals(self, frames: Frames) -> SX:
@@ -50,6 +55,12 @@ class Condition(ABC):
     def at_start(self, frames: Frames) -> SX:
         """The form to assemble with, where `residuals` vanish at wrong places as well (an angle
         half a turn off).
+        """
+        return self.residuals(frames)
+
+    def misfit(self, frames: Frames) -> SX:
+        """Lengths (m), or chords of angles, by which it is missed; not zero at the wrong poses
+        where `residuals` vanish as well (a direction reversed).
         """
         return self.residuals(frames)
 
@@ -87,6 +98,7 @@ class Coincident(Condition):
 class Aligned(Condition):
     """Two directions are the same (space)."""
 
+    angular = True
     first: Axis
     second: Axis
 
@@ -95,6 +107,10 @@ class Aligned(Condition):
         return ca.vertcat(
             *[ca.dot(frames[self.first.body].direction(n), d) for n in self.first.normals]
         )
+
+    def misfit(self, frames: Frames) -> SX:
+        first, second = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
+        return first - second
 
     def oriented(self) -> tuple[Body, ...]:
         return self.first.body, self.second.body
@@ -115,6 +131,7 @@ class Aligned(Condition):
 class SameOrientation(Condition):
     """The second body keeps the rotation C relative to the first:  R₂ = R₁ C."""
 
+    angular = True
     first: Body
     second: Body
     relative: SX
@@ -123,6 +140,9 @@ class SameOrientation(Condition):
         wanted, R = frames[self.first].rotation @ self.relative, frames[self.second].rotation
         pairs = [(0, 1)] if R.shape[0] == 2 else [(0, 1), (1, 2), (2, 0)]
         return ca.vertcat(*[ca.dot(wanted[:, i], R[:, j]) for i, j in pairs])
+
+    def misfit(self, frames: Frames) -> SX:
+        return chord(frames[self.first].rotation @ self.relative, frames[self.second].rotation)
 
     def oriented(self) -> tuple[Body, ...]:
         return self.first, self.second
@@ -137,6 +157,7 @@ class SameOrientation(Condition):
 class Perpendicular(Condition):
     """Two directions are at right angles (space)."""
 
+    angular = True
     first: Axis
     second: Axis
 
@@ -182,5 +203,15 @@ class Separation(Condition):
         d = gap(frames, self.first, self.second)
         return (ca.dot(d, d) - self.length**2) / (2 * self.length)
 
+    def misfit(self, frames: Frames) -> SX:
+        d = gap(frames, self.first, self.second)
+        return ca.sqrt(ca.dot(d, d)) - self.length
+
     def oriented(self) -> tuple[Body, ...]:
         return ()
+
+
+def chord(first: SX, second: SX) -> SX:
+    """Rows whose norm is the chord of the angle between two orientations, 2 sin(θ/2)."""
+    difference = first - second
+    return difference[:, 0] if first.shape[0] == 2 else ca.vec(difference) / math.sqrt(2)

@@ -8,7 +8,7 @@ kinetic energy or rates ż of first-order states, and impose constraints.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..core.symbols import SX
 from .body import Body, Frames
@@ -30,6 +30,11 @@ class ForceLaw(Named):
 
     `state` gives an element the coordinates that it owns, `state.state(name)`, and angles that
     count turns, `state.angle(name)`, beside all else that the mechanism does.
+    """
+
+    constraint_unit: ClassVar[str] = ""
+    """Unit of its constraint, "m" or "rad", if it has exactly one: `effort` is then an output, the
+    force or torque that the constraint exerts in the direction of increasing residuals.
     """
 
     @property

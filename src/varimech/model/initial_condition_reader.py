@@ -1,4 +1,4 @@
-"""Reading what a user says about the start: names and values become held measures, rough guesses
+"""Reading of initial conditions: names and values become conditions on outputs, rough guesses
 become poses.
 """
 
@@ -14,40 +14,39 @@ from ..core.messages import Message
 from ..core.symbols import SX
 from .body import Body, Point
 from .geometry import rotation_of
-from .initial_conditions import Hold, OrientationCondition, OutputCondition, Start
+from .initial_conditions import InitialCondition, OrientationCondition, OutputCondition, Start
 from .model_data import ModelData
 from .parameter import Parameter
 from .scalar_outputs import Coordinate, ScalarOutput
 
 
 class InitialConditionReader:
-    """Collects the holds of one start, taking each speed once."""
+    """Collects initial conditions, using each speed once."""
 
     def __init__(self, parts: ModelData, speeds: Mapping[Any, Any], paired: set[str]):
         self._data = parts
         self._speeds = dict(speeds)
         self._used: set[Any] = set()
         self._paired = paired
-        """Joints whose angle and displacement are both held: their speed is the pair
+        """Joints whose angle and displacement are both given: their speed is the pair
         of both rates.
         """
-        self.holds: list[Hold] = []
+        self.conditions: list[InitialCondition] = []
 
     def angles(self, values: Mapping[str, Any]) -> None:
         """Angles of planar bodies or of joints."""
         for name, value in values.items():
-            self._hold(
+            self._add(
                 f"angle of {name!r}",
                 self._data.find_angle(name),
                 value,
                 self._speed(name, of_pair=0),
-                "rad",
             )
 
     def displacements(self, values: Mapping[str, Any]) -> None:
         """Displacements of joints."""
         for name, value in values.items():
-            self._hold(
+            self._add(
                 f"displacement of {name!r}",
                 self._data.find_displacement(name),
                 value,
@@ -62,10 +61,10 @@ class InitialConditionReader:
                     f"start: distance of {pair!r}: give a pair of points, such as {{('1', 'B'):"
                     " 2.0}"
                 )
-            measure = self._data.find_distance(pair[0], pair[1], "start: distance")
+            output = self._data.find_distance(pair[0], pair[1], "start: distance")
             label = f"distance of {pair[0]!r} and {pair[1]!r}"
             self._data.parameter_set.scalar(value, f"start: {label}", "positive", unit="m")
-            self._hold(label, measure, value, self._speed(pair))
+            self._add(label, output, value, self._speed(pair))
 
     def positions(self, values: Mapping[str, Any]) -> None:
         """Positions of points; components that are None stay open."""
@@ -86,10 +85,10 @@ class InitialConditionReader:
                         " there"
                     )
                 if component is not None:
-                    measure = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
-                    self._hold(
+                    output = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
+                    self._add(
                         f"{label} along {'xyz'[k]}",
-                        measure,
+                        output,
                         component,
                         0.0 if speed[k] is None else speed[k],
                     )
@@ -108,14 +107,14 @@ class InitialConditionReader:
             omega = parts.parameter_set.vector_of(
                 self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}", unit="rad/s"
             )
-            self.holds.append(
+            self.conditions.append(
                 OrientationCondition(
                     label, parts.find_rigid_body(name, f"start: {label}"), matrix, omega
                 )
             )
 
     def finish(self, near: Mapping[str, Any]) -> Start:
-        """The start, with guesses; refuses speeds that belong to nothing held."""
+        """The start, with guesses; refuses speeds without a value."""
         if unused := [key for key in self._speeds if key not in self._used]:
             raise ModelError(
                 f"is given for {', '.join(map(repr, unused))}, whose value is not given; give its"
@@ -146,7 +145,7 @@ class InitialConditionReader:
                 positions[parts.find_point(name)] = parts.parameter_set.vector_of(
                     value, parts.dimension, label, unit="m"
                 )
-        return Start(tuple(self.holds), rotations, positions)
+        return Start(tuple(self.conditions), rotations, positions)
 
     def _components(self, value: Any) -> Any:
         """The components of a vector, which may be a text or a vector of symbols."""
@@ -174,12 +173,10 @@ class InitialConditionReader:
             )
         return speed[of_pair]
 
-    def _hold(
-        self, label: str, measure: ScalarOutput, value: Any, speed: Any, unit: str = "m"
-    ) -> None:
-        n = self._data.parameter_set
+    def _add(self, label: str, output: ScalarOutput, value: Any, speed: Any) -> None:
+        n, unit = self._data.parameter_set, output.unit
         at, rate = (
             n.scalar(value, f"start: {label}", unit=unit),
             n.scalar(speed, f"start: speed: {label}", unit=f"{unit}/s"),
         )
-        self.holds.append(OutputCondition(label, measure, at, rate))
+        self.conditions.append(OutputCondition(label, output, at, rate))

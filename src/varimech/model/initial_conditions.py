@@ -1,73 +1,77 @@
-"""The start: which measures are held at which values and rates, and roughly where the rest is."""
+"""Initial conditions: outputs with given values and rates, orientations, and rough guesses of the
+rest.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import casadi as ca
 
 from ..core.symbols import SX
 from .body import Body, Frames, Point
+from .conditions import chord
 from .scalar_outputs import ScalarOutput
 
 
-class Hold(Protocol):
-    """Something given at the start."""
+@dataclass(frozen=True)
+class InitialCondition(ABC):
+    """A condition on positions and velocities at t = 0."""
 
-    @property
-    def label(self) -> str:
-        """How messages call it."""
-        ...
+    label: str
+    """Its subject in messages: "angle of 'crank'"."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Bodies whose motion against each other is all that it depends on; none if it depends on
-        where they are.
-        """
-        ...
+        """Bodies whose relative motion alone it depends on; none if it depends on their poses."""
+        return ()
 
+    @abstractmethod
     def deviation(self, frames: Frames) -> SX:
-        """Vanishes when the value is met."""
-        ...
+        """Residuals that vanish where the value is met."""
 
+    @abstractmethod
     def rate_deviation(self, frames: Frames) -> SX:
-        """Vanishes when the speed is met."""
-        ...
+        """Residuals that vanish where the rate is met."""
+
+    def misfit(self, frames: Frames) -> SX:
+        """Distance from the given value (m or rad), which half a turn does not reduce to zero."""
+        return self.deviation(frames)
+
+    def alignment(self, frames: Frames) -> SX:
+        """3 where a given orientation is met, −1 or less half a turn off; empty for other
+        values.
+        """
+        return SX(0, 1)
 
 
 @dataclass(frozen=True)
-class OutputCondition:
-    """A scalar measure with its value and rate at the start."""
+class OutputCondition(InitialCondition):
+    """Value and rate of a scalar output."""
 
-    label: str
-    measure: ScalarOutput
+    output: ScalarOutput
     at: SX
     speed: SX
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        return self.measure.bodies
+        return self.output.bodies
 
     def deviation(self, frames: Frames) -> SX:
-        return self.measure.difference(frames, self.at)
+        return self.output.difference(frames, self.at)
 
     def rate_deviation(self, frames: Frames) -> SX:
-        return self.measure.rate(frames) - self.speed
+        return self.output.rate(frames) - self.speed
 
 
 @dataclass(frozen=True)
-class OrientationCondition:
+class OrientationCondition(InitialCondition):
     """The rotation of a spatial body, R = D, with its angular velocity:  ½ Σ dₖ × rₖ = 0."""
 
-    label: str
     body: Body
     orientation: SX
     speed: SX
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return ()
 
     def deviation(self, frames: Frames) -> SX:
         D, R = self.orientation, frames[self.body].rotation
@@ -76,35 +80,40 @@ class OrientationCondition:
     def rate_deviation(self, frames: Frames) -> SX:
         return frames[self.body].angular_velocity - self.speed
 
+    def misfit(self, frames: Frames) -> SX:
+        return chord(self.orientation, frames[self.body].rotation)
+
+    def alignment(self, frames: Frames) -> SX:
+        return ca.trace(self.orientation.T @ frames[self.body].rotation)
+
 
 @dataclass(frozen=True)
-class InitialConditionRow:
-    """One of the numbers that a hold is made of."""
+class InitialConditionRow(InitialCondition):
+    """One scalar of an initial condition."""
 
-    hold: Hold
+    condition: InitialCondition
     row: int
 
     @property
-    def label(self) -> str:
-        return self.hold.label
-
-    @property
     def bodies(self) -> tuple[Body, ...]:
-        return self.hold.bodies
+        return self.condition.bodies
 
     def deviation(self, frames: Frames) -> SX:
-        return self.hold.deviation(frames)[self.row]
+        return self.condition.deviation(frames)[self.row]
 
     def rate_deviation(self, frames: Frames) -> SX:
-        return self.hold.rate_deviation(frames)[self.row]
+        return self.condition.rate_deviation(frames)[self.row]
+
+    def alignment(self, frames: Frames) -> SX:
+        return self.condition.alignment(frames)
 
 
 @dataclass(frozen=True)
 class Start:
-    """All that the user said about the start: what is held, and guesses that choose between ways to
-    assemble.
+    """All initial conditions of a model, and guesses that choose between assembly
+    configurations.
     """
 
-    holds: tuple[Hold, ...] = ()
+    conditions: tuple[InitialCondition, ...] = ()
     near_rotation: dict[Body, SX] = field(default_factory=dict)
     near_position: dict[Point, SX] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from .relative_motion import RelativeMotion
 from .scalar_outputs import Slide, Turn
 
 if TYPE_CHECKING:
+    from .beam_initial_conditions import DirectionCondition
     from .model_data import ModelData
 
 SYMBOLS = ("pin", "slider", "ball", "universal", "fixed", "plane", "distance")
@@ -60,6 +61,10 @@ class Joint(Element):
 
     def displacement(self) -> Slide | None:
         """The displacement that it reports as an output, if it has one."""
+        return None
+
+    def initial_direction(self) -> DirectionCondition | None:
+        """The direction in which a beam leaves it at t = 0, unless initial values determine it."""
         return None
 
     @classmethod

@@ -22,7 +22,7 @@ from .initial_conditions import Start
 from .joint import EndJoint, Joint
 from .own_coordinates import OwnCoordinate
 from .parameter_set import ParameterSet
-from .scalar_outputs import Distance, Slide, Turn, planar_angle
+from .scalar_outputs import Distance, Slide, Turn, effort_unit, planar_angle
 
 if TYPE_CHECKING:
     from .state import State
@@ -88,6 +88,11 @@ class ModelData:
     def points_of(self, body: Body) -> dict[str, Point]:
         """Points of a body by name."""
         return body.points if self._points is None else self._points[body]
+
+    @property
+    def label(self) -> str:
+        """Its subject in messages: "mechanism 'crane'"."""
+        return f"mechanism {self.name!r}"
 
     @property
     def all_points(self) -> list[Point]:
@@ -277,6 +282,13 @@ class ModelData:
     def kinetic_energy(self, frames: Frames) -> SX:
         """Kinetic energy of all bodies (J)."""
         return sum((b.kinetic_energy(frames[b]) for b in self.moving_bodies), SX(0))
+
+    @property
+    def effort_units(self) -> dict[str, str]:
+        """Units of efforts by the names of drivers, and of forces that state a constraint."""
+        drivers = {d.name: d.output.unit for d in self.drivers.values()}
+        forces = {f.name: f.constraint_unit for f in self.forces.values() if f.constraint_unit}
+        return {name: effort_unit(unit) for name, unit in (drivers | forces).items()}
 
     @property
     def own_coordinates(self) -> list[OwnCoordinate]:

@@ -20,7 +20,7 @@ from ..core.units import is_si, si_unit, split_quantity
 
 @dataclass(frozen=True)
 class Tolerance:
-    """A bilateral tolerance ±width, read as a normal spread: width = `sigmas` standard deviations
+    """A bilateral tolerance ±width of a normal distribution: width = `sigmas` standard deviations
     (3: 99.73 % inside).
 
     A width in text has a unit, "0.1 mm", and is a number once it belongs to a parameter.
@@ -54,7 +54,15 @@ class Tolerance:
         return self.width / self.sigmas
 
     def in_unit_of(self, name: str, unit: str) -> Tolerance:
-        """The same with its width as a number."""
+        """The same tolerance with its width as a number.
+
+        Args:
+            name: name of the parameter, for messages.
+            unit: its unit.
+
+        Returns:
+            The tolerance.
+        """
         if not isinstance(self.width, str):
             return self
         return Tolerance(_number(name, self.width, unit, "tolerance"), self.sigmas)
@@ -64,8 +72,8 @@ class Parameter:
     """A named number of one mechanism: use it wherever a number goes, and in arithmetic.
 
     Made by `Mechanism.parameter`. Attributes: `name`, `value` (nominal), `unit`, `bounds` (lower,
-    upper; None if open), `spread` (a `Tolerance`, a distribution with its numbers, or None) and
-    `symbol`.
+    upper; None if open), `distribution` (a `Tolerance`, a distribution with its numbers, or
+    None) and `symbol`.
     """
 
     def __init__(
@@ -75,25 +83,28 @@ class Parameter:
         *,
         unit: str = "",
         bounds: tuple[float | str | None, float | str | None] | None = None,
-        spread: Any = None,
+        distribution: Any = None,
     ):
         self.name = name
         self.unit = _unit(name, value, unit)
-        self.spread = (
-            spread.in_unit_of(name, self.unit) if isinstance(spread, Tolerance) else spread
-        )
+        if isinstance(distribution, Tolerance):
+            distribution = distribution.in_unit_of(name, self.unit)
+        self.distribution = distribution
         self._value = _finite(name, _number(name, value, self.unit, "value"))
         self.bounds = checked_bounds(name, bounds, self.unit)
         self.symbol = SX.sym(
             f" {name}" if name.startswith("[") else name
         )  # CasADi takes [a, b] for two names
         self.check(self._value)
-        if spread is not None and not (
-            isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))
+        if distribution is not None and not (
+            isinstance(distribution, Tolerance)
+            or any(hasattr(distribution, f) for f in ("rvs", "ppf", "icdf"))
         ):
             raise ModelError(
-                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a"
-                " distribution, such as those of scipy.stats"
+                "is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats",
+                element=f"parameter {name!r}",
+                field="distribution",
+                value=distribution,
             )
 
     @property
@@ -102,8 +113,16 @@ class Parameter:
         return self._value
 
     def check(self, value: Any) -> float:
-        """Return the value, which may be a quantity in text, as a float if this parameter may take
-        it, else raise `ModelError`.
+        """Convert a value of this parameter to a number and check it.
+
+        Args:
+            value: a number in the parameter's unit, or a quantity as text, such as "30 mm".
+
+        Returns:
+            The value in the parameter's unit.
+
+        Raises:
+            ModelError: for what is no finite number, or outside the bounds.
         """
         number = _finite(self.name, _number(self.name, value, self.unit, "value"), self.unit)
         lower, upper = self.bounds
@@ -222,23 +241,23 @@ class Parameters(Displayed, dict[str, Parameter]):
                 p.value,
                 p.unit,
                 *("" if b is None else b for b in p.bounds),
-                _spread(p.spread),
+                _distribution(p.distribution),
             ]
             for p in self.values()
         ]
 
 
-HEAD = ("parameter", "value", "unit", "lower", "upper", "spread")
+HEAD = ("parameter", "value", "unit", "lower", "upper", "distribution")
 
 
-def _spread(spread: Any) -> str:
-    """A spread in a few words."""
-    if spread is None:
+def _distribution(distribution: Any) -> str:
+    """Short text of a distribution."""
+    if distribution is None:
         return ""
     return (
-        f"± {spread.width:g} ({spread.sigmas:g}σ)"
-        if isinstance(spread, Tolerance)
-        else type(spread).__name__
+        f"± {distribution.width:g} ({distribution.sigmas:g}σ)"
+        if isinstance(distribution, Tolerance)
+        else type(distribution).__name__
     )
 
 

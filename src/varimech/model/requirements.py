@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..core.errors import ModelError
 from ..core.symbols import SX
 
@@ -43,7 +44,7 @@ def _physical(x: np.ndarray) -> np.ndarray:
     trace = np.trace(x, axis1=-2, axis2=-1)
     second = trace[..., None, None] / 2 * np.eye(3) - x
     least = np.linalg.eigvalsh(second).min(axis=-1)
-    return np.asarray(symmetric & (least >= -1e-9 * np.maximum(trace, 1e-300)) & (trace >= 0))
+    return np.asarray(symmetric & (least >= -1e-9 * np.maximum(trace, TINY)) & (trace >= 0))
 
 
 def _rotation(x: np.ndarray) -> np.ndarray:

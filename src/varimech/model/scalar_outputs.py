@@ -1,15 +1,15 @@
-"""Scalar measures of a mechanism: an angle, a displacement, a distance, a coordinate.
+"""Scalar outputs of a mechanism: an angle, a displacement, a distance, a coordinate.
 
-One vocabulary for all who speak of such numbers: springs store energy in them, drivers impose them,
-the start holds them, results report them. Each knows its value, its rate (linear in the velocities)
-and its *deviation* from a target: an algebraic residual with unit slope, so that the multiplier of
-a driven measure is the force or torque that drives it.
+Springs store energy in them, drivers impose them, initial conditions give them, results report
+them. Each has a value, a rate (linear in the velocities) and a *deviation* from a target: an
+algebraic residual with unit derivative, so that the multiplier of a driven output is the force or
+torque that drives it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import casadi as ca
 
@@ -24,7 +24,17 @@ of parameters.
 
 
 class ScalarOutput(Protocol):
-    """A scalar that can be measured, held, driven or sprung."""
+    """A scalar that can be reported, given initially, driven or sprung."""
+
+    @property
+    def unit(self) -> str:
+        """Unit of its values: "m" or "rad"."""
+        ...
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Points whose positions it depends on."""
+        ...
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -50,6 +60,11 @@ class ScalarOutput(Protocol):
         ...
 
 
+def effort_unit(unit: str) -> str:
+    """Unit of the force or torque that works along an output of a unit."""
+    return {"m": "N", "rad": "N·m"}.get(unit, f"J/({unit})")
+
+
 @dataclass(frozen=True)
 class Turn:
     """The angle by which the second body is turned against the first about their common axis.
@@ -64,6 +79,8 @@ class Turn:
     quarter: SX
     second: Body
     pointer: SX
+    unit: ClassVar[str] = "rad"
+    points: ClassVar[tuple[Point, ...]] = ()
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -155,6 +172,11 @@ class Slide:
     first: Point
     axis: Axis
     second: Point
+    unit: ClassVar[str] = "m"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return self.first, self.second
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -188,6 +210,11 @@ class Distance:
 
     first: Point
     second: Point
+    unit: ClassVar[str] = "m"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return self.first, self.second
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -215,6 +242,11 @@ class Coordinate:
 
     point: Point
     direction: SX
+    unit: ClassVar[str] = "m"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return (self.point,)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

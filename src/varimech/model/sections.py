@@ -52,22 +52,52 @@ class Section:
 
 
 def circle(diameter: Any) -> Section:
-    """A solid circle (diameter in m): A = π d²/4, I = π d⁴/64."""
+    """A solid circle: A = π d²/4, I = π d⁴/64.
+
+    Args:
+        diameter: d, m.
+
+    Returns:
+        The section of a beam.
+    """
     return Section("circle", (diameter,))
 
 
 def tube(outer: Any, inner: Any) -> Section:
-    """A tube (diameters in m): A = π (D² − d²)/4, I = π (D⁴ − d⁴)/64."""
+    """A tube: A = π (D² − d²)/4, I = π (D⁴ − d⁴)/64.
+
+    Args:
+        outer: outer diameter D, m.
+        inner: inner diameter d, m.
+
+    Returns:
+        The section of a beam.
+    """
     return Section("tube", (outer, inner))
 
 
 def rectangle(width: Any, height: Any) -> Section:
-    """A rectangle (m) that bends along its height: A = w h, I = w h³/12. For planar mechanisms;
-    `square` for spatial ones.
+    """A rectangle that bends along its height: A = w h, I = w h³/12.
+
+    For planar mechanisms; use `square` for spatial ones.
+
+    Args:
+        width: w, m.
+        height: h, m.
+
+    Returns:
+        The section of a beam.
     """
     return Section("rectangle", (width, height))
 
 
 def square(side: Any) -> Section:
-    """A square (m): A = a², I = a⁴/12 in all directions."""
+    """A square: A = a², I = a⁴/12 in all directions.
+
+    Args:
+        side: a, m.
+
+    Returns:
+        The section of a beam.
+    """
     return Section("square", (side,))

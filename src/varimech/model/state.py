@@ -50,7 +50,7 @@ class Reactions(Protocol):
         ...
 
     def effort(self, driver: str) -> SX:
-        """Force or torque of a driver along its measure."""
+        """Force or torque of a driver along its output, or of a gear along its second angle."""
         ...
 
 
@@ -88,24 +88,52 @@ class State:
         self.time = time
 
     def position(self, point: str) -> SX:
-        """Position of a point (m)."""
+        """Position of a point.
+
+        Args:
+            point: its name.
+
+        Returns:
+            Global components, m.
+        """
         p = self._model.find_point(point)
         return self._frames[p.body].position(p.local)
 
     def velocity(self, point: str) -> SX:
-        """Velocity of a point (m/s)."""
+        """Velocity of a point.
+
+        Args:
+            point: its name.
+
+        Returns:
+            Global components, m/s.
+        """
         p = self._model.find_point(point)
         return self._frames[p.body].velocity(p.local)
 
     def acceleration(self, point: str) -> SX:
-        """Acceleration of a point (m/s²)."""
+        """Acceleration of a point.
+
+        Args:
+            point: its name.
+
+        Returns:
+            Global components, m/s².
+        """
         return self._differentiate(self.velocity(point))
 
     def angle(self, name: str) -> SX:
         """Angle of a planar body from the global x axis (of a beam, that of the line between its
-        ends), or of a joint (rad).
+        ends), or
+        of a joint.
 
         It counts turns, from the value given at the start, or else from one in (−π, π].
+
+        Args:
+            name: name of the body or joint.
+
+        Returns:
+            A scalar, rad.
         """
         turn = self._model.find_angle(name)
         if self._counted is None:
@@ -114,8 +142,13 @@ class State:
         return self._counted(known or self._model.name_of(name), turn.value(self._frames))
 
     def angular_velocity(self, name: str) -> SX:
-        """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a
-        joint's angle (rad/s).
+        """Angular velocity of a body, or the rate of a joint's angle.
+
+        Args:
+            name: name of the body or joint.
+
+        Returns:
+            A scalar, rad/s; for a body in space, global components.
         """
         if name in self._model.bodies:
             body = (
@@ -127,11 +160,25 @@ class State:
         return self._model.find_angle(name).rate(self._frames)
 
     def angular_acceleration(self, name: str) -> SX:
-        """Time derivative of `angular_velocity` (rad/s²)."""
+        """Time derivative of `angular_velocity`.
+
+        Args:
+            name: name of the body or joint.
+
+        Returns:
+            A scalar or global components, rad/s².
+        """
         return self._differentiate(self.angular_velocity(name))
 
     def state(self, name: str) -> SX:
-        """A state or coordinate that an element owns, in its unit."""
+        """State or coordinate that an element owns.
+
+        Args:
+            name: its name.
+
+        Returns:
+            A scalar, in its unit.
+        """
         if name not in self._own:
             raise unknown_name("state", name, self._own)
         return self._own[name]
@@ -142,7 +189,14 @@ class State:
         return self._own
 
     def rotation(self, body: str) -> SX:
-        """Rotation matrix of a body; its columns are the body's axes."""
+        """Rotation matrix of a body; its columns are the body's axes.
+
+        Args:
+            body: its name.
+
+        Returns:
+            2×2 in the plane, 3×3 in space.
+        """
         found = (
             self._model.find_body(body)
             if self._model.dimension == 2
@@ -151,24 +205,60 @@ class State:
         return self._frames[found].rotation
 
     def distance(self, first: str, second: str) -> SX:
-        """Distance between two points (m)."""
+        """Distance between two points.
+
+        Args:
+            first: name of a point.
+            second: name of another one.
+
+        Returns:
+            A scalar, m.
+        """
         return self._span(first, second).value(self._frames)
 
     def distance_rate(self, first: str, second: str) -> SX:
-        """Time derivative of the distance between two points (m/s)."""
+        """Time derivative of `distance`.
+
+        Args:
+            first: name of a point.
+            second: name of another one.
+
+        Returns:
+            A scalar, m/s.
+        """
         return self._span(first, second).rate(self._frames)
 
     def displacement(self, joint: str) -> SX:
-        """Displacement along the axis of a joint that slides (m)."""
+        """Displacement along the axis of a sliding joint.
+
+        Args:
+            joint: its name.
+
+        Returns:
+            A scalar, m.
+        """
         return self._model.find_displacement(joint).value(self._frames)
 
     def displacement_rate(self, joint: str) -> SX:
-        """Time derivative of `displacement` (m/s)."""
+        """Time derivative of `displacement`.
+
+        Args:
+            joint: its name.
+
+        Returns:
+            A scalar, m/s.
+        """
         return self._model.find_displacement(joint).rate(self._frames)
 
     def axial_force(self, beam: str, segment: int | None = None) -> SX:
-        """Force along a segment of a beam, counted from 0, or along all of them (N); tension is
-        positive.
+        """Axial force in a beam; tension is positive.
+
+        Args:
+            beam: its name.
+            segment: counted from 0; all of them if not given.
+
+        Returns:
+            A number for each segment, N.
         """
         found, parts = self._model.find_beam_parts(beam, segment, 0, "segment")
         forces = {k: found.axial_force(self._frames[found], k) for k in parts}
@@ -179,32 +269,76 @@ class State:
         return ca.vertcat(SX(0, 1), *forces.values())
 
     def bending_moment(self, beam: str, node: int | None = None) -> SX:
-        """Bending moment at a node between the ends of a beam, or at all of them (N·m).
+        """Bending moment at nodes between the ends of a beam.
 
-        In the plane it is positive where the beam bends to the left on its way from end to end, in
-        space it is the size.
+        In the plane it is positive where the beam bends to the left from its first to its second
+        end; in
+        space it is the magnitude.
+
+        Args:
+            beam: its name.
+            node: counted from 1; all of them if not given.
+
+        Returns:
+            A number for each node, N·m.
         """
         found, parts = self._model.find_beam_parts(beam, node, 1, "inner node")
         return ca.vertcat(SX(0, 1), *[found.bending_moment(self._frames[found], k) for k in parts])
 
     def rate(self, quantity: SX) -> SX:
-        """Time derivative of any quantity of the state."""
+        """Time derivative of any quantity of the state.
+
+        Args:
+            quantity: an expression of outputs of the state.
+
+        Returns:
+            Its time derivative, in its unit per second.
+        """
         return self._differentiate(quantity)
 
     def reaction(self, joint: str) -> SX:
-        """Force of a joint on its second body, global components (N)."""
+        """Force of a joint on its second body.
+
+        Args:
+            joint: its name.
+
+        Returns:
+            Global components, N.
+        """
         return self._found_reactions().force(joint)
 
     def reaction_torque(self, joint: str) -> SX:
-        """Torque of a joint on its second body about the joint's point (N·m)."""
+        """Torque of a joint on its second body about the joint's point.
+
+        Args:
+            joint: its name.
+
+        Returns:
+            A scalar (plane) or global components (space), N·m.
+        """
         return self._found_reactions().torque(joint)
 
     def effort(self, driver: str) -> SX:
-        """Force (N) or torque (N·m) of a driver, positive where it pushes its measure up."""
+        """Force or torque of a driver, positive where it increases what it drives; torque of a gear
+        along its second angle.
+
+        Args:
+            driver: name of the driver or gear.
+
+        Returns:
+            A scalar, N or N·m.
+        """
         return self._found_reactions().effort(driver)
 
     def multiplier(self, constraint: str) -> SX:
-        """Lagrange multiplier of a constraint of the equations, by its name there."""
+        """Lagrange multiplier of a constraint of the equations.
+
+        Args:
+            constraint: its name in the equations.
+
+        Returns:
+            A scalar, J per unit of the constraint.
+        """
         if self._multipliers is None:
             raise ModelError(
                 f"{self._user} may not depend on multipliers: they are only known after the forces"
@@ -237,7 +371,14 @@ class State:
         return self.kinetic_energy + self.potential_energy
 
     def parameter(self, name: str | Parameter) -> SX:
-        """A parameter of the mechanism."""
+        """A parameter of the mechanism.
+
+        Args:
+            name: its name.
+
+        Returns:
+            Its symbol, in its unit.
+        """
         numbers = self._model.parameter_set
         return list(numbers.parameters.values())[numbers.indices([name])[0]].symbol
 
@@ -262,7 +403,14 @@ class State:
         return Scope(scope.names, functions, scope.ambiguous)
 
     def measure(self, measure: ScalarOutput) -> SX:
-        """Value of a scalar measure; an angle of a body or joint counts turns."""
+        """Value of a scalar output; an angle of a body or joint counts turns.
+
+        Args:
+            measure: the output.
+
+        Returns:
+            A scalar, in its unit.
+        """
         name = self._model.name_of_angle(measure) if isinstance(measure, Turn) else None
         return measure.value(self._frames) if name is None else self.angle(name)
 

@@ -32,7 +32,7 @@ def try_out(element: Element, model: ModelData) -> None:
     elif isinstance(element, Force):
         _try_force(element, model)
     elif isinstance(element, Driver):
-        for method in ("bodies", "value", "rate", "difference", "deviation"):
+        for method in ("unit", "points", "bodies", "value", "rate", "difference", "deviation"):
             _require(element, hasattr(element.output, method), "output", "a scalar output")
 
 
@@ -88,6 +88,12 @@ def _try_force(force: Force, model: ModelData) -> None:
         _require(force, isinstance(energy, SX) and energy.is_scalar(), method, "a scalar (J)")
     Φ = force.constraints(frames, state)
     _require(force, isinstance(Φ, SX) and Φ.shape[1] == 1, "constraints", "a column of residuals")
+    _require(
+        force,
+        not force.constraint_unit or Φ.numel() == 1,
+        "constraints",
+        f"a single residual, in {force.constraint_unit} (constraint_unit)",
+    )
     states = sum(c.order == 1 for c in own)
     what = f"a rate for each of its {states} first-order coordinates"
     _require(force, len(force.rates(frames, state)) == states, "rates", what)

@@ -86,7 +86,7 @@ class _AnyReactions:
         return self._of(joint, "joint", self.parts.joints, 1 if self.parts.dimension == 2 else 3)
 
     def effort(self, driver: str) -> SX:
-        return self._of(driver, "driver", self.parts.drivers, 1)
+        return self._of(driver, "driver", self.parts.effort_units, 1)
 
     def _of(self, name: str, kind: str, known: Mapping[str, Any], size: int) -> SX:
         if name not in known:

@@ -67,16 +67,17 @@ def check_influence(analysis: str, problem: DesignProblem, with_jumps: set[str])
     for name, influences in zip(space.names, list(np.any(moves, axis=0)), strict=True):
         if not influences:
             raise ModelError(
-                f"{analysis}: nothing depends on parameter {name!r}: all derivatives of"
+                f"nothing depends on parameter {name!r}: all derivatives of"
                 f" {', '.join(map(repr, quantities))} with respect to it vanish{jumps}",
+                element=analysis,
                 remedy=Message("remove it from {over}"),
             )
     for name, influences in zip(quantities, list(np.any(moves, axis=1)), strict=True):
         if not influences:
             kind = "objective" if name == problem.name else "constraint"
             raise ModelError(
-                f"{analysis}: {kind} {name!r} depends on none of"
-                f" {', '.join(map(repr, space.names))}{jumps}"
+                f"{kind} {name!r} depends on none of {', '.join(map(repr, space.names))}{jumps}",
+                element=analysis,
             )
 
 

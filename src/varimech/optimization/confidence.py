@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.coordinate_scales import TINY
+
 UNDETERMINED = 1e-7
 """Singular value of J with normalised columns, relative to the largest, below which the data do not
 determine a direction.
@@ -71,7 +73,7 @@ def confidence(
     )
     scale = np.where(without_effect, 0.0, 1 / np.where(lengths > 0, lengths, 1.0))
     U, s, V = np.linalg.svd(J * scale, full_matrices=False)
-    determined = s > UNDETERMINED * max(float(s.max(initial=0.0)), 1e-300)
+    determined = s > UNDETERMINED * max(float(s.max(initial=0.0)), TINY)
     groups: list[tuple[int, ...]] = [(int(k),) for k in np.flatnonzero(without_effect)]
     for v in [*V[~determined], *_missing(V)]:
         members = tuple(int(k) for k in np.flatnonzero((np.abs(v) > SHARE) & ~without_effect))

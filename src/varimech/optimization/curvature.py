@@ -77,7 +77,7 @@ class Curvature:
 
     @property
     def message(self) -> Text:
-        """What was found."""
+        """Result of the check, as a sentence."""
         if self.kind == "unchecked":
             return Message("not checked to second order: {}", self.reason)
         by = f"{self.free} free direction{'s' if self.free != 1 else ''}, {self.source}"

@@ -59,8 +59,11 @@ def design_problem(
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{analysis}: method 'adjoint' provides derivatives at the end of a run only, and"
-            f" {next(iter(paths))!r} is needed during the run"
+            f"provides derivatives at the end of a run only, and {next(iter(paths))!r} is needed"
+            " during the run",
+            element=analysis,
+            field="method",
+            value=method,
         )
     evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
     with_jumps = check_derivatives(evaluator.equations, scalars, paths)

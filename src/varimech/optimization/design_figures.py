@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting.figure import COLOURS, INK, new_figure, quiet
+from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 from ..results.run import Run
 from ..sensitivity.objective import Objective
-from .measurement import component_word
+from .measurement import component_suffix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +181,7 @@ def draw_fit(fit: Fit) -> Figure:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         initial = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
-            colour, suffix = COLOURS[c % len(COLOURS)], component_word(m, c)
+            colour, suffix = COLOURS[c % len(COLOURS)], component_suffix(m, c)
             ax.plot(
                 first.time,
                 initial[:, c],
@@ -220,13 +220,7 @@ def draw_fit(fit: Fit) -> Figure:
         ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
         quiet(ax)
         ax.margins(x=0.01)
-        ax.legend(
-            frameon=False,
-            fontsize=9,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            borderaxespad=0.3,
-        )
+        legend_beside(ax)
     axes[-1].set_xlabel("time (s)")
     values = ", ".join(f"{n} = {v:.5g}" for n, v in fit.parameters.items())
     figure.suptitle(f"{fit.label}: {values}", fontsize=12, color=INK)

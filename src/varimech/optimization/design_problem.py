@@ -47,7 +47,8 @@ def quantities_of(
 ) -> tuple[dict[str, Objective], dict[str, Path]]:
     """Scalars and paths by name that one run has to provide."""
     if name in constraints:
-        raise ModelError(f"objective and a constraint are both called {name!r}; rename one of them")
+        problem = f": objective and a constraint are both called {name!r}; rename one of them"
+        raise ModelError(problem, field="constraints")
     scalars: dict[str, Objective] = {}
     paths: dict[str, Path] = {}
     if isinstance(goal, Peak):
@@ -61,8 +62,8 @@ def quantities_of(
             scalars[key] = constraint.of
         else:
             raise ModelError(
-                f"constraint {key!r} bounds {constraint.of!r}, which is neither an objective nor a"
-                " path"
+                f"it bounds {constraint.of!r}, which is neither an objective nor a path",
+                element=f"constraint {key!r}",
             )
     return scalars, paths
 
@@ -105,7 +106,14 @@ class DesignProblem:
         self.row_count = count
 
     def with_evaluator(self, evaluator: Evaluator) -> DesignProblem:
-        """The same problem with other runs; the counts of evaluations and failures continue."""
+        """The same problem with other runs; the counts of evaluations and failures continue.
+
+        Args:
+            evaluator: what runs the mechanism at a design.
+
+        Returns:
+            Another problem.
+        """
         return DesignProblem(
             evaluator, self.space, self.name, self.goal, self.named_constraints, self._log
         )
@@ -144,7 +152,14 @@ class DesignProblem:
         return lower, upper
 
     def fun(self, x: np.ndarray) -> float:
-        """The objective."""
+        """The objective.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            Its value; infinite if the run fails.
+        """
         outcome = self._evaluated(x)
         if outcome is None:
             return np.inf
@@ -155,7 +170,14 @@ class DesignProblem:
         )
 
     def jac(self, x: np.ndarray) -> np.ndarray:
-        """Gradient of the objective; of a peak, that at the instant of the largest value."""
+        """Gradient of the objective; of a peak, that at the instant of the largest value.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            (parameter); NaN if the run fails.
+        """
         outcome = self._evaluated(x)
         if outcome is None:
             return np.full(len(self.names), np.nan)
@@ -167,6 +189,12 @@ class DesignProblem:
     def hess(self, x: np.ndarray) -> np.ndarray:
         """Second derivatives of the objective; of a peak, those at the instant of the largest
         value.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            (parameter, parameter).
         """
         if self.is_peak:
             outcome = self._evaluated(x)
@@ -175,13 +203,26 @@ class DesignProblem:
         return self.second(x).scalars[self._scalar(self.name)].copy()
 
     def peak_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Σ weight · second derivatives over all instants of the path whose largest value is
-        minimised.
+        """Weighted second derivatives of the path whose largest value is minimised.
+
+        Args:
+            x: design, in the order of `names`.
+            weights: one for each stored time.
+
+        Returns:
+            Σ weight · second derivatives, (parameter, parameter).
         """
         return np.tensordot(weights, self.second(x).paths[self._path(self.name)], 1)
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
-        """Values that `constraint_bounds` bounds, one in each row."""
+        """Values that `constraint_bounds` bounds.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            (row); infinite if the run fails.
+        """
         outcome, values = self._evaluated(x), np.full(self.row_count, np.inf)
         if outcome is not None:
             for r in self.rows:
@@ -193,7 +234,14 @@ class DesignProblem:
         return values
 
     def constraints_jac(self, x: np.ndarray) -> np.ndarray:
-        """Derivatives of the constraints: (row, parameter)."""
+        """Derivatives of the constraints.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            (row, parameter); NaN if the run fails.
+        """
         outcome, derivatives = (
             self._evaluated(x),
             np.full((self.row_count, len(self.names)), np.nan),
@@ -209,7 +257,15 @@ class DesignProblem:
         return derivatives
 
     def constraints_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Σ weight · second derivatives over the rows of `constraints`."""
+        """Weighted second derivatives of the constraints.
+
+        Args:
+            x: design, in the order of `names`.
+            weights: one for each row.
+
+        Returns:
+            Σ weight · second derivatives, (parameter, parameter).
+        """
         total = np.zeros((len(self.names), len(self.names)))
         for r in self.rows:
             by_time = r.name in self.paths
@@ -222,15 +278,36 @@ class DesignProblem:
         return total
 
     def outcome(self, x: np.ndarray) -> Outcome | None:
-        """All quantities of one run; None if it fails."""
+        """All quantities of one run.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            Scalars and paths with their derivatives; None if the run fails.
+        """
         return self._evaluated(x)
 
     def infeasibility(self, x: np.ndarray) -> float:
-        """Largest violation of a constraint."""
+        """Largest violation of a constraint.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            The violation, in the unit of the constraint; 0 if all are met.
+        """
         return float(self.violations(x).max(initial=0.0))
 
     def violations(self, x: np.ndarray) -> np.ndarray:
-        """Violation of each row."""
+        """Violation of each row of `constraints`.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            (row), 0 where it is met.
+        """
         lower, upper = self.constraint_bounds
         values = self.constraints(x)
         return np.maximum(np.maximum(lower - values, values - upper), 0.0)
@@ -241,7 +318,14 @@ class DesignProblem:
         return isinstance(self.goal, Peak)
 
     def peak_path(self, outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
-        """The path whose largest value is minimised, and its derivatives."""
+        """The path whose largest value is minimised.
+
+        Args:
+            outcome: quantities of a run.
+
+        Returns:
+            Its values, (time), and derivatives, (time, parameter).
+        """
         k = self._path(self.name)
         return outcome.paths[k], outcome.path_derivatives[k]
 
@@ -266,7 +350,14 @@ class DesignProblem:
         return self._kept[key]
 
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives of all scalars and paths."""
+        """Second derivatives of all scalars and paths.
+
+        Args:
+            x: design, in the order of `names`.
+
+        Returns:
+            (scalar, parameter, parameter) and (path, time, parameter, parameter).
+        """
         key = np.asarray(x, dtype=float).tobytes()
         if self._hessians is None or self._hessians[0] != key:
             self._hessians = key, self.evaluator.second(x)

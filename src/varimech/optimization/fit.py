@@ -1,4 +1,4 @@
-"""The outcome of a fit: parameters with confidence intervals, how well they meet the data, and the
+"""The result of a fit: parameters with confidence intervals, goodness of fit, and the
 curves beside the data.
 """
 
@@ -90,13 +90,13 @@ class Fit(Result):
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Standard deviation of each parameter; NaN where the data cannot tell it."""
+        """Standard deviation of each parameter; NaN where the data do not determine it."""
         return np.sqrt(np.diag(self.confidence.covariance))
 
     @property
     def intervals(self) -> pd.DataFrame:
         """Value, standard error and confidence interval of each parameter; no interval where the
-        data cannot tell it.
+        data do not determine it.
 
         `at` is "lower bound" or "upper bound" where a parameter is there: its interval is
         one-sided, from the bound inwards.
@@ -134,13 +134,6 @@ class Fit(Result):
         residuals show it.
         """
         return goodness(self.weighted_residuals, self.confidence, known=self.sigma_known)
-
-    @property
-    def standardised_residuals(self) -> dict[str, np.ndarray]:
-        """Residuals over their standard deviations, by measurement: (time, component)."""
-        return self._by_measurement(
-            standardised(self.weighted_residuals, self.confidence, known=self.sigma_known)[0]
-        )
 
     @cached_property
     def outliers(self) -> pd.DataFrame:
@@ -194,7 +187,7 @@ class Fit(Result):
 
     @property
     def undetermined(self) -> tuple[tuple[str, ...], ...]:
-        """Parameters that the data cannot tell: alone, or groups of which only
+        """Parameters that the data do not determine: alone, or groups of which only
         combinations matter.
         """
         return tuple(
@@ -241,12 +234,26 @@ class Fit(Result):
         return self.curve_run(self.x)
 
     def curve_run(self, x: np.ndarray) -> Run:
-        """A differentiated run for other values."""
+        """A differentiated run on a fine grid for other values.
+
+        Args:
+            x: values of the fitted parameters.
+
+        Returns:
+            The run.
+        """
         fine = self.evaluator.simulation.with_options(output=None)
         return replace(self.evaluator, simulation=fine).gradient(x).run
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """Data with the fitted curves and their confidence bands; `style="paper"` for a paper."""
+        """Plot data with the fitted curves and their confidence bands.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+        """
         from ..plotting.style import in_style
         from .design_figures import draw_fit
 

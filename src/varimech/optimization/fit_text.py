@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..plotting.table import number
 from ..results.result import Description
 from .goodness import serial_correlation
-from .measurement import Measurement, component_word
+from .measurement import Measurement, component_suffix
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -79,7 +80,7 @@ def warnings(fit: Fit) -> Iterator[str]:
         )
     if g.too_small:
         yield (
-            f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, 1e-300):.3g} times too"
+            f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, TINY):.3g} times too"
             " large, and so are the intervals"
         )
     yield from _outliers(fit)
@@ -99,7 +100,7 @@ def _outliers(fit: Fit) -> Iterator[str]:
     for o in frame.head(MOST_LISTED).to_dict("records"):
         place = (
             f"{o['measurement']} row"
-            f" {o['row']}{component_word(fit.measured[o['measurement']], o['component'])}"
+            f" {o['row']}{component_suffix(fit.measured[o['measurement']], o['component'])}"
         )
         named.append(
             f"{place} (t = {o['time']:.6g} s, {o['standardised_residual']:+.3g} standard"
@@ -127,7 +128,7 @@ def _order(fit: Fit) -> Iterator[str]:
             correlation = None if _exact(m, residuals) else serial_correlation(residuals[order, c])
             if correlation is not None:
                 yield (
-                    f"residuals of {name}{component_word(m, c)} are not random (lag-one correlation"
+                    f"residuals of {name}{component_suffix(m, c)} are not random (lag-one correlation"
                     f" {correlation:.2f}): the model is incomplete, or the noise is correlated;"
                     " intervals are too narrow"
                 )

@@ -51,8 +51,11 @@ def fit(
     check_whole("fit", 1, max_iterations=max_iterations)
     if method == "adjoint":
         raise ModelError(
-            "fit: method='adjoint' gives derivatives at the end of a run only, and data are needed"
-            " during the run; remove it"
+            "gives derivatives at the end of a run only, and data are needed during the run; remove"
+            " it",
+            element="fit",
+            field="method",
+            value=method,
         )
     space = space_of("fit", s.solvers.data.parameter_set, over, bounds, start, s.given)
     residuals = _Residuals(storing_samples(s, named), space, named, method)
@@ -160,8 +163,9 @@ class _Residuals:
             model = run.measure(m.function, name=name).to_numpy().reshape(run.time.size, -1)[at]
             if model.shape != m.values.shape:
                 raise ModelError(
-                    f"measurement {name!r}: its function returns {model.shape[1]} numbers, but"
-                    f" samples have {m.components}"
+                    f"its function returns {model.shape[1]} numbers, but samples have"
+                    f" {m.components}",
+                    element=f"measurement {name!r}",
                 )
             change = (
                 run.measure(m.function, name=name, wrt="all")
@@ -181,7 +185,7 @@ def last_sample(measured: Measurements) -> float:
     """The time of the last sample (s), which is as long as a fit has to run."""
     last = max(float(m.times.max()) for m in named_measurements(measured).values())
     if last == 0:
-        raise ModelError("fit: all samples are at t = 0; give duration=")
+        raise ModelError("all samples are at t = 0; give duration=", element="fit")
     return last
 
 
@@ -189,18 +193,21 @@ def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulati
     """The simulation with results stored at the sample times."""
     times = np.unique(np.concatenate([m.times for m in named.values()]))
     if not s.duration >= times[-1]:
-        raise ModelError(
-            f"fit: duration = {s.duration!r} s ends before the last sample, at {times[-1]:g} s"
-        )
+        problem = f"s ends before the last sample, at {times[-1]:g} s"
+        raise ModelError(problem, element="fit", field="duration", value=s.duration)
     if s.options.get("output") is not None or s.options.get("every", 1) != 1:
-        raise ModelError("fit: results are stored at the sample times; remove output= and every=")
+        problem = "results are stored at the sample times; remove output= and every="
+        raise ModelError(problem, element="fit")
     if s.schedule.outputs is not None:
         return s.with_options(output=times)
     steps = times / s.schedule.step
+    # a round value: above the rounding of the quotient, and a negligible part of a step
     between_steps = np.abs(steps - np.round(steps)) > 1e-6
     if between_steps.any():
         raise ModelError(
-            f"fit: the sample at {times[between_steps][0]:g} s is between steps of {s.schedule.step:g} s;"
-            " give a step that divides the sample times, or tolerance= instead"
+            f"the sample at {times[between_steps][0]:g} s is between steps of"
+            f" {s.schedule.step:g} s",
+            element="fit",
+            remedy="give a step that divides the sample times, or tolerance= instead",
         )
     return s

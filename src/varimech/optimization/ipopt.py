@@ -176,6 +176,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "print_level": 0,
         "sb": "yes",
         "tol": settings.tolerance,
+        # of scaled constraints: well below what counts as met (`FEASIBLE`)
         "constr_viol_tol": min(1e-8, settings.tolerance),
         "compl_inf_tol": settings.tolerance,
         "acceptable_iter": 0,

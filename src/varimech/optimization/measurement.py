@@ -58,6 +58,9 @@ def measurement(
     Raises:
         ModelError: if shapes do not match or numbers are not finite.
 
+    Returns:
+        A `Measurement`, for `Mechanism.fit`.
+
     >>> import varimech as vm
     >>> angles = [0.98, 0.93, 0.85]
     >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], angles, unit="rad")
@@ -70,12 +73,15 @@ def measurement(
     )
     when, numbers = _numbers(label, "times", times), _numbers(label, "values", values)
     if when.ndim != 1 or when.size == 0 or (when < 0).any():
-        raise ModelError(f"{label}: times must be a list of numbers from 0 on; got {times!r}")
+        problem = "must be a list of numbers from 0 on"
+        raise ModelError(problem, element=label, field="times", value=times)
     table = numbers[:, None] if numbers.ndim == 1 else numbers
     if table.ndim != 2 or table.shape[0] != when.size:
         raise ModelError(
-            f"{label}: {when.size} times, but values of shape {numbers.shape}; give a number or a"
-            " row for each time"
+            f"of shape {numbers.shape} for {when.size} times",
+            element=label,
+            field="values",
+            remedy="give a number or a row for each time",
         )
     deviations = (
         None
@@ -99,8 +105,9 @@ def _deviations(
         and values.shape[0] == values.shape[1] == given.size
     ):
         raise ModelError(
-            f"{label}: sigma may be one for each time or for each component: give it as a table"
-            " like values"
+            "may be one for each time or for each component: give it as a table like values",
+            element=label,
+            field="sigma",
         )
     try:
         deviations = np.broadcast_to(
@@ -108,10 +115,13 @@ def _deviations(
         ).copy()
     except ValueError:
         raise ModelError(
-            f"{label}: sigma of shape {given.shape} does not match values of shape {values.shape}"
+            f"of shape {given.shape} does not match values of shape {values.shape}",
+            element=label,
+            field="sigma",
         ) from None
     if (deviations <= 0).any():
-        raise ModelError(f"{label}: sigma = {deviations.min():g} must be positive")
+        problem, least = "must be positive", float(deviations.min())
+        raise ModelError(problem, element=label, field="sigma", value=least)
     return deviations
 
 
@@ -119,7 +129,7 @@ def _reading(measure: Turn | Slide | Distance) -> StateFunction:
     return lambda s: s.measure(measure)
 
 
-def component_word(m: Measurement, component: int) -> str:
+def component_suffix(m: Measurement, component: int) -> str:
     """Suffix that identifies one of several components."""
     if m.components == 1:
         return ""
@@ -139,27 +149,32 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
         pairs = [(getattr(m, "name", "") or f"y{k + 1}", m) for k, m in enumerate(several)]
     if not pairs:
         raise ModelError(
-            "fit: no measurements; give at least one varimech.measurement(function, times, values)"
+            "no measurements; give at least one varimech.measurement(function, times, values)",
+            element="fit",
         )
     named: dict[str, Measurement] = {}
     for name, one in pairs:
         if not isinstance(one, Measurement):
             raise ModelError(
-                f"fit: {name!r} = {one!r} is not a measurement; make one with"
-                " varimech.measurement(function, times, values)"
+                "is not a measurement; make one with varimech.measurement(function, times, values)",
+                element="fit",
+                field=repr(name),
+                value=one,
             )
         if name in named:
-            raise ModelError(f"fit: two measurements are called {name!r}; choose another name")
+            problem = f"two measurements are called {name!r}; choose another name"
+            raise ModelError(problem, element="fit")
         named[str(name)] = replace(one, name=str(name))
     known = {m.sigma is not None for m in named.values()}
     if len(known) > 1:
         raise ModelError(
-            "fit: give sigma for all measurements or for none: otherwise their weights are"
-            " undefined"
+            "give sigma for all measurements or for none: otherwise their weights are undefined",
+            element="fit",
         )
     if known == {False} and len({m.unit for m in named.values()}) > 1:
         raise ModelError(
-            "fit: measurements of different units need sigma= for their relative weights"
+            "measurements of different units need sigma= for their relative weights",
+            element="fit",
         )
     return named
 
@@ -168,7 +183,8 @@ def _numbers(label: str, what: str, given: Any) -> np.ndarray:
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"{label}: {what} = {given!r} are not numbers") from None
+        raise ModelError("are not numbers", element=label, field=what, value=given) from None
     if not np.isfinite(array).all():
-        raise ModelError(f"{label}: {what} are not all finite; remove samples without a value")
+        problem = "are not all finite; remove samples without a value"
+        raise ModelError(problem, element=label, field=what)
     return array

@@ -73,13 +73,14 @@ def by_scipy(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> E
 def _options(scaled: Scaled, settings: Settings) -> dict[str, Any]:
     """Stopping criteria of a method, by its own option names."""
     name, tight = settings.solver, settings.tolerance
-    if name == "TNC":
+    if name == "TNC":  # it limits runs, not iterations: 20 for each, a round value
         return {"maxfun": 20 * settings.max_iterations, "ftol": 0.0, "gtol": tight, "xtol": 0.0}
     inequalities = bool(
         (scaled.row_lower < scaled.row_upper).any()
         or np.isfinite([scaled.lower, scaled.upper]).any()
     )
     own = {
+        # near a minimum the objective changes with the square of the gradient
         "SLSQP": {"ftol": min(1e-15, tight**2)},
         "L-BFGS-B": {"ftol": 0.0, "gtol": tight, "maxcor": MEMORY},
         # with inequalities its gradient vanishes long before its barrier, so only short steps may

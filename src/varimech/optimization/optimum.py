@@ -1,5 +1,5 @@
-"""The outcome of an optimisation: the design, how it was found, what holds it there, other local
-optima, the motion before and after.
+"""The result of an optimisation: the design, its search, active constraints, other local optima,
+and the motion before and after.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..plotting.table import number
@@ -63,7 +64,7 @@ class Optimum(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Mechanism, objective, solver, how the search ended, and seconds."""
+        """Mechanism, objective, solver, end of the search, and seconds."""
         return {
             "mechanism": self.label,
             "objective": self.problem.name,
@@ -209,32 +210,31 @@ class Optimum(Result):
 
     @property
     def _message(self) -> Message:
-        said, left = (
+        ended, left = (
             self.best.message,
             f"{self.optimality:.1e} of the gradient at the start is left",
         )
         if self.converged:
-            return Message("{}", said)
+            return Message("{}", ended)
         if not self.best.feasible:
             missing = self.problem.infeasibility(self.best.x)
-            return Message("{}; constraints are not met: {:.3g} is missing", said, missing)
+            return Message("{}; constraints are not met: {:.3g} is missing", ended, missing)
         if self.best.stopped:
-            return Message("{}; {}: {start}.parameters goes on from there", said, left, start=...)
+            return Message("{}; {}: {start}.parameters goes on from there", ended, left, start=...)
         if self.second_order is not None and self.second_order.directions:
             return Message(
                 "{}; the design is no local minimum, but no better one was reached from it: give"
                 " another {start}",
-                said,
+                ended,
             )
         if self.optimality <= SETTLED and not self.best.exhausted:
             return Message(
-                "{}; but between stored times bounds are still broken: a smaller {output} leaves"
-                " less room there",
-                said,
+                "{}; but between stored times bounds are still broken: use a smaller {output}",
+                ended,
             )
         if self.best.exhausted:
-            return Message("{}; {}: more {max_iterations} may help", said, left)
-        return Message("{}; {}: a smaller {tolerance} makes runs smoother", said, left)
+            return Message("{}; {}: more {max_iterations} may help", ended, left)
+        return Message("{}; {}: a smaller {tolerance} makes runs smoother", ended, left)
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
@@ -301,8 +301,8 @@ class Optimum(Result):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """How exact the gradient is known to be: measured by that at the start, because at an
-        optimum it may vanish; of a peak, at its instant.
+        """Accuracy of the gradient, relative to that at the start, because at an optimum it may
+        vanish; of a peak, at its instant.
         """
         p = self.problem
         if p.is_peak:
@@ -321,13 +321,21 @@ class Optimum(Result):
         instant = float(p.time[p.peak_path(outcome)[0].argmax()])
         if instant == 0:
             raise ModelError(
-                f"{p.name!r} is largest at the start, where nothing has moved yet: there is no"
-                " motion to certify"
+                "it is largest at the start, where nothing has moved yet: there is no motion to"
+                " certify",
+                element=f"objective {p.name!r}",
             )
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """Before and after over time, and how the search went; `style="paper"` for a paper."""
+        """Plot outputs before and after, and the progress of the search.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+        """
         from ..plotting.style import in_style
         from .design_figures import draw_optimum
 
@@ -371,35 +379,16 @@ class Optimum(Result):
         margins = np.minimum(values - c.lower, c.upper - values)
         k = int(margins.argmin())
         total = float(λ.sum())
-        largest = max(np.abs(self.best.optimality.rows).max(initial=0.0), 1e-300)
+        largest = max(np.abs(self.best.optimality.rows).max(initial=0.0), TINY)
         active = bool(np.abs(λ).max() > ACTIVE_SHARE * largest) or c.lower == c.upper
-        if r.name not in self.problem.paths:
-            return [
-                float(values[k]),
-                c.lower,
-                c.upper,
-                total,
-                active,
-                c.of.unit,
-                np.nan,
-                float(values[k]),
-                max(0.0, -float(margins[k])),
-            ]
-        t, fine = self._between[r.name]
-        beyond = [float(summits(t, h)[1].max()) for h in (fine - c.upper, c.lower - fine)]
-        worst = c.upper + beyond[0] if beyond[0] > beyond[1] else c.lower - beyond[1]
-        when = float(self.problem.time[k])
-        return [
-            float(values[k]),
-            c.lower,
-            c.upper,
-            total,
-            active,
-            c.of.unit,
-            when,
-            worst,
-            max(0.0, *beyond),
-        ]
+        value, when = float(values[k]), np.nan
+        worst, violation = value, max(0.0, -float(margins[k]))
+        if r.name in self.problem.paths:
+            t, fine = self._between[r.name]
+            beyond = [float(summits(t, h)[1].max()) for h in (fine - c.upper, c.lower - fine)]
+            worst = c.upper + beyond[0] if beyond[0] > beyond[1] else c.lower - beyond[1]
+            when, violation = float(self.problem.time[k]), max(0.0, *beyond)
+        return [value, c.lower, c.upper, total, active, c.of.unit, when, worst, violation]
 
     @cached_property
     def _between(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
@@ -425,5 +414,6 @@ class Optimum(Result):
     @property
     def _evaluator(self) -> MechanismEvaluator:
         if not isinstance(self.problem.evaluator, MechanismEvaluator):
-            raise ModelError("this problem is not that of a mechanism: it has no runs")
+            problem = "this problem is not that of a mechanism: it has no runs"
+            raise ModelError(problem, element=f"objective {self.problem.name!r}")
         return self.problem.evaluator

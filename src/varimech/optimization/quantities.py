@@ -36,8 +36,9 @@ class Peak:
 
     def __ge__(self, lower: Any) -> Constraint:
         raise ModelError(
-            "a peak can be bounded from above only: a lower bound leaves the instant open;"
-            " use vm.path or vm.final"
+            "it can be bounded from above only: a lower bound leaves the instant open",
+            element="peak",
+            remedy="use vm.path or vm.final",
         )
 
 
@@ -47,6 +48,9 @@ def path(function: StateFunction | str, *, unit: str = "") -> Path:
     Args:
         function: function of the state, or an expression as text.
         unit: its unit.
+
+    Returns:
+        A path; bound it with <=, >=, `between` or `equals`.
 
     >>> import varimech as vm
     >>> clearance = vm.path(lambda s: s.position("P")[1], unit="m") >= 0.02
@@ -60,6 +64,9 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     Args:
         function: function of the state, or an expression as text.
         unit: its unit.
+
+    Returns:
+        An objective to minimise, or to bound with <=.
 
     >>> import varimech as vm
     >>> smoothest = vm.peak(lambda s: vm.norm(s.acceleration("P")), unit="m/s²")
@@ -84,13 +91,16 @@ def named_goals(objectives: Goals) -> dict[str, Goal]:
         check_name("objective", name, without="")
         if isinstance(goal, Path):
             raise ModelError(
-                f"objective {name!r} is a function of time: take vm.integral or vm.final of it, or"
-                " minimise vm.peak of it"
+                "it is a function of time",
+                element=f"objective {name!r}",
+                remedy="take vm.integral or vm.final of it, or minimise vm.peak of it",
             )
         if not isinstance(goal, (Objective, Peak)):
             raise ModelError(
-                f"objective {name!r} = {goal!r} is not an objective; make one with"
-                " varimech.integral, varimech.final or varimech.peak"
+                "is not an objective; make one with varimech.integral, varimech.final or"
+                " varimech.peak",
+                field=f"objective {name!r}",
+                value=goal,
             )
     return named
 
@@ -101,8 +111,9 @@ def scalars_of(analysis: str, goals: Mapping[str, Goal]) -> dict[str, Objective]
     for name in goals:
         if name not in scalars:
             raise ModelError(
-                f"{analysis}: objective {name!r} is a peak, which only optimize takes; take"
-                " vm.integral or vm.final of it"
+                f"objective {name!r} is a peak, which only optimize takes",
+                element=analysis,
+                remedy="take vm.integral or vm.final of it",
             )
     return scalars
 
@@ -124,5 +135,7 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
                 if isinstance(constraint, bool)
                 else "write varimech.final(…) <= 0.1"
             )
-            raise ModelError(f"constraint {name!r} = {constraint!r} is not a constraint; {hint}")
+            problem = "is not a constraint"
+            field = f"constraint {name!r}"
+            raise ModelError(problem, field=field, value=constraint, remedy=hint)
     return {str(name): constraint for name, constraint in named.items()}

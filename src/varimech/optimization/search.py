@@ -186,6 +186,8 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
 
     size = near.x.size
     low, high = scaled.lower[:size], scaled.upper[:size]
+    # strictly inside, as least_squares demands; variables are of magnitude one, so that 1e-12 is
+    # little above rounding
     z0 = np.clip(np.zeros(size), low + 1e-12, high - 1e-12)
     solution = least_squares(
         violations, z0, derivatives, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100
@@ -233,4 +235,5 @@ def check_settings(max_iterations: int, tolerance: float) -> None:
     """
     check_whole("optimize", 1, max_iterations=max_iterations)
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
-        raise ModelError(f"tolerance_optimality = {tolerance!r} must be a number between 0 and 1")
+        problem = "must be a number between 0 and 1"
+        raise ModelError(problem, field="tolerance_optimality", value=tolerance)

@@ -26,21 +26,30 @@ def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> 
     solver = known[str(name).lower()]
     if solver in SCIPY and constrained and solver not in CONSTRAINED:
         raise ModelError(
-            f"solver {solver!r} supports no constraints (and no peaks); use 'ipopt',"
-            f" {', '.join(map(repr, CONSTRAINED))}"
+            "supports no constraints (and no peaks)",
+            field="solver",
+            value=solver,
+            remedy=f"use 'ipopt', {', '.join(map(repr, CONSTRAINED))}",
         )
     if solver in SCIPY and bounded and solver not in BOUNDED:
         raise ModelError(
-            f"solver {solver!r} supports no bounds; use 'ipopt', {', '.join(map(repr, BOUNDED))}"
+            "supports no bounds",
+            field="solver",
+            value=solver,
+            remedy=f"use 'ipopt', {', '.join(map(repr, BOUNDED))}",
         )
     if exact and solver not in ("ipopt", "trust-constr", *NEWTON):
         raise ModelError(
-            f"solver {solver!r} does not use second derivatives",
+            "does not use second derivatives",
+            field="solver",
+            value=solver,
             remedy=Message("use 'ipopt' or 'trust-constr', or {hessian}", hessian="approximate"),
         )
     if not exact and solver in NEWTON:
         raise ModelError(
-            f"solver {solver!r} needs second derivatives",
+            "needs second derivatives",
+            field="solver",
+            value=solver,
             remedy=Message(
                 "give {hessian}, or use 'ipopt' or 'BFGS' without them", hessian="exact"
             ),

@@ -105,21 +105,12 @@ def space_of(
     for name in held:
         if name in names:
             raise ModelError(
-                Message("{}: {!r} is in {over} and in {parameters}", analysis, name),
+                Message("{!r} is in {over} and in {parameters}", name),
+                element=analysis,
                 remedy=Message("give its initial value in {start}"),
             )
     for label, named in (("bounds", bounds), ("start", start)):
-        for name in named or {}:
-            if numbers.indices([name]) and name not in names:
-                raise ModelError(
-                    Message(
-                        "{}: {} names {!r}, which {over} does not: {}",
-                        analysis,
-                        label,
-                        name,
-                        ", ".join(map(repr, names)),
-                    )
-                )
+        _check_varied(analysis, label, named or {}, numbers, names)
     initial_values, lowers, uppers = [], [], []
     for p in parameters:
         low, high = _narrowed(analysis, p, (bounds or {}).get(p.name))
@@ -128,8 +119,9 @@ def space_of(
         if not low <= initial_value <= high:
             which = "start value" if start and p.name in start else "nominal value"
             raise ModelError(
-                f"{analysis}: the {which} {initial_value:g} of {p.name!r} is outside its bounds ({low:g},"
+                f"the {which} {initial_value:g} of {p.name!r} is outside its bounds ({low:g},"
                 f" {high:g})",
+                element=analysis,
                 remedy=Message("give {start} within them, or wider bounds", start={p.name: ...}),
             )
         initial_values.append(initial_value)
@@ -145,12 +137,26 @@ def space_of(
     )
 
 
+def _check_varied(
+    analysis: str, label: str, named: Iterable[str], numbers: ParameterSet, names: tuple[str, ...]
+) -> None:
+    """Check that bounds or initial values are those of varied parameters."""
+    for name in named:
+        if numbers.indices([name]) and name not in names:
+            raise ModelError(
+                Message("names {!r}, which {over} does not: {}", name, ", ".join(map(repr, names))),
+                element=analysis,
+                field=label,
+            )
+
+
 def _chosen(
     analysis: str, numbers: ParameterSet, over: Over, held: Mapping[str, float]
 ) -> list[Parameter]:
     if not numbers.parameters:
         raise ModelError(
-            f"mechanism {numbers.owner!r} has no parameters; make some with parameter(name, value)"
+            "it has no parameters; make some with parameter(name, value)",
+            element=f"mechanism {numbers.owner!r}",
         )
     if over is None:
         return [p for p in numbers.parameters.values() if p.name not in held]
@@ -161,11 +167,14 @@ def _chosen(
     )
     if not requested:
         raise ModelError(
-            f"{analysis}: over is empty: name at least one parameter, or omit it for all of them"
+            "is empty: name at least one parameter, or omit it for all of them",
+            element=analysis,
+            field="over",
         )
     indices = numbers.indices(requested)
     if len(set(indices)) < len(indices):
-        raise ModelError(f"{analysis}: over = {requested!r} names a parameter twice")
+        problem = "names a parameter twice"
+        raise ModelError(problem, element=analysis, field="over", value=requested)
     return [list(numbers.parameters.values())[k] for k in indices]
 
 
@@ -178,7 +187,8 @@ def _narrowed(
     high = min(math.inf if b is None else float(b) for _, b in pairs)
     if not low < high:
         raise ModelError(
-            f"{analysis}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, do not"
-            " overlap"
+            f"{given} of {parameter.name!r} and its own, {parameter.bounds}, do not overlap",
+            element=analysis,
+            field="bounds",
         )
     return low, high

@@ -50,6 +50,12 @@ def line_figure(
         title: title of the figure.
         xlabel: label of the horizontal axis.
         style: "paper" for a figure in the format of a paper; it has a title only if one is given.
+
+    Returns:
+        A figure.
+
+    Returns:
+        A figure.
     """
     figure = new_figure(7.0, 1.0 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -61,13 +67,7 @@ def line_figure(
         ax.set_ylabel(panel.ylabel)
         quiet(ax)
         if len(panel.lines) > 1:
-            ax.legend(
-                frameon=False,
-                fontsize=9,
-                loc="upper left",
-                bbox_to_anchor=(1.0, 1.0),
-                borderaxespad=0.3,
-            )
+            legend_beside(ax)
         elif panel.lines and panel.lines[0].label:
             ax.set_title(panel.lines[0].label, fontsize=9, loc="right", color=INK)
     figure.align_ylabels(axes)
@@ -95,6 +95,13 @@ def picture(figure: Figure) -> str:
     return (
         f'<img src="data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"'
         ' style="max-width:100%"/>'
+    )
+
+
+def legend_beside(ax: Axes) -> None:
+    """Place the legend of a panel to the right of it."""
+    ax.legend(
+        frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3
     )
 
 

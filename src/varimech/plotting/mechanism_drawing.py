@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.coordinate_scales import TINY
 from .figure import COLOURS, INK, new_figure, quiet
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def _free_direction(position: np.ndarray, lines: np.ndarray) -> np.ndarray:
     one on a tie.
     """
     a, along = lines[:, 0], lines[:, 1] - lines[:, 0]
-    lengths = np.maximum(np.linalg.norm(along, axis=1), 1e-300)
+    lengths = np.maximum(np.linalg.norm(along, axis=1), TINY)
     share = np.clip(((position - a) * along).sum(axis=1) / lengths**2, 0, 1)
     through = np.linalg.norm(a + share[:, None] * along - position, axis=1) < 0.02 * lengths
     leaving = np.concatenate([(end - position)[through] for end in (lines[:, 0], lines[:, 1])])

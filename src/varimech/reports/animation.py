@@ -167,7 +167,7 @@ def _sensitivity(run: Run, points: list[str]) -> dict[str, Any]:
     """Derivatives of all positions with respect to each parameter: (parameter, time, point,
     component).
     """
-    derivatives = stacked(run.path_slopes(points), points)
+    derivatives = stacked(run.path_derivatives(points), points)
     return {
         "time": floats(run.time),
         "frames": run.time.size,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..optimization.design_figures import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
 from ..optimization.fit_text import goodness_text
-from ..optimization.measurement import component_word
+from ..optimization.measurement import Measurement, component_suffix
 from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
 from ..plotting.figure import COLOURS
@@ -141,35 +143,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         [str(n), *[float(row[c]) for c in columns], row["unit"], row["at"]]
         for n, row in fit.intervals.iterrows()
     ]
-    figures = []
-    for name, m in fit.measured.items():
-        curve, half = confidence_band(fit, fit.run, m.function, m.components)
-        curves = []
-        for c in range(m.components):
-            suffix, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
-            band = (y - half[:, c], y + half[:, c])
-            curves.append(
-                Curve(
-                    f"fit{suffix}",
-                    fit.run.time,
-                    y,
-                    band=band,
-                    band_name=f"{share} band{suffix}",
-                    colour=colour,
-                )
-            )
-            error = None if m.sigma is None else m.sigma[:, c]
-            curves.append(
-                Curve(
-                    f"data{suffix}",
-                    m.times,
-                    m.values[:, c],
-                    mode="markers",
-                    colour=colour,
-                    error=error,
-                )
-            )
-        figures.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
+    figures = [_fit_plot(fit, name, m, plots) for name, m in fit.measured.items()]
     undetermined = "".join(
         f" The data do not determine {', '.join(group)}." for group in fit.undetermined
     )
@@ -187,18 +161,25 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         [name, deviation, fit.measured[name].unit]
         for name, deviation in fit.residual_deviation.items()
     ]
-    outlier_rows = fit.outliers
-    outliers = (
-        [
-            table(
-                [str(c) for c in outlier_rows.columns],
-                [list(row) for row in outlier_rows.itertuples(index=False)],
-            )
-        ]
-        if len(outlier_rows)
-        else []
-    )
+    outlying = [list(row) for row in fit.outliers.itertuples(index=False)]
+    outliers = [table([*map(str, fit.outliers.columns)], outlying)] if outlying else []
     deviations = table(["measured", "standard deviation of residuals", "unit"], deviation_rows)
     return section(
         "fit", "Fit to data", table(head, rows), deviations, *outliers, grid(*figures), lead=lead
     )
+
+
+def _fit_plot(fit: Fit, name: str, m: Measurement, plots: Plots) -> str:
+    """Data of one measurement with the fitted curve and its confidence band."""
+    curve, half = confidence_band(fit, fit.run, m.function, m.components)
+    curves = []
+    for c in range(m.components):
+        suffix, colour, y = component_suffix(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
+        band, share = (y - half[:, c], y + half[:, c]), f"{100 * fit.level:g} % band{suffix}"
+        error = None if m.sigma is None else m.sigma[:, c]
+        data: dict[str, Any] = {"mode": "markers", "colour": colour, "error": error}
+        curves += [
+            Curve(f"fit{suffix}", fit.run.time, y, band=band, band_name=share, colour=colour),
+            Curve(f"data{suffix}", m.times, m.values[:, c], **data),
+        ]
+    return plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320)

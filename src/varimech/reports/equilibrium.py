@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.catalog import ENERGIES, MEASURES
+from ..results.catalog import ENERGIES, OUTPUTS
 from ..results.run import Run
 from .provenance import parameter_units
 from .tables import folded, note, section, table
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 def rest_section(run: Run) -> str:
     """Tables of positions, angles, reactions and energies, with derivatives if available."""
     names = {
-        kind: list(ENERGIES) if kind == "energy" else run.names_of(MEASURES[kind].of)
+        kind: list(ENERGIES) if kind == "energy" else run.names_of(OUTPUTS[kind].of)
         for kind in (*SHOWN, "energy")
     }
     rows = [row for kind, of in names.items() for row in _of_a_kind(run, kind, of)]

@@ -47,8 +47,10 @@ def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str
         return {**({"position": points} if points else {}), **_turning(run)}, points[:1]
     if not isinstance(show, Mapping):
         raise ModelError(
-            f'report: show = {show!r} must map outputs to names, such as {{"position": ["2"],'
-            ' "trace": ["2"]}'
+            'must map outputs to names, such as {"position": ["2"], "trace": ["2"]}',
+            element="report",
+            field="show",
+            value=show,
         )
     requested = {
         kind: [names] if isinstance(names, str) else list(names) for kind, names in show.items()

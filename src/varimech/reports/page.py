@@ -103,32 +103,42 @@ def report(
 def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
     names = ", ".join(kind.__name__ for kind in KINDS)
     if not results:
-        raise ModelError(f"report: no results; give one or more of {names}")
+        raise ModelError("no results", element="report", remedy=f"give one or more of {names}")
     for result in results:
         if not isinstance(result, KINDS):
             raise ModelError(
-                f"report: {type(result).__name__} {result!r:.60} is not a reportable"
-                f" result; give any of {names}"
+                f"{type(result).__name__} {result!r:.60} is not a reportable result",
+                element="report",
+                value=result,
+                remedy=f"give any of {names}",
             )
     kinds = [type(result).__name__ for result in results]
     if doubled := next((kind for kind in kinds if kinds.count(kind) > 1), None):
         raise ModelError(
-            f"report: there are {kinds.count(doubled)} results of kind {doubled}; give one of each"
-            " kind, and write separate pages for the others"
+            f"there are {kinds.count(doubled)} results of kind {doubled}",
+            element="report",
+            remedy="give one of each kind, and write separate pages for the others",
         )
     if len(mechanisms := {_mechanism(result) for result in results}) > 1:
         raise ModelError(
-            "report: results belong to several mechanisms"
-            f" ({', '.join(map(repr, sorted(mechanisms)))}); write a page for each"
+            f"results belong to several mechanisms ({', '.join(map(repr, sorted(mechanisms)))})",
+            element="report",
+            remedy="write a page for each",
         )
     if model is not None and not isinstance(model, str):
         raise ModelError(
-            f"report: model = {model!r:.60} must be the text of a model file; read it with"
-            " Path(…).read_text()"
+            "must be the text of a model file",
+            element="report",
+            field="model",
+            value=model,
+            remedy="read it with Path(…).read_text()",
         )
     if certificate is not None and not isinstance(certificate, Certificate):
         raise ModelError(
-            f"report: certificate = {certificate!r:.60} must be a result of Gradient.certify()"
+            "must be a result of Gradient.certify()",
+            element="report",
+            field="certificate",
+            value=certificate,
         )
 
 
@@ -253,11 +263,11 @@ def _section(result: Any, plots: Plots) -> str:
 
 def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
     """Covariance of the parameters for which the run has sensitivities."""
-    if moments is None or not set(moments.spreads.names) <= set(run.parameter_names):
+    if moments is None or not set(moments.distributions.names) <= set(run.parameter_names):
         return None
     C = np.zeros((len(run.parameter_names),) * 2)
-    place = [run.parameter_names.index(n) for n in moments.spreads.names]
-    C[np.ix_(place, place)] = moments.spreads.covariance
+    place = [run.parameter_names.index(n) for n in moments.distributions.names]
+    C[np.ix_(place, place)] = moments.distributions.covariance
     return C
 
 

@@ -101,25 +101,8 @@ def curve_plot(
         elif curve.derivatives is not None or curve.deviation is not None:
             bands.append(_chosen_band(curve, rows, len(data)))
             data += _band(x, y, y, colour, "")
-        trace: dict[str, Any] = {
-            "type": "scatter",
-            "mode": curve.mode,
-            "name": plot_text(curve.name),
-            "x": plotted(x),
-            "y": plotted(y),
-            "line": {"color": colour, "width": 1.8, "dash": curve.dash},
-            "marker": {"color": colour, "size": 5},
-            "hovertemplate": "%{y:.6g}",
-        }
-        if curve.error is not None:
-            trace["error_y"] = {
-                "array": plotted(curve.error[rows]),
-                "thickness": 1,
-                "width": 2,
-                "color": colour,
-            }
         named.append({"trace": len(data), "name": curve.name})
-        data.append(trace)
+        data.append(_trace(curve, rows, colour))
     ends = [curve.x[k] for curve in curves for k in (0, -1)] or [0.0, 1.0]
     shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
     has_legend = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
@@ -141,6 +124,24 @@ def curve_plot(
         "over_time": over_time,
         "xlabel": xlabel,
     }
+
+
+def _trace(curve: Curve, rows: np.ndarray, colour: str) -> dict[str, Any]:
+    """A curve at some of its rows, for Plotly."""
+    trace = {
+        "type": "scatter",
+        "mode": curve.mode,
+        "name": plot_text(curve.name),
+        "x": plotted(np.asarray(curve.x)[rows]),
+        "y": plotted(np.asarray(curve.y)[rows]),
+        "line": {"color": colour, "width": 1.8, "dash": curve.dash},
+        "marker": {"color": colour, "size": 5},
+        "hovertemplate": "%{y:.6g}",
+    }
+    if curve.error is not None:
+        errors = plotted(curve.error[rows])
+        trace["error_y"] = {"array": errors, "thickness": 1, "width": 2, "color": colour}
+    return trace
 
 
 def _band(

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.markup import counted
 from ..model.parameter import Parameter, Tolerance
+from ..results.plan import composition
 from ..results.run import Run, step_text
 from .encoding import printed
 from .outputs import at_most_times, energy_plots
@@ -17,21 +18,11 @@ from .plots import Plots
 from .tables import facts, folded, section, table
 
 LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
-ONE = {
-    "rigid bodies": "rigid body",
-    "beams": "beam",
-    "joints": "joint",
-    "forces": "force",
-    "drivers": "driver",
-    "parameters": "parameter",
-}
 
 
 def summary(run: Run) -> str:
     """One line about the mechanism: its elements, and its degrees of freedom if known."""
-    kind = "planar" if run.info["dimension"] == 2 else "spatial"
-    counts = run.drawing_plan.get("counts", {})
-    parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
+    kind, *parts = composition(run.info["dimension"], run.drawing_plan.get("counts", {}))
     if dofs := _dofs(run):
         parts.append(counted(dofs, "degree of freedom", "degrees of freedom"))
     return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")
@@ -43,7 +34,8 @@ def _dofs(run: Run) -> int:
     if model is None or model.start_conditions is None or model.beams:
         return 0
     return sum(
-        int(h.deviation(run.live.equations.frames).numel()) for h in model.start_conditions.holds
+        int(h.deviation(run.live.equations.frames).numel())
+        for h in model.start_conditions.conditions
     )
 
 
@@ -109,7 +101,7 @@ def parameter_rows(run: Run) -> list[list[Any]]:
     for name, value in run.info["parameters"].items():
         lower, upper, distribution = None, None, ""
         if name in known:
-            (lower, upper), given = known[name].bounds, known[name].spread
+            (lower, upper), given = known[name].bounds, known[name].distribution
             distribution = (
                 f"± {printed(given.width)} ({given.sigmas:g} σ)"
                 if isinstance(given, Tolerance)
@@ -153,7 +145,11 @@ def _width(parameter: Parameter | None) -> float:
     lower, upper = (np.nan if bound is None else float(bound) for bound in parameter.bounds)
     if np.isfinite(upper - lower):
         return float(upper - lower)
-    return float(parameter.spread.width) if isinstance(parameter.spread, Tolerance) else 1.0
+    return (
+        float(parameter.distribution.width)
+        if isinstance(parameter.distribution, Tolerance)
+        else 1.0
+    )
 
 
 def _distribution(given: Any) -> str:

@@ -5,6 +5,7 @@ samples with histograms.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,85 +27,55 @@ MOST_BARS = 64
 
 def moments_section(moments: Moments, plots: Plots) -> str:
     """Means and bands over time, shares of the variance at the end."""
-    bands, last = moments.bands(SIGMAS), moments.dataset.isel(time=-1)
-    over_time, shares = [], []
-    for k, (name, unit) in enumerate(zip(moments.objective_names, moments.units, strict=True)):
-        lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
-        mean = moments.mean.isel(objective=k).to_numpy()
-        curves = [
-            Curve(
-                "mean",
-                moments.time,
-                mean,
-                band=(lower, upper),
-                band_name=f"± {SIGMAS:g} standard deviations",
-            )
-        ]
-        if moments.order == 2:
-            curves.append(
-                Curve(
-                    "at the means",
-                    moments.time,
-                    moments.first_mean.isel(objective=k).to_numpy(),
-                    colour=GREY,
-                    dash="dash",
-                )
-            )
-        end = float(moments.horizons[k])
-        until = end if end < moments.time[-1] else None
-        title = (
-            name
-            if until is None
-            else f"{name}: valid within {moments.accuracy:g} standard deviations up to {end:.3g} s"
-        )
-        over_time.append(plots.add(title, curve_plot(curves, axis_title(name, unit), until=until)))
-        over_time.append(
-            plots.add(
-                f"standard deviation of {name} by each parameter alone", _deviations(moments, k)
-            )
-        )
-        share = last["contributions"].isel(objective=k).to_numpy()
-        order = np.argsort(-share, kind="stable")
-        names = [moments.spreads.names[i] for i in order]
-        notes = [
-            f"{names[j]}: σ = {printed(moments.spreads.sigma[i])} {moments.spreads.units[i]}"
-            for j, i in enumerate(order)
-        ]
-        spec = bar_plot(
-            names,
-            (100 * share[order]).tolist(),
-            axis_title(f"share of the variance of {name}", "%"),
-            notes,
-        )
-        shares.append(
-            plots.add(
-                f"contributions to the variance of {name}", spec, height=bar_height(len(names))
-            )
-        )
-    rows: list[list[Any]] = [
-        [
-            n,
-            last["mean"].values[k].item(),
-            last["std"].values[k].item(),
-            u,
-            moments.horizons[k].item(),
-        ]
-        for k, (n, u) in enumerate(zip(moments.objective_names, moments.units, strict=True))
-    ]
-    lead = (
-        f"Means and standard deviations of order {moments.order} by exact derivatives, as"
-        " functions of"
-        " the end time; shares at the end of the run."
-    )
+    last = moments.dataset.isel(time=-1)
+    means, deviations = last["mean"].values.tolist(), last["std"].values.tolist()
+    columns = (moments.objective_names, means, deviations, moments.units, moments.horizons.tolist())
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    objectives = range(len(moments.objective_names))
+    over_time = [plot for k in objectives for plot in _moments_over_time(moments, k, plots)]
     return section(
         "moments",
         "Tolerances",
         table(["objective", "mean", "standard deviation", "unit", "valid up to (s)"], rows),
         grid(*over_time),
-        grid(*shares),
+        grid(*(_shares(moments, k, plots) for k in objectives)),
         folded("all contributions", _contributions(moments)),
-        lead=lead,
+        lead=(
+            f"Means and standard deviations of order {moments.order} by exact derivatives, as"
+            " functions of the end time; shares at the end of the run."
+        ),
     )
+
+
+def _moments_over_time(moments: Moments, k: int, plots: Plots) -> Iterator[str]:
+    """Mean with its band, and standard deviations by parameter, of one objective."""
+    name, unit, bands = moments.objective_names[k], moments.units[k], moments.bands(SIGMAS)
+    lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
+    mean, label = moments.mean.isel(objective=k).to_numpy(), f"± {SIGMAS:g} standard deviations"
+    curves = [Curve("mean", moments.time, mean, band=(lower, upper), band_name=label)]
+    if moments.order == 2:
+        first = moments.first_mean.isel(objective=k).to_numpy()
+        curves.append(Curve("at the means", moments.time, first, colour=GREY, dash="dash"))
+    end = float(moments.horizons[k])
+    until = end if end < moments.time[-1] else None
+    valid = f": valid within {moments.accuracy:g} standard deviations up to {end:.3g} s"
+    title = name if until is None else name + valid
+    yield plots.add(title, curve_plot(curves, axis_title(name, unit), until=until))
+    title = f"standard deviation of {name} by each parameter alone"
+    yield plots.add(title, _deviations(moments, k))
+
+
+def _shares(moments: Moments, k: int, plots: Plots) -> str:
+    """Contributions of parameters to the variance of one objective, the largest first."""
+    name, s = moments.objective_names[k], moments.distributions
+    share = moments.contributions.isel(time=-1, objective=k).to_numpy()
+    order = np.argsort(-share, kind="stable")
+    names = [s.names[i] for i in order]
+    notes = [f"{s.names[i]}: σ = {printed(s.sigma[i])} {s.units[i]}" for i in order]
+    label = axis_title(f"share of the variance of {name}", "%")
+    spec = bar_plot(names, (100 * share[order]).tolist(), label, notes)
+    title = f"contributions to the variance of {name}"
+    return plots.add(title, spec, height=bar_height(len(names)))
 
 
 def _deviations(moments: Moments, k: int) -> dict[str, Any]:
@@ -112,12 +83,12 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
     up, not these.
     """
     std = moments.std.isel(objective=k).to_numpy()
-    parts = np.abs(moments.slopes[:, k]) * moments.spreads.sigma
+    parts = np.abs(moments.derivatives[:, k]) * moments.distributions.sigma
     order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
     curves = [Curve("all parameters", moments.time, std, colour=GREY)]
     curves += [
         Curve(
-            moments.spreads.names[i],
+            moments.distributions.names[i],
             moments.time,
             parts[:, i],
             dash="dot",
@@ -136,7 +107,7 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
 def _contributions(moments: Moments) -> str:
     head = ["objective", "parameter", "σ of the parameter", "∂ψ/∂ρ", "share of the variance (%)"]
     rows = [
-        [r["objective"], r["parameter"], r["sigma"], r["slope"], 100 * r["contribution"]]
+        [r["objective"], r["parameter"], r["sigma"], r["derivative"], 100 * r["contribution"]]
         for r in moments.table().to_dict("records")
     ]
     return table(head, rows)
@@ -199,7 +170,7 @@ def study_section(study: Study, plots: Plots) -> str:
 
 def _distributions(study: Study) -> str:
     """Distribution of each parameter."""
-    parameters = study.spreads.described()["parameters"]
+    parameters = study.distributions.described()["parameters"]
     rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in parameters]
     return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 

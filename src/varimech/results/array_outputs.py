@@ -1,4 +1,4 @@
-"""Measures of many things of a run at once, as plain arrays: faster than one by one. For drawings
+"""Outputs of many things of a run at once, as plain arrays: faster than one by one. For drawings
 and animations.
 """
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX
-from .catalog import MEASURES
+from .catalog import OUTPUTS
 from .live_run import LiveRun
 from .named_outputs import NamedOutputs
 
@@ -19,37 +19,68 @@ class ArrayOutputs(NamedOutputs):
     """Paths of points, and curves of all that turns or slides."""
 
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Positions of many points (m), (time, component) each."""
+        """Positions of many points.
+
+        Args:
+            points: their names.
+
+        Returns:
+            Name → (time, component), m.
+        """
         return self._of_points("position", points)
 
     def path_rates(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Their velocities (m/s), likewise."""
+        """Velocities of many points.
+
+        Args:
+            points: their names.
+
+        Returns:
+            Name → (time, component), m/s.
+        """
         return self._of_points("velocity", points)
 
-    def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Derivatives of the positions of many points with respect to all `parameter_names`, (time,
-        component, parameter) each.
+    def path_derivatives(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Derivatives of the positions of many points with respect to all `parameter_names`.
+
+        Args:
+            points: their names.
+
+        Returns:
+            Name → (time, component, parameter).
         """
         self._selected("all")
         if self._live is None:
             dims = ("time", "component", "parameter")
             return {p: self.position(p, wrt="all").transpose(*dims).to_numpy() for p in points}
-        slopes = self._live.derivative(_column(self._live, "position", points))
-        return dict(zip(points, np.split(slopes, len(points), axis=1), strict=True))
+        derivatives = self._live.derivative(_column(self._live, "position", points))
+        return dict(zip(points, np.split(derivatives, len(points), axis=1), strict=True))
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
-        """Angles or displacements of all things that have one, over time."""
-        names, live = self.names_of(MEASURES[kind].of), self._live
+        """An output of all things that have it.
+
+        Args:
+            kind: "angle" or "displacement".
+
+        Returns:
+            Name → (time), rad or m.
+        """
+        names, live = self.names_of(OUTPUTS[kind].of), self._live
         if live is None or not names:
-            return {n: self._measure(kind, n, None).to_numpy() for n in names}
+            return {n: self._output(kind, n, None).to_numpy() for n in names}
         values = (
             live.angles(names) if kind == "angle" else live.evaluate(_column(live, kind, names))
         )
         return dict(zip(names, values.T, strict=True))
 
     def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
-        """Where directions of bodies (None: of the ground) point to, (time, direction,
-        component).
+        """Directions fixed in bodies, in global components.
+
+        Args:
+            given: pairs of a body (None for the ground) and a direction in its frame.
+
+        Returns:
+            (time, direction, component).
         """
         turned = []
         for body, direction in given:
@@ -66,7 +97,7 @@ class ArrayOutputs(NamedOutputs):
     def _of_points(self, kind: str, points: list[str]) -> dict[str, np.ndarray]:
         if self._live is None:
             return {
-                p: self._measure(kind, p, None).transpose("time", "component").to_numpy()
+                p: self._output(kind, p, None).transpose("time", "component").to_numpy()
                 for p in points
             }
         values = self._live.evaluate(_column(self._live, kind, points))
@@ -74,5 +105,5 @@ class ArrayOutputs(NamedOutputs):
 
 
 def _column(live: LiveRun, kind: str, names: Sequence[str]) -> SX:
-    """Measures of a kind below each other."""
-    return ca.vertcat(*[MEASURES[kind].get(live.equations.state, name) for name in names])
+    """Outputs of a kind below each other."""
+    return ca.vertcat(*[OUTPUTS[kind].get(live.equations.state, name) for name in names])

@@ -1,4 +1,4 @@
-"""The named measures of a run: what each is of, how it is labelled and in which unit."""
+"""The named outputs of a run: what each is of, its labels and its unit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ENERGIES = ("kinetic", "potential", "total")
 
 @dataclass(frozen=True)
 class OutputKind:
-    """What a measure is of (a dimension of labelled arrays), its dimensions beyond time, its unit
-    and how to get it.
+    """What an output is of (a dimension of labelled arrays), its dimensions beyond time, its unit
+    and its function of the state.
     """
 
     of: str
@@ -33,7 +33,7 @@ def _energy(state: State, kind: str) -> SX:
     return state.kinetic_energy if kind == "kinetic" else state.potential_energy
 
 
-MEASURES: dict[str, OutputKind] = {
+OUTPUTS: dict[str, OutputKind] = {
     "position": OutputKind("point", ("component",), "m", State.position),
     "velocity": OutputKind("point", ("component",), "m/s", State.velocity),
     "acceleration": OutputKind("point", ("component",), "m/s²", State.acceleration),
@@ -75,7 +75,7 @@ def names_in(m: ModelData) -> dict[str, list[str]]:
         "slide": [j.name for j in m.joints.values() if j.displacement() is not None],
         "body": [b.name for b in m.moving_bodies if planar or isinstance(b, RigidBody)],
         "joint": list(m.joints),
-        "driver": list(m.drivers),
+        "driver": list(m.effort_units),
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
         "state": [c.name for c in m.own_coordinates],

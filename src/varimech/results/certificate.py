@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -24,7 +25,7 @@ from .certificate_evidence import (
 )
 from .labels import with_units
 from .result import Description, Result, Variable
-from .saving import plain
+from .saving import load_dataset, load_json, plain, restored_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,15 +38,15 @@ TRUSTED, NOT_TRUSTED, INDEPENDENT, ZERO = (
     "does not depend",
     "zero within rounding",
 )
-"""What can be said of one derivative. INDEPENDENT follows from the equations alone; ZERO from
+"""Verdicts on one derivative. INDEPENDENT follows from the equations alone; ZERO from
 numbers, with a bound.
 """
-DISAGREE, UNCHECKED, ROUNDING, STEPS, TWO_SLOPES, FAILING = (
+DISAGREE, UNCHECKED, ROUNDING, STEPS, SCALE_DEPENDENT, FAILING = (
     "methods disagree",
     "could not be checked",
     "rounding",
     "steps too long",
-    "two slopes",
+    "depends on the perturbation",
     "runs nearby fail",
 )
 COMPLIANT, UNRESOLVED = "constraints give way", "unresolved function"
@@ -89,7 +90,7 @@ class Certificate(Result):
     status: np.ndarray
     """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
     reason: np.ndarray
-    """Why not, in a word or two."""
+    """Why not; empty where it is trusted."""
     wanted: float
     """Digits from which on a derivative is trusted."""
     derivative_checks: tuple[DerivativeCheck, ...]
@@ -182,7 +183,15 @@ class Certificate(Result):
         return tuple(dict.fromkeys(str(r) for r in self.reason.ravel() if r))
 
     def verdict(self, objective: int, parameter: int) -> str:
-        """The verdict on one derivative, in a few words."""
+        """The verdict on one derivative.
+
+        Args:
+            objective: index of the objective.
+            parameter: index of the parameter.
+
+        Returns:
+            Status with its reason or bound.
+        """
         status, reason = str(self.status[objective, parameter]), self.reason[objective, parameter]
         if reason:
             return f"{status}: {reason}"
@@ -190,8 +199,10 @@ class Certificate(Result):
         return f"{status}: below {bound:.0e}" if status == ZERO and bound > 0 else status
 
     def table(self) -> pd.DataFrame:
-        """A row a derivative: its value, digits, verdict, and the relative difference of each
-        method to it.
+        """Value, digits, verdict, and relative difference of each method, by derivative.
+
+        Returns:
+            A row for each objective and parameter.
         """
         import pandas as pd
 
@@ -220,25 +231,64 @@ class Certificate(Result):
         return pd.DataFrame(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data, and `trusted`; what is not a number is null."""
+        """All of it as plain data.
+
+        Returns:
+            Its fields, and `trusted`; NaN is None.
+        """
         return {"trusted": self.trusted, **plain(self)}
+
+    def _metadata(self) -> dict[str, Any]:
+        """All of it: evidence that the dataset does not have, too."""
+        return self.to_json()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certificate:
+        """Read a certificate that was saved as .json or .nc.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The same certificate.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        path, kind = Path(path), cls.__name__
+        json = path.suffix == ".json"
+        return cls.from_json(load_json(path, kind) if json else load_dataset(path, kind)[1])
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Certificate:
-        """A certificate from what `to_json` gave."""
+        """A certificate from plain data.
+
+        Args:
+            data: what `to_json` gave.
+
+        Returns:
+            The same certificate.
+
+        Raises:
+            ModelError: if something in it is missing, or of another type.
+        """
         try:
             certificate: Certificate = _restored(cls, data)
         except (ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"this is not a saved certificate: {error!r}") from None
+            problem = f"this is not a saved certificate: {error!r}"
+            raise ModelError(problem, element="Certificate", field="data") from None
         return certificate
 
-    @classmethod
-    def _from_json(cls, data: dict[str, Any]) -> Certificate:
-        return cls.from_json(data)
-
     def plot(self, *, style: str | None = None) -> Figure:
-        """For each parameter how far differences are off over the perturbation, a curve an
-        objective, beside the exact methods and the error of the steps; `style="paper"` for a paper.
+        """Errors of finite differences over the perturbation, beside the exact methods and the
+        error of the
+        steps.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each parameter and a curve for each objective.
         """
         panels, against = self.sweep_panels()
         title = f"{self.mechanism}: gradient by {self.differentiated}, {self._verdict}"
@@ -251,7 +301,11 @@ class Certificate(Result):
         return "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
 
     def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
-        """What `plot` draws, by parameter, and the method that all is measured against."""
+        """What `plot` draws.
+
+        Returns:
+            Curves and levels by parameter, and the method that all errors refer to.
+        """
         known = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
         against = next(reversed(known), "")
         exact = known.pop(against, self.gradient)
@@ -310,9 +364,8 @@ def _restored(kind: Any, value: Any) -> Any:
         hints = get_type_hints(kind)
         return kind(**{f.name: _restored(hints[f.name], value[f.name]) for f in fields(kind)})
     if kind is np.ndarray:
-        array = np.array(value, dtype=object)
-        texts = any(isinstance(x, str) and x not in ("inf", "-inf") for x in array.flat)
-        return array if texts else array.astype(float)
+        array = restored_array(value)
+        return array if array.dtype.kind == "U" else array.astype(float)
     if kind is float:
         return float("nan" if value is None else value)
     return value

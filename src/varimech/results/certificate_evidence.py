@@ -12,7 +12,7 @@ NEAR_SINGULAR = 1e-2
 
 @dataclass(frozen=True)
 class DerivativeCheck:
-    """The gradient by one method. Where it gives none, `refusal` says why."""
+    """The gradient by one method. Where it gives none, `refusal` gives the reason."""
 
     name: str
     gradient: np.ndarray | None
@@ -47,7 +47,7 @@ class Unresolved:
 
 @dataclass(frozen=True)
 class Reference:
-    """The gradient by a run of another kind. Where it gives none, `refusal` says why."""
+    """The gradient by a run of another kind. Where it gives none, `refusal` gives the reason."""
 
     what: str
     gradient: np.ndarray | None

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 class Gradient(Result):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
-    `method` tells how they were computed; `sweep` holds, for differences, the estimates for all
+    `method` names the derivative method; `sweep` has, for differences, the estimates for all
     perturbations tried. Adjoints and complex steps know derivatives at the end of the run only:
-    `gradient_history` has that row alone, and `history` is not a number before. `certify()` tells
-    how many digits can be trusted.
+    `gradient_history` has that row alone, and `history` is not a number before. `certify()`
+    estimates the trustworthy digits.
     """
 
     method: str
@@ -64,7 +64,7 @@ class Gradient(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """That of the run, and how derivatives were computed."""
+        """That of the run, the method of the derivatives, and seconds."""
         return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @property
@@ -144,13 +144,18 @@ class Gradient(Result):
         """
         if self.certifier is None:
             raise ModelError(
-                "a gradient can be certified only together with its mechanism, in the session that"
-                " computed it"
+                "has no mechanism any more",
+                element="this gradient",
+                remedy="certify it in the session that computed it",
             )
         return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The gradient as a table: a row an objective, a column a parameter."""
+        """The gradient at the end of the run as a table.
+
+        Returns:
+            A row for each objective, a column for each parameter.
+        """
         import pandas as pd
 
         names = [
@@ -160,13 +165,23 @@ class Gradient(Result):
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """dψ/dρ over time: a panel an objective, a line a parameter; `style="paper"`
-        for a paper.
+        """Plot dψ/dρ over time.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective and a line for each parameter.
+
+        Raises:
+            ModelError: if the method gives the gradient at the end only.
         """
         if len(self.gradient_history) < self.time.size:
             raise ModelError(
-                f"method={self.method!r} gives the gradient at the end only; over time it needs"
-                " method='direct'"
+                "gives the gradient at the end of the run only",
+                field="method",
+                value=self.method,
+                remedy="over time it needs method='direct'",
             )
         panels = []
         for k, objective in enumerate(self.objective_names):
@@ -182,8 +197,14 @@ class Gradient(Result):
         )
 
     def bars(self, *, style: str | None = None) -> Figure:
-        """ρ dψ/dρ at the end, what a change of each parameter by its own size would do: a panel an
-        objective, the largest first.
+        """Plot ρ dψ/dρ at the end of the run: the effect of changing each parameter by its own
+        value.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective, the largest parameter first.
         """
         values = self.run.info["parameters"]
         scaled = self.gradient_history[-1] * np.array(
@@ -225,7 +246,7 @@ class Gradient(Result):
 
     @property
     def _idle(self) -> str:
-        """A word about parameters without any effect, which somebody may have forgotten to use."""
+        """A note on parameters without any effect, which may have been forgotten."""
         zero = (self.gradient_history == 0).all(axis=(0, 1))
         names = [repr(name) for name, idle in zip(self.parameter_names, zero, strict=True) if idle]
         return (
@@ -236,8 +257,8 @@ class Gradient(Result):
 
     @property
     def not_unique(self) -> tuple[str, ...]:
-        """Objectives that depend on how redundant constraints share their loads; `run.shared_loads`
-        names the joints.
+        """Objectives that depend on the shares of redundant constraints in a load;
+        `run.redundant_reactions` names the joints.
         """
         if not self.run.is_live:
             return ()

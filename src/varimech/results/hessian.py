@@ -1,4 +1,4 @@
-"""Second derivatives of objectives, labelled, and those of any measure over time."""
+"""Second derivatives of objectives, labelled, and those of any function of the state over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.errors import ModelError, unknown_name
 from ..core.messages import PYTHON, Words
 from ..core.symbols import SX
 from ..sensitivity.objective import StateFunction
-from .labels import COMPONENTS, along_time, table_text, with_units
+from .labels import along_time, labels_along, table_text, with_units
 from .result import Description, Result, Variable
 from .run import Run
 
@@ -27,7 +27,7 @@ class Hessian(Result):
     """Objectives ψ, their gradients and Hessians with respect to parameters.
 
     Exact: derivatives of the discrete solution itself. Both halves of each Hessian come from
-    different runs, so their difference (`asymmetry`) tells how much rounding there is.
+    different runs, so their difference (`asymmetry`) shows the rounding.
     """
 
     method: str
@@ -36,7 +36,7 @@ class Hessian(Result):
     units: tuple[str, ...]
     parameter_units: tuple[str, ...]
     psi: np.ndarray
-    slopes: np.ndarray
+    gradient_array: np.ndarray
     """(objective, parameter)"""
     curvatures: np.ndarray
     """(objective, parameter, parameter), as it came out"""
@@ -52,7 +52,7 @@ class Hessian(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """That of the run, and how derivatives were computed."""
+        """That of the run, the method of the derivatives, and seconds."""
         return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @cached_property
@@ -61,7 +61,7 @@ class Hessian(Result):
         import xarray as xr
 
         symmetric = (self.curvatures + self.curvatures.transpose(0, 2, 1)) / 2
-        arrays = {"value": self.psi, "gradient": self.slopes, "hessian": symmetric}
+        arrays = {"value": self.psi, "gradient": self.gradient_array, "hessian": symmetric}
         dims = ("objective", "parameter", "parameter2")
         coords = with_units("objective", self.objective_names, self.units)
         for name in dims[1:]:
@@ -82,76 +82,81 @@ class Hessian(Result):
         return float(np.max(apart[sizes > 0] / sizes[sizes > 0], initial=0.0))
 
     def measure(
-        self, function: StateFunction | str, *, name: str = "measure", unit: str = ""
+        self, function: StateFunction | str, *, name: str = "output", unit: str = ""
     ) -> xr.DataArray:
-        """Second derivatives of any function of the state, or the text of one, at all stored times.
+        """Second derivatives of a function of the state at all stored times.
 
-        Their dimensions are (time[, component], parameter, parameter2).
+        Args:
+            function: a function of the state, or an expression as text.
+            name: name of the array.
+            unit: unit of the function.
+
+        Returns:
+            (time[, component], parameter, parameter2).
+
+        Raises:
+            ModelError: if the Hessian was not computed with method="forward".
         """
         import xarray as xr
 
         if self.second_states is None:
-            raise ModelError("second derivatives over time need hessian(…, method='forward')")
+            raise ModelError(
+                "does not keep second derivatives over time",
+                field="method",
+                value=self.method,
+                remedy="call hessian(…, method='forward')",
+            )
+        expression = self.run.live.expression(function, name)
+        values, size = self._second_derivatives(expression), expression.numel()
+        dims = ["time", "component"][: 1 if size == 1 else 2]
+        coords = along_time(self.run.time)
+        if size > 1:
+            coords["component"] = labels_along("component", size)
+        coords |= {key: list(self.parameter_names) for key in ("parameter", "parameter2")}
+        return xr.DataArray(
+            values if size > 1 else values[:, 0],
+            coords=coords,
+            dims=[*dims, "parameter", "parameter2"],
+            name=name,
+            attrs={"units": f"({unit}) per parameter units"},
+        )
+
+    def _second_derivatives(self, expression: SX) -> np.ndarray:
+        """Of an expression of the state: (time, component, parameter, parameter), symmetric."""
         live = self.run.live
-        e, T, indices = live.equations, live.trajectory, live.indices
-        expression = live.expression(function, name)
-        size = expression.numel()
-        assert T.sensitivities is not None
-        n, p, count = e.packed.numel(), len(indices), T.time.size
-        u, seeds = ca.vertcat(e.packed, e.ρ), np.eye(e.ρ.numel())[:, indices]
+        e, T, p = live.equations, live.trajectory, len(live.indices)
+        assert T.sensitivities is not None and self.second_states is not None
+        n, m = e.packed.numel(), e.ρ.numel()
+        u, seeds = ca.vertcat(e.packed, e.ρ), np.eye(m)[:, live.indices]
         first, second, both = SX.sym("i", n), SX.sym("j", n), SX.sym("ij", n)
-        change = [SX.sym("ρ'", e.ρ.numel()) for _ in range(2)]
+        change = [SX.sym("ρ'", m) for _ in range(2)]
         along = ca.jtimes(expression, u, ca.vertcat(first, change[0]))
         curvature = ca.jtimes(along, u, ca.vertcat(second, change[1])) + ca.jtimes(
             expression, e.packed, both
         )
         symbols, turns = live.turns_in(expression)
-        f = ca.Function(
-            "curvature",
-            [e.packed, first, second, both, *change, e.ρ, e.t, *symbols],
-            [ca.densify(curvature)],
-        )
-        found = np.zeros((count, size, p, p))
-        for i in range(p):
-            for j in range(p):
-                slopes = (
-                    T.sensitivities[:, :, i].T,
-                    T.sensitivities[:, :, j].T,
-                    self.second_states[:, :, i, j].T,
-                )
-                given = (
-                    seeds[:, i],
-                    seeds[:, j],
-                    live.parameters,
-                    T.time[None, :],
-                    *[n.T for n in turns],
-                )
-                found[:, :, i, j] = np.array(f(T.states.T, *slopes, *given)).T
-        coords = along_time(T.time)
-        dims = ["time"]
-        if size > 1:
-            coords["component"], dims = (
-                list(COMPONENTS[:size]) if size <= 3 else list(range(size)),
-                ["time", "component"],
-            )
-        else:
-            found = found[:, 0]
-        coords |= {
-            "parameter": list(self.parameter_names),
-            "parameter2": list(self.parameter_names),
-        }
-        symmetric = (found + np.swapaxes(found, -1, -2)) / 2
-        attrs = {"units": f"({unit}) per parameter units"}
-        return xr.DataArray(
-            symmetric,
-            coords=coords,
-            dims=[*dims, "parameter", "parameter2"],
-            name=name,
-            attrs=attrs,
-        )
+        inputs = [e.packed, first, second, both, *change, e.ρ, e.t, *symbols]
+        f = ca.Function("curvature", inputs, [ca.densify(curvature)])
+        S, S2 = T.sensitivities, self.second_states
+        rest = (live.parameters, T.time[None, :], *[n.T for n in turns])
+        values = np.zeros((T.time.size, expression.numel(), p, p))
+        for i, j in np.ndindex(p, p):
+            tangents = (S[:, :, i].T, S[:, :, j].T, S2[:, :, i, j].T, seeds[:, i], seeds[:, j])
+            values[:, :, i, j] = np.array(f(T.states.T, *tangents, *rest)).T
+        return (values + np.swapaxes(values, -1, -2)) / 2
 
     def to_dataframe(self, objective: str | None = None) -> pd.DataFrame:
-        """The Hessian of one objective (the first one if not given) as a table."""
+        """The Hessian of one objective as a table.
+
+        Args:
+            objective: its name; the first one if not given.
+
+        Returns:
+            A row and a column for each parameter.
+
+        Raises:
+            ModelError: for an unknown objective.
+        """
         import pandas as pd
 
         if objective is not None and objective not in self.objective_names:

@@ -1,4 +1,4 @@
-"""How measures are labelled: along their dimensions, as curves, and on axes."""
+"""Labels of outputs: along their dimensions, as curves, and on axes."""
 
 from __future__ import annotations
 
@@ -8,42 +8,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.symbols import SX
-from .saving import unit_of
+from ..model.parameter import Parameter
+from .saving import BEAM_PARTS, unit_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 COMPONENTS = ("x", "y", "z")
-BEAM_PARTS = {"segment": 0, "node": 1}
-"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
+Wrt = Sequence[str | Parameter] | str | Parameter | None
+"""Parameters to differentiate for: one, several, or "all"."""
 
 
 def shape_of(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Shape and dimensions of a measure; a single number has none."""
+    """Shape and dimensions of an output; a single number has none."""
     if len(dims) == 2:
         return expression.shape, dims
     single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
     return ((), ()) if not dims or single else ((expression.numel(),), dims)
 
 
-def word_of(dim: str, label: Any) -> str:
-    """How a curve is named along a dimension."""
+def curve_label(dim: str, label: Any) -> str:
+    """Name of a curve along a dimension."""
     return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
 
 
 def axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
-    """A measure with its unit; of derivatives for several parameters the curves tell theirs."""
+    """An output with its unit; for several parameters the curves name theirs."""
     label = kind.replace("_", " ")
     if not arrays or "parameter" not in arrays[0].coords:
         return f"{label} ({unit})"
     if arrays[0]["parameter"].size > 1:
         return f"∂ {label} / ∂ parameter"
     one = arrays[0].isel(dict.fromkeys(arrays[0].dims, 0))
-    return f"∂ {label} / {slope_label(one)}"
+    return f"∂ {label} / {derivative_label(one)}"
 
 
-def slope_label(column: xr.DataArray) -> str:
+def derivative_label(column: xr.DataArray) -> str:
     """The parameter of a derivative, with the unit of the derivative."""
     unit = unit_of(column)
     return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
@@ -52,6 +53,13 @@ def slope_label(column: xr.DataArray) -> str:
 def with_units(dim: str, names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
     """Coordinates along a dimension: names, and their units beside them."""
     return {dim: list(names), f"{dim}_unit": (dim, list(units))}
+
+
+def derivative_units(unit: str) -> dict[str, str]:
+    """Attributes of a derivative with respect to parameters: units to read, and that of the output,
+    from which `unit_of` makes the unit for one parameter.
+    """
+    return {"units": f"({unit}) per parameter unit", "output_unit": unit}
 
 
 def along_time(time: np.ndarray) -> dict[str, Any]:

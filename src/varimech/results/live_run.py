@@ -1,4 +1,4 @@
-"""Measures of a finished run, evaluated from its stored states when they are asked for."""
+"""Outputs of a finished run, evaluated from its stored states when they are asked for."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class LiveRun:
         return self.equations.redundancy.shared(*self._sampled())
 
     def depends_on_shares(self, *functions: StateFunction) -> bool:
-        """Whether functions of the state depend on how redundant constraints share their loads."""
+        """Whether functions of the state depend on the shares of redundant constraints in a load."""
         return self.equations.redundancy.concerns(functions, self._sampled)
 
     def _sampled(self) -> Sampled:
@@ -111,8 +111,8 @@ class LiveRun:
         Raises:
             ModelError: if it is none, or depends on more than state, time and parameters.
         """
-        e, label = self.equations, f"measure {name!r}"
-        column = column_of(checked_callable(function, "a measure"), e.probed_state(e.probe), label)
+        e, label = self.equations, f"output {name!r}"
+        column = column_of(checked_callable(function, "an output"), e.probed_state(e.probe), label)
         e.model.parameter_set.check_symbols(
             column, label, symbols_in(e.packed, e.t, *e.probe.turns.values())
         )
@@ -122,7 +122,7 @@ class LiveRun:
         """An expression of the state at all stored times: (time, component)."""
         e, T, (symbols, turns) = self.equations, self.trajectory, self.turns_in(expression)
         function = ca.Function(
-            "measure", [e.ρ, e.packed, e.t, *symbols], [ca.densify(ca.vec(expression))]
+            "output", [e.ρ, e.packed, e.t, *symbols], [ca.densify(ca.vec(expression))]
         )
         return self._over_time(function, T.states, T.time, *turns)
 
@@ -135,13 +135,13 @@ class LiveRun:
         state = e.packed
         S = SX.sym("S", p, state.numel())  # transposed, as it lies in memory
         u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S.T, parameter_seeds(e.ρ.numel(), self.indices))
-        slope, (symbols, turns) = (
+        derivative, (symbols, turns) = (
             ca.densify(ca.jtimes(ca.vec(expression), u, u_)),
             self.turns_in(expression),
         )
-        function = ca.Function("slope", [e.ρ, state, S, e.t, *symbols], [slope])
+        function = ca.Function("derivative", [e.ρ, state, S, e.t, *symbols], [derivative])
         values = self._over_time(function, T.states, T.sensitivities, T.time, *turns)
-        return values.reshape(T.time.size, p, slope.shape[0]).transpose(0, 2, 1)
+        return values.reshape(T.time.size, p, derivative.shape[0]).transpose(0, 2, 1)
 
     def _over_time(self, function: ca.Function, *of_time: np.ndarray) -> np.ndarray:
         """A function of the parameters and of what goes with time, at all stored times: (time,

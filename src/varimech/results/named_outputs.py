@@ -1,7 +1,7 @@
-"""Every measure of a run by name, as a labelled array with its unit; derivatives likewise where it
+"""Every output of a run by name, as a labelled array with its unit; derivatives likewise where it
 was differentiated.
 
-Measures are computed from stored states when asked for, or looked up in what was read from a file.
+Outputs are computed from stored states when asked for, or looked up in what was read from a file.
 """
 
 from __future__ import annotations
@@ -18,8 +18,16 @@ from ..model.driver import Driver
 from ..model.joint import Joint
 from ..model.named import Named
 from ..sensitivity.objective import StateFunction, checked_callable
-from .catalog import ENERGIES, MEASURES, names_of
-from .labels import BEAM_PARTS, along_time, labels_along, shape_of, with_units
+from .catalog import ENERGIES, OUTPUTS, names_of
+from .labels import (
+    BEAM_PARTS,
+    Wrt,
+    along_time,
+    derivative_units,
+    labels_along,
+    shape_of,
+    with_units,
+)
 from .live_run import LiveRun
 from .plan import drawing_plan, point_aliases
 from .result import Result
@@ -51,8 +59,8 @@ class NamedOutputs(Result):
         """The trajectory with its equations; only of a run of this session."""
         if self._live is None:
             raise ModelError(
-                "a run read from a file has only its saved measures; run the mechanism again for"
-                " new ones"
+                "a run read from a file has only its saved outputs",
+                remedy="run the mechanism again for new ones",
             )
         return self._live
 
@@ -73,7 +81,7 @@ class NamedOutputs(Result):
     @property
     def step_ends(self) -> np.ndarray | None:
         """Ends of the time steps taken, from 0 on (s); None for a run that was read from a file, or
-        whose integrator does not tell them.
+        whose integrator does not report them.
         """
         if self._live is None or self._live.trajectory.steps is not None:
             return None
@@ -90,68 +98,178 @@ class NamedOutputs(Result):
             )
         return self._coordinate("parameter")
 
-    def position(self, point: str, *, wrt: Any = None) -> xr.DataArray:
-        """Position of a point (m)."""
-        return self._measure("position", point, wrt)
+    def position(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Position of a point.
 
-    def velocity(self, point: str, *, wrt: Any = None) -> xr.DataArray:
-        """Velocity of a point (m/s)."""
-        return self._measure("velocity", point, wrt)
+        Args:
+            point: its name.
+            wrt: parameters to differentiate for: a name, several, or "all"; none if not given.
 
-    def acceleration(self, point: str, *, wrt: Any = None) -> xr.DataArray:
-        """Acceleration of a point (m/s²)."""
-        return self._measure("acceleration", point, wrt)
-
-    def angle(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angle of a planar body or of a joint (rad), without jumps, from the value given at the
-        start or else one in (−π, π].
-
-        Whole turns between two stored results are told from the rates at both: store often enough
-        that these hardly change between them.
+        Returns:
+            (time, component), m; with `wrt` derivatives, (time, component, parameter).
         """
-        return self._measure("angle", name, wrt)
+        return self._output("position", point, wrt)
 
-    def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angular velocity of a body, or rate of a joint's angle (rad/s)."""
-        return self._measure(
+    def velocity(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Velocity of a point.
+
+        Args:
+            point: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]), m/s.
+        """
+        return self._output("velocity", point, wrt)
+
+    def acceleration(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Acceleration of a point.
+
+        Args:
+            point: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]), m/s².
+        """
+        return self._output("acceleration", point, wrt)
+
+    def angle(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Angle of a planar body or of a joint, without jumps.
+
+        It begins with the value given at the start, or else with one in (−π, π]. Whole turns
+        between two
+        stored results follow from the rates at both: store often enough that these hardly change.
+
+        Args:
+            name: name of the body or joint.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), rad.
+        """
+        return self._output("angle", name, wrt)
+
+    def angular_velocity(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Angular velocity of a body, or rate of a joint's angle.
+
+        Args:
+            name: name of the body or joint.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), rad/s; (time, component[, parameter]) for a body in space.
+        """
+        return self._output(
             "body_angular_velocity" if self._turns_in_space(name) else "angular_velocity", name, wrt
         )
 
-    def angular_acceleration(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angular acceleration of a body or of a joint's angle (rad/s²)."""
-        return self._measure(
+    def angular_acceleration(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Angular acceleration of a body or of a joint's angle.
+
+        Args:
+            name: name of the body or joint.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), rad/s²; (time, component[, parameter]) for a body in space.
+        """
+        return self._output(
             "body_angular_acceleration" if self._turns_in_space(name) else "angular_acceleration",
             name,
             wrt,
         )
 
-    def displacement(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Displacement along a joint that slides (m)."""
-        return self._measure("displacement", joint, wrt)
+    def displacement(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Displacement along a sliding joint.
 
-    def displacement_rate(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Rate of the displacement along a joint that slides (m/s)."""
-        return self._measure("displacement_rate", joint, wrt)
+        Args:
+            joint: its name.
+            wrt: as for `position`.
 
-    def rotation(self, body: str, *, wrt: Any = None) -> xr.DataArray:
-        """Rotation matrix of a body."""
-        return self._measure("rotation", body, wrt)
+        Returns:
+            (time[, parameter]), m.
+        """
+        return self._output("displacement", joint, wrt)
 
-    def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Force of a joint on its second body (N)."""
+    def displacement_rate(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Rate of the displacement along a sliding joint.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), m/s.
+        """
+        return self._output("displacement_rate", joint, wrt)
+
+    def rotation(self, body: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Rotation matrix of a body; its columns are the body's axes.
+
+        Args:
+            body: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, row, column[, parameter]).
+        """
+        return self._output("rotation", body, wrt)
+
+    def reaction(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Force of a joint on its second body, in global components.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]), N.
+
+        Warns:
+            RedundantReactionWarning: if redundant constraints share the load.
+        """
         return self._load("reaction", joint, wrt)
 
-    def reaction_torque(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Torque of a joint on its second body about the joint's point (N·m)."""
+    def reaction_torque(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Torque of a joint on its second body about the joint's point.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), N·m; (time, component[, parameter]) in space.
+
+        Warns:
+            RedundantReactionWarning: if redundant constraints share the load.
+        """
         return self._load("reaction_torque", joint, wrt)
 
-    def effort(self, driver: str, *, wrt: Any = None) -> xr.DataArray:
-        """Force or torque of a driver (N or N·m)."""
+    def effort(self, driver: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Force or torque of a driver, positive where it increases what it drives; torque of a gear
+        along its second angle.
+
+        Args:
+            driver: name of the driver or gear.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), N or N·m.
+        """
         return self._load("effort", driver, wrt)
 
-    def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Lagrange multiplier of a constraint of the equations."""
-        array = self._measure("multiplier", constraint, wrt)
+    def multiplier(self, constraint: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Lagrange multiplier of a constraint of the equations.
+
+        Args:
+            constraint: its name in the equations, as in `names_of("constraint")`.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), J per unit of the constraint.
+        """
+        array = self._output("multiplier", constraint, wrt)
         if self._live is not None and self._live.depends_on_shares(
             lambda s: s.multiplier(constraint)
         ):
@@ -162,28 +280,69 @@ class NamedOutputs(Result):
             )
         return array
 
-    def axial_force(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
-        """Tension in each segment of a beam (N)."""
-        return self._measure("axial_force", beam, wrt)
+    def axial_force(self, beam: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Axial force in each segment of a beam; tension is positive.
 
-    def bending_moment(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
-        """Bending moment at each node between the ends of a beam (N·m): positive where it bends to
-        the left (plane), or its size (space).
+        Args:
+            beam: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, segment[, parameter]), N.
         """
-        return self._measure("bending_moment", beam, wrt)
+        return self._output("axial_force", beam, wrt)
 
-    def energy(self, kind: str = "total", *, wrt: Any = None) -> xr.DataArray:
-        """Kinetic, potential or total energy (J)."""
+    def bending_moment(self, beam: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Bending moment at each node between the ends of a beam.
+
+        Args:
+            beam: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, node[, parameter]), N·m: positive where the beam bends to the left (plane), or
+            the
+            magnitude (space).
+        """
+        return self._output("bending_moment", beam, wrt)
+
+    def energy(self, kind: str = "total", *, wrt: Wrt = None) -> xr.DataArray:
+        """Energy of the mechanism.
+
+        Args:
+            kind: "kinetic", "potential" or "total".
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), J.
+        """
         if kind not in ENERGIES:
             raise unknown_name("kind of energy", kind, ENERGIES)
-        return self._measure("energy", kind, wrt)
+        return self._output("energy", kind, wrt)
 
-    def state(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """A state or coordinate that an element owns, in its unit."""
-        return self._measure("state", name, wrt)
+    def state(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """State or coordinate that an element owns.
 
-    def distance(self, first: str, second: str, *, wrt: Any = None) -> xr.DataArray:
-        """Distance between two points (m)."""
+        Args:
+            name: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), in its unit.
+        """
+        return self._output("state", name, wrt)
+
+    def distance(self, first: str, second: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Distance between two points.
+
+        Args:
+            first: name of a point.
+            second: name of another one.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), m.
+        """
         gap = self.position(second).drop_vars("point") - self.position(first).drop_vars("point")
         length = (
             ((gap**2).sum("component") ** 0.5)
@@ -192,27 +351,36 @@ class NamedOutputs(Result):
         )
         if wrt is None:
             return length
-        slope = self.position(second, wrt=wrt).drop_vars("point") - self.position(
-            first, wrt=wrt
-        ).drop_vars("point")
-        return ((gap * slope).sum("component") / length).assign_attrs(
-            units="(m) per parameter unit"
-        )
+        ends = [self.position(p, wrt=wrt).drop_vars("point") for p in (first, second)]
+        change = (gap * (ends[1] - ends[0])).sum("component") / length
+        return change.assign_attrs(derivative_units("m"))
 
     def measure(
         self,
         function: StateFunction | str,
         *,
-        wrt: Any = None,
-        name: str = "measure",
+        wrt: Wrt = None,
+        name: str = "output",
         unit: str = "",
     ) -> xr.DataArray:
-        """Any function of the state, or the text of one, over time: a scalar or a vector. Only for
-        a run of this session.
+        """Evaluate a function of the state at all stored times; only for a run of this session.
+
+        Args:
+            function: a function of the state that returns a scalar or vector, or an expression as
+                text.
+            wrt: as for `position`.
+            name: name of the array.
+            unit: unit of the values.
+
+        Returns:
+            (time[, component][, parameter]).
+
+        Raises:
+            ModelError: if the run was read from a file, or the function cannot be evaluated.
         """
         expression = self.live.expression(function, name)
-        if self.live.depends_on_shares(checked_callable(function, "a measure")):
-            _warn(f"measure {name!r}", self.redundant_reactions)
+        if self.live.depends_on_shares(checked_callable(function, "an output")):
+            _warn(f"output {name!r}", self.redundant_reactions)
         return self._labelled(
             expression, name, ("component",) if expression.numel() > 1 else (), unit, wrt
         )
@@ -228,21 +396,30 @@ class NamedOutputs(Result):
 
     @property
     def dataset(self) -> xr.Dataset:
-        """All named measures (and their derivatives, as `…_wrt`) in one xarray Dataset."""
+        """All named outputs (and their derivatives, as `…_wrt`) in one xarray Dataset."""
         if self._dataset is None:
             self._dataset = self._collect()
         return self._dataset
 
     def names_of(self, of: str) -> list[str]:
-        """All names of things that a measure can be of."""
+        """Names of all things that an output can be of.
+
+        Args:
+            of: a dimension of `dataset`: "point", "turn", "slide", "body", "joint", "driver",
+                "beam",
+                "constraint", "energy_kind" or "state".
+
+        Returns:
+            Their names.
+        """
         if self._live is not None:
             return names_of(self._live.equations)[of]
         return self._coordinate(of)
 
     @property
     def drawing_plan(self) -> dict[str, Any]:
-        """What a drawing shows, by names of points: `results/plan.py` tells what is in it; runs
-        saved earlier have less.
+        """What a drawing shows, by names of points: `results/plan.py` describes it; runs saved
+        earlier have less.
         """
         return (
             drawing_plan(self._live.equations.model)
@@ -251,18 +428,28 @@ class NamedOutputs(Result):
         )
 
     def unit_of(self, kind: str, names: list[str]) -> str:
-        """Of a measure; drivers make forces or torques, states have units of their own."""
+        """Unit of an output; efforts and states have units of their own.
+
+        Args:
+            kind: the output, such as "effort".
+            names: of what; one unit is common to all.
+
+        Returns:
+            The unit as text.
+        """
         by_name = {"effort": "efforts", "state": "states"}
         known = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
         units = {known.get(name) for name in names} if kind in by_name else set()
-        return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
+        return next(iter(units)) or OUTPUTS[kind].unit if len(units) == 1 else OUTPUTS[kind].unit
 
-    def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
-        what = MEASURES[kind]
+    def _output(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
+        what = OUTPUTS[kind]
         if not isinstance(name, (str, Named)):
             raise ModelError(
-                f"{kind}: {name!r} is not a name; several are plotted by run.plot({kind}=[…]), and"
-                " run.dataset has all"
+                f"{name!r} is not a name",
+                element=kind,
+                value=name,
+                remedy=f"several are plotted by run.plot({kind}=[…]), and run.dataset has all",
             )
         if isinstance(name, (Joint, Driver)):
             name = name.name
@@ -282,18 +469,18 @@ class NamedOutputs(Result):
         if label not in self.names_of(what.of):
             known = [*self.names_of(what.of), *(self.info["aliases"] if what.of == "point" else ())]
             raise unknown_name(what.of, name, known)
-        found = self.dataset[key].sel({what.of: label})
+        array = self.dataset[key].sel({what.of: label})
         for dim in what.dims:
             if dim in BEAM_PARTS:  # beams with fewer of them leave the rest of the table empty
-                found = found.dropna(dim, how="all")
-        return found if chosen is None else found.sel(parameter=chosen)
+                array = array.dropna(dim, how="all")
+        return array if chosen is None else array.sel(parameter=chosen)
 
-    def _load(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
-        """A measure whose components may not be unique: its attribute `not_unique` names them, and
+    def _load(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
+        """An output whose components may not be unique: its attribute `not_unique` names them, and
         a warning who shares them.
         """
-        array = self._measure(kind, name, wrt)
-        name = str(array[MEASURES[kind].of].item())
+        array = self._output(kind, name, wrt)
+        name = str(array[OUTPUTS[kind].of].item())
         shared = self._shared_components(kind).get(name, "")
         if not shared:
             return array
@@ -313,7 +500,7 @@ class NamedOutputs(Result):
         }
 
     def _labelled(
-        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any
+        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Wrt
     ) -> xr.DataArray:
         import xarray as xr
 
@@ -328,28 +515,29 @@ class NamedOutputs(Result):
                 values, coords=coords, dims=["time", *dims], name=name, attrs={"units": unit}
             )
         chosen = self._selected(wrt)
-        slopes = self._live.derivative(expression)
-        slopes = slopes.reshape(slopes.shape[0], *shape, slopes.shape[2], order="F")
+        values = self._live.derivative(expression)
+        values = values.reshape(values.shape[0], *shape, values.shape[2], order="F")
         parameters = self._live.equations.model.parameter_set.parameters
         coords |= with_units(
             "parameter", self.parameter_names, [parameters[n].unit for n in self.parameter_names]
         )
-        attrs = {"units": f"({unit}) per parameter unit"}
         array = xr.DataArray(
-            slopes,
+            values,
             coords=coords,
             dims=["time", *dims, "parameter"],
             name=f"{name}_wrt",
-            attrs=attrs,
+            attrs=derivative_units(unit),
         )
         return array.sel(parameter=chosen)
 
-    def _selected(self, wrt: Any) -> Any:
+    def _selected(self, wrt: Wrt) -> Any:
         known = self.parameter_names
         if not known:
             raise ModelError(
-                "this run was not differentiated along the way; get one from"
-                " Mechanism.sensitivity(…, method='direct').run"
+                ": this run was not differentiated",
+                field="wrt",
+                value=wrt,
+                remedy="get one from Mechanism.sensitivity(…, method='direct').run",
             )
         if isinstance(wrt, str) and wrt == "all":
             return known
@@ -370,7 +558,7 @@ class NamedOutputs(Result):
 
         assert self._live is not None
         variables: dict[str, xr.DataArray] = {}
-        for kind, what in MEASURES.items():
+        for kind, what in OUTPUTS.items():
             names = (
                 []
                 if what.spatial_only and self._live.equations.model.dimension == 2
@@ -378,14 +566,12 @@ class NamedOutputs(Result):
             )
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if names and (wrt is None or self.parameter_names):
-                    parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
+                    parts = [self._output(kind, n, wrt).drop_vars(what.of) for n in names]
                     variables[key] = xr.concat(
                         parts, dim=xr.IndexVariable(what.of, names), join="outer"
                     ).transpose("time", ...)
                     unit = self.unit_of(kind, names)  # of all of them
-                    variables[key].attrs["units"] = (
-                        unit if wrt is None else f"({unit}) per parameter unit"
-                    )
+                    variables[key].attrs |= derivative_units(unit) if wrt else {"units": unit}
         if self.redundant_reactions:
             for kind in LOADS:
                 for key in {kind, f"{kind}_wrt"} & {*variables}:

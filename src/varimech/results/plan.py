@@ -5,28 +5,27 @@ it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import ModelError
+from ..core.markup import counted
 from ..model.beam import Beam
 from ..model.conditions import Axis
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.scalar_outputs import Turn
 from ..plotting.mechanism_drawing import Slider
 
 
 def point_aliases(model: ModelData) -> dict[str, str]:
     """Short names of points that mean one place → the full name of one of them."""
-    found = {}
+    aliases = {}
     for name in set(model.short_names) - {"com"}:
-        try:
-            found[name] = model.find_point(name).label
-        except ModelError:
-            continue
-    return found
+        with suppress(ModelError):
+            aliases[name] = model.find_point(name).label
+    return aliases
 
 
 def drawing_plan(model: ModelData) -> dict[str, Any]:
@@ -34,23 +33,10 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
     points of bodies that have more than two (`extents`), labels, and which points are fixed.
 
     `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
-    tell it in the frame of a `body` (none: the ground). `places` names one point for all that
-    joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many
-    things of each kind there are, `efforts` in which unit drivers push, `states` those of states.
+    have it in the frame of a `body` (none: the ground). `places` names one point for all that
+    joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
+    numbers of things of each kind, `efforts` the units of efforts, `states` those of states.
     """
-    bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
-    shapes = [
-        (
-            "beam" if isinstance(b, Beam) else "body",
-            b.name,
-            [model.points_of(b)[p].label for p in b.spine],
-        )
-        for b in bodies
-    ]
-    for force in model.forces.values():
-        between, shape = force.span(), force.drawn_as()
-        if between is not None and shape is not None:
-            shapes.append((shape, force.name, [between.first.label, between.second.label]))
     joints = [
         {
             "kind": j.kind,
@@ -73,7 +59,7 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
         if name == "com"
     ]
     return {
-        "shapes": shapes,
+        "shapes": _shapes(model),
         "labels": {label: name for name, label in point_aliases(model).items()},
         "fixed": [p.label for p in model.points_of(model.ground).values()],
         "joints": joints,
@@ -91,20 +77,48 @@ def drawing_plan(model: ModelData) -> dict[str, Any]:
             if len(b.spine) < 2
         },
         "states": {c.name: c.unit for c in model.own_coordinates},
-        "efforts": {
-            d.name: "N·m" if isinstance(d.output, Turn) else "N" for d in model.drivers.values()
-        },
+        "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
-        "counts": {
-            "rigid bodies": len(model.moving_bodies) - len(model.beams),
-            "beams": len(model.beams),
-            "joints": len(model.joints),
-            "forces": len(model.forces),
-            "drivers": len(model.drivers),
-            "parameters": len(model.parameter_set.parameters),
-        },
+        "counts": element_counts(model),
     }
+
+
+def _shapes(model: ModelData) -> list[tuple[str, str, list[str]]]:
+    """Bodies, beams and forces between two points: kind, name and points of each."""
+    shapes = [
+        (
+            "beam" if isinstance(b, Beam) else "body",
+            b.name,
+            [model.points_of(b)[p].label for p in b.spine],
+        )
+        for b in model.moving_bodies
+        if len(b.spine) > 1
+    ]
+    for force in model.forces.values():
+        between, shape = force.span(), force.drawn_as()
+        if between is not None and shape is not None:
+            shapes.append((shape, force.name, [between.first.label, between.second.label]))
+    return shapes
+
+
+def element_counts(model: ModelData) -> dict[str, int]:
+    """Numbers of elements of each kind, and of parameters."""
+    return {
+        "rigid bodies": len(model.moving_bodies) - len(model.beams),
+        "beams": len(model.beams),
+        "joints": len(model.joints),
+        "forces": len(model.forces),
+        "drivers": len(model.drivers),
+        "parameters": len(model.parameter_set.parameters),
+    }
+
+
+def composition(dimension: int, counts: Mapping[str, int]) -> list[str]:
+    """Planar or spatial, and what `element_counts` counts, as text."""
+    ones = {name: name.removesuffix("s") for name in counts} | {"rigid bodies": "rigid body"}
+    parts = [counted(n, ones[name], name) for name, n in counts.items() if n]
+    return ["planar" if dimension == 2 else "spatial", *parts]
 
 
 def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
@@ -118,32 +132,31 @@ def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
 
 def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: int) -> list[Slider]:
     """Joints that slide, as they are drawn at one of the stored times: on the ground with a rail
-    along all of the way.
+    along their whole path.
     """
     size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
-    found = []
+    sliders = []
     for joint in plan.get("joints", ()):
         if joint.get("symbol") != "slider":
             continue
         path = paths[point := joint["points"][1]]
-        along = _way(joint, path) if joint["ground"][0] else None
+        along = _rail(joint, path) if joint["ground"][0] else None
         if along is None:
-            found.append(Slider(point, size, np.eye(path.shape[1])[0], None))
+            sliders.append(Slider(point, size, np.eye(path.shape[1])[0], None))
             continue
         gone = (path - path[row]) @ along
-        found.append(
+        sliders.append(
             Slider(point, size, along, (size - float(gone.min()), size + float(gone.max())))
         )
-    return found
+    return sliders
 
 
-def _way(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
-    """Direction in which the point of a joint slides on the ground: as the plan tells, or as it
-    went.
+def _rail(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
+    """Direction in which the point of a joint slides on the ground: the axis in the plan, or that
+    of the path.
     """
-    told = joint.get("axis") if joint.get("body") is None else None
-    along = (
-        np.array(told) if told else path[np.linalg.norm(path - path[0], axis=1).argmax()] - path[0]
-    )
+    axis = joint.get("axis") if joint.get("body") is None else None
+    farthest = path[np.linalg.norm(path - path[0], axis=1).argmax()]
+    along = np.array(axis) if axis else farthest - path[0]
     length = float(np.linalg.norm(along))
     return along / length if length > 1e-12 else None

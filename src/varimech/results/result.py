@@ -1,8 +1,8 @@
 """The base of all results: labelled arrays in one xarray Dataset with metadata, and all that every
 result does with them.
 
-A class of results states its arrays (`dataset`), where they come from (`info`) and how it reads
-(`_described`). Saving, loading, tables, text, JSON and the view in notebooks are here. Datasets are
+A class of results states its arrays (`dataset`), where they come from (`info`) and its
+description (`_described`). Saving, loading, tables, text, JSON and the view in notebooks are here. Datasets are
 built when they are asked for, so that computing a result costs no labels.
 """
 
@@ -19,7 +19,7 @@ from ..core.markup import Displayed, html_heading, html_table, html_text
 from ..core.messages import PYTHON, Text, Words, rendered
 from ..plotting.figure import picture
 from ..plotting.table import table
-from .saving import load_dataset, load_json, plain, save_dataset, save_json
+from .saving import dataset_of, load_dataset, load_json, plain, save_dataset, save_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ class Description:
 class Result(Displayed):
     """What an analysis gives.
 
-    `info` tells where it comes from, `dataset` holds its numbers with names and units. Print it,
+    `info` describes its origin, `dataset` has its numbers with names and units. Print it,
     show it in a notebook, `save` it.
     """
 
@@ -101,11 +101,24 @@ class Result(Displayed):
         raise NotImplementedError
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The main variables as a table, with a row for each entry along their dimensions."""
+        """The main variables as a table.
+
+        Returns:
+            A row for each entry along their dimensions.
+        """
         data = self.dataset
-        shown = data[[name for name, array in data.items() if array.dims == self._dims]]
+        dims = self._kind._dims
+        shown = data[[name for name, array in data.items() if array.dims == dims]]
         units = [str(name) for name in shown.coords if str(name).endswith("_unit")]
         return shown.drop_vars(units).to_dataframe()
+
+    def table(self) -> pd.DataFrame:
+        """The main numbers as a table; of most results, `to_dataframe`.
+
+        Returns:
+            The table.
+        """
+        return self.to_dataframe()
 
     def save(self, path: str | Path, *, variables: Sequence[str] | str | None = None) -> Path:
         """Write it to a file; the ending of the name chooses the format.
@@ -114,59 +127,69 @@ class Result(Displayed):
             path: .nc (netCDF with a digest of its content), .csv, .mat (MATLAB) or .json.
             variables: some of `dataset` by name, for .csv and .mat; all if not given.
 
+        Returns:
+            The path.
+
         Raises:
             ModelError: for another ending, an unknown variable, or a file that cannot be written.
         """
         path = Path(path)
         if variables is not None and path.suffix in (".nc", ".json"):
             raise ModelError(
-                f"{str(path)!r}: a {path.suffix} file has all variables; leave variables=… out, or"
-                " save .csv or .mat"
+                f"chooses nothing in a {path.suffix} file, which has all variables",
+                element="save",
+                field="variables",
+                value=variables,
+                remedy="leave it out, or save .csv or .mat",
             )
         if path.suffix == ".json":
-            return save_json(self.to_json(), path)
-        attributes = {
-            "result": type(self).__name__,
-            "varimech": json.dumps(plain(self._metadata())),
-        }
+            return save_json({**self.to_json(), "text": self.text()}, path)
+        metadata = {**self._metadata(), "text": self.text()}
+        attributes = {"result": self._kind.__name__, "varimech": json.dumps(plain(metadata))}
         whole = self.dataset.assign_attrs(attributes)
-        return save_dataset(whole, path, only=variables, rows=self._dims[0])
+        return save_dataset(whole, path, only=variables, rows=self._kind._dims[0])
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a result that was saved.
+    def load(cls, path: str | Path) -> Result:
+        """Read a result that was saved as .nc or .json.
+
+        Args:
+            path: the file.
+
+        Returns:
+            A `SavedResult` with the dataset, metadata and text of the result. A `Run`, a
+            `Certificate` and `SobolIndices` are rebuilt as such.
 
         Raises:
-            ModelError: if the file is not there, was damaged or changed, or holds another result.
+            ModelError: if the file is missing, was damaged or changed, or has another result.
         """
-        path, kind = Path(path), cls.__name__
-        if path.suffix == ".json":
-            return cls._from_json(load_json(path, kind))
-        return cls._from_dataset(*load_dataset(path, kind))
+        return SavedResult(cls, *cls._read(Path(path)))
 
     @classmethod
-    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> Self:
-        raise ModelError(
-            f"a {cls.__name__} is not rebuilt from a file, because it belongs to its mechanism;"
-            " read its numbers with xarray.load_dataset"
-        )
+    def _read(cls, path: Path) -> tuple[xr.Dataset, dict[str, Any]]:
+        """Dataset and metadata of a file."""
+        if path.suffix != ".json":
+            return load_dataset(path, cls.__name__)
+        return dataset_of(load_json(path, cls.__name__), path, cls.__name__)
 
-    @classmethod
-    def _from_json(cls, data: dict[str, Any]) -> Self:
-        raise ModelError(
-            f"a {cls.__name__} is not rebuilt from a file, because it belongs to its mechanism;"
-            " read its numbers with json.load"
-        )
+    @property
+    def _kind(self) -> type[Result]:
+        """The class that files name, and whose dimensions tables show."""
+        return type(self)
 
     def _metadata(self) -> dict[str, Any]:
-        """What files hold of `info`, and whatever else is needed to load them."""
+        """`info`, and whatever else a file needs to be loaded."""
         return self.info
 
     def to_json(self) -> dict[str, Any]:
-        """Metadata, coordinates and variables as plain data; NaN is None."""
+        """Metadata, coordinates and variables as plain data.
+
+        Returns:
+            `result`, `info`, `coords`, `data_vars` and `attrs`; NaN is None.
+        """
         content = self.dataset.to_dict(data="list")
-        kept = {key: content[key] for key in ("coords", "data_vars")}
-        return dict(plain({"result": type(self).__name__, "info": self._metadata(), **kept}))
+        kept = {key: content[key] for key in ("coords", "data_vars", "attrs")}
+        return dict(plain({"result": self._kind.__name__, "info": self._metadata(), **kept}))
 
     def _described(self) -> Description:
         """How it reads."""
@@ -182,3 +205,34 @@ class Result(Displayed):
 
     def __repr__(self) -> str:
         return self.text()
+
+
+class SavedResult(Result):
+    """A result of any kind as it was saved: read-only, without its mechanism."""
+
+    def __init__(self, kind: type[Result], dataset: xr.Dataset, info: dict[str, Any]):
+        self._saved = kind
+        self._dataset = dataset
+        self._info = {key: value for key, value in info.items() if key != "text"}
+        self._text = str(info.get("text", f"<{kind.__name__} without text>"))
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Metadata, as `info` of the result that was saved."""
+        return self._info
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        """All labelled arrays, bit by bit those that were saved."""
+        return self._dataset
+
+    @property
+    def _kind(self) -> type[Result]:
+        return self._saved
+
+    def _display(self) -> str:
+        return html_text(self._text)
+
+    def text(self, words: Words = PYTHON) -> str:
+        """What `print` showed of the result that was saved."""
+        return self._text

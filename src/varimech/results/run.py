@@ -1,6 +1,6 @@
 """A run: all its outputs (`named_outputs`, `array_outputs`), as files, tables, plots and drawings.
 
-A saved run holds all measures and needs no mechanism to be read again.
+A saved run has all outputs and needs no mechanism to be read again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
 from .array_outputs import ArrayOutputs
-from .catalog import ENERGIES, MEASURES
-from .labels import axis_label, slope_label, word_of
+from .catalog import ENERGIES, OUTPUTS
+from .labels import Wrt, axis_label, curve_label, derivative_label
 from .plan import sliders_of
 
 if TYPE_CHECKING:
@@ -43,11 +43,28 @@ class Run(ArrayOutputs):
     _dims = ("time",)
 
     @classmethod
-    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> Run:
+    def load(cls, path: str | Path) -> Run:
+        """Read a run that was saved as .nc or .json; it needs no mechanism.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The run with all its saved outputs, bit by bit.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        dataset, info = cls._read(Path(path))
+        info.pop("text", None)
         return cls(None, info, dataset)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """All measures as a table with one row a time and one column a number."""
+        """All outputs as a table.
+
+        Returns:
+            A row for each time (s), a column for each number.
+        """
         import pandas as pd
 
         columns: dict[str, np.ndarray] = {}
@@ -63,29 +80,48 @@ class Run(ArrayOutputs):
     def plot(
         self,
         *,
-        wrt: Any = None,
+        wrt: Wrt = None,
         title: str | None = None,
         style: str | None = None,
-        **measures: Any,
+        **outputs: Any,
     ) -> Figure:
-        """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"],
-        energy="total")`.
+        """Plot named outputs, one panel for each kind.
 
-        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it
-        with `.savefig("file.png")` (.pdf, .svg); `style="paper"` makes it as wide as a column of a
-        journal, with a title only if one is given.
+        Args:
+            wrt: parameters, whose derivatives are plotted instead: a name, several, or "all".
+            title: title; the mechanism if not given.
+            style: "paper" for the width of a journal column.
+            outputs: names by kind: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
+
+        Returns:
+            A figure; save it with `.savefig("file.pdf")`.
+
+        Raises:
+            ModelError: for an unknown output or name.
         """
-        if not measures:
-            raise ModelError('say what to plot, such as run.plot(position="2")')
+        if not outputs:
+            raise ModelError(
+                "no output is named",
+                element="plot",
+                remedy='name some, as in run.plot(position="2")',
+            )
         heading = ("" if style else self.info["mechanism"]) if title is None else title
-        return line_figure(self.panels(wrt=wrt, **measures), title=heading, style=style)
+        return line_figure(self.panels(wrt=wrt, **outputs), title=heading, style=style)
 
-    def panels(self, *, wrt: Any = None, **measures: Any) -> list[Panel]:
-        """Named measures as labelled curves, a panel a kind: what `plot` draws."""
+    def panels(self, *, wrt: Wrt = None, **outputs: Any) -> list[Panel]:
+        """Named outputs as labelled curves: what `plot` draws.
+
+        Args:
+            wrt: as for `plot`.
+            outputs: as for `plot`.
+
+        Returns:
+            A panel for each kind.
+        """
         panels = []
-        for kind, names in measures.items():
-            if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
-                raise unknown_name("measure", kind, known)
+        for kind, names in outputs.items():
+            if kind not in (known := [k for k, what in OUTPUTS.items() if not what.spatial_only]):
+                raise unknown_name("output", kind, known)
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in _names(kind, names)}
             lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
             panels.append(
@@ -101,10 +137,19 @@ class Run(ArrayOutputs):
         title: str | None = None,
         style: str | None = None,
     ) -> Figure:
-        """A drawing of the mechanism at given times (the last one strong; the start if not given),
-        with paths of points.
+        """Draw the mechanism at given times, the last one in strong colours, with paths of points.
 
-        `style="paper"` makes it fit for a paper, as for `plot`.
+        Args:
+            times: one or more times (s).
+            trace: points whose paths are drawn.
+            title: title; mechanism and time if not given.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+
+        Raises:
+            ModelError: for times outside the run.
         """
         plan = self.drawing_plan
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
@@ -117,8 +162,8 @@ class Run(ArrayOutputs):
             name: self.position(name).transpose("time", "component").to_numpy()
             for name in _names("trace", trace)
         }
-        told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
-        heading = told if title is None else title
+        standard = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
+        heading = standard if title is None else title
         figure = draw(
             shapes,
             frames,
@@ -137,16 +182,29 @@ class Run(ArrayOutputs):
             times = [float(t) for t in times]
         except (TypeError, ValueError):
             raise ModelError(
-                f"draw: times = {times!r} must be a time of the run, or several (s)"
+                "must be a time of the run, or several (s)",
+                element="draw",
+                field="times",
+                value=times,
             ) from None
         for t in times:
             if not first <= round(float(t), 12) <= max(last, round(float(last), 12)):
-                raise ModelError(f"draw: time {t:g} s is outside the run, {first:g} to {last:g} s")
+                raise ModelError(
+                    f"time {t:g} s is outside the run, {first:g} to {last:g} s",
+                    element="draw",
+                    value=t,
+                )
         return [int(np.abs(self.time - t).argmin()) for t in times]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The same at some of its stored times only; angles keep the turns that are counted at all
-        of them.
+        """The run at some of its stored times; angles keep the turns that are counted at all of
+        them.
+
+        Args:
+            rows: indices of stored times.
+
+        Returns:
+            A shorter run.
         """
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
@@ -157,13 +215,13 @@ class Run(ArrayOutputs):
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
             words = [
-                word_of(str(d), array[d].to_numpy()[k])
+                curve_label(str(d), array[d].to_numpy()[k])
                 for d, k in zip(dims, index, strict=True)
                 if d != "parameter"
             ]
             curve = array.isel(dict(zip(dims, index, strict=True)))
             if array.sizes.get("parameter", 1) > 1:
-                words.append(f"/ {slope_label(curve)}")
+                words.append(f"/ {derivative_label(curve)}")
             lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
@@ -196,14 +254,14 @@ class Run(ArrayOutputs):
         last = picture(self.draw(times=[float(self.time[-1])], title=""))
         if self.time.size == 1:
             return html_text(self._title) + last
-        told: dict[str, Any] = {
+        shown: dict[str, Any] = {
             "angle": self.names_of("turn")[:MOST_SHOWN],
             "displacement": self.names_of("slide")[:MOST_SHOWN],
         }
         return (
             html_text(self._title)
             + picture(
-                self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")
+                self.plot(**{k: v for k, v in shown.items() if v}, energy=list(ENERGIES), title="")
             )
             + last
         )
@@ -215,7 +273,9 @@ def _names(what: str, given: Any) -> list[str]:
     if not all(isinstance(name, str) for name in names):
         example = "total" if what == "energy" else "P"
         raise ModelError(
-            f"{what} = {given!r} must be a name or a list of names, such as {what}={example!r}"
+            f"must be a name or a list of names, such as {what}={example!r}",
+            field=what,
+            value=given,
         )
     return names
 
@@ -233,9 +293,15 @@ def step_text(info: dict[str, Any]) -> str:
 
 
 def load_run(path: str | Path) -> Run:
-    """Read a run that was saved with `Run.save`.
+    """Read a run that was saved with `Run.save`: `Run.load`.
+
+    Args:
+        path: the file, .nc or .json.
+
+    Returns:
+        The run, without its mechanism.
 
     Raises:
-        ModelError: if there is none, or it was damaged or changed since.
+        ModelError: if the file is missing, was damaged or changed, or has another result.
     """
     return Run.load(path)

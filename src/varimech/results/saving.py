@@ -2,7 +2,7 @@
 
 A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the
 heading. A MATLAB file has one struct for each variable, with a field for each thing it is of:
-`position.rod_tip` is (time × component); `names` tells which field is what.
+`position.rod_tip` is (time × component); `names` maps fields to names.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ ENDINGS = (".nc", ".csv", ".mat")
 LONGEST = 63
 """Letters of a name in MATLAB."""
 
+BEAM_PARTS = {"segment": 0, "node": 1}
+"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
+
 
 def save_dataset(
     dataset: xr.Dataset,
@@ -46,8 +49,11 @@ def save_dataset(
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise ModelError(
-            f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)} or .json; choose by the"
-            " ending of the name"
+            f"must end with {', '.join(ENDINGS)} or .json",
+            element="save",
+            field="path",
+            value=str(path),
+            remedy="the ending chooses the format",
         )
     if only is not None:
         names = [only] if isinstance(only, str) else list(only)
@@ -73,23 +79,48 @@ def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
     """
     import xarray as xr
 
-    what = f"is not a saved {kind.lower()}"
     _check_exists(path)
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
         info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
-    except Exception as error:  # HDF5 has many ways to say that a file is damaged
-        raise ModelError(f"file {str(path)!r} {what}, or it is damaged: {error}") from None
+    except Exception as error:  # HDF5 has many kinds of errors for a damaged file
+        raise _not_saved(path, kind, f", or it is damaged: {error}") from None
     if not isinstance(info, dict):
-        raise ModelError(f"file {str(path)!r} {what}: it has no 'varimech' attribute")
+        raise _not_saved(path, kind, ": it has no 'varimech' attribute")
     if not intact:
-        raise ModelError(
-            f"file {str(path)!r} {what} as it was written: something in it was changed, or damaged;"
-            " save it again, or read what is there with xarray.load_dataset"
-        )
-    if (other := dataset.attrs.get("result", "Run")) != kind:  # runs of 0.1 do not say so
-        raise ModelError(f"file {str(path)!r} {what}: it holds a {other}")
-    return dataset, info
+        remedy = "save it again, or read what is there with xarray.load_dataset"
+        raise _not_saved(path, kind, " as it was written: it was changed, or damaged", remedy)
+    _check_kind(path, kind, dataset.attrs.get("result", "Run"))  # which runs of 0.1 do not state
+    own = {key: v for key, v in dataset.attrs.items() if key not in ("result", "varimech", SEAL)}
+    return dataset.drop_attrs(deep=False).assign_attrs(own), info
+
+
+def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
+    """Dataset and metadata in what `Result.to_json` gave, with the text beside it.
+
+    Raises:
+        ModelError: for another kind of result, or none.
+    """
+    import xarray as xr
+
+    _check_kind(path, kind, data.get("result"))
+    try:
+        for each in (*data["coords"].values(), *data["data_vars"].values()):
+            each["data"] = restored_array(each["data"])
+        dataset = xr.Dataset.from_dict(data)
+        return dataset, {**data["info"], "text": data["text"]}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _not_saved(path, kind, f": {error!r}") from None
+
+
+def restored_array(value: Any) -> np.ndarray:
+    """An array from what `plain` made of it: among numbers, null is NaN and "inf" infinite."""
+    entries = np.array(value, dtype=object).ravel().tolist()
+    infinite = [x in ("inf", "-inf") for x in entries]
+    texts = any(isinstance(x, str) and not i for x, i in zip(entries, infinite, strict=True))
+    return np.array(
+        value, dtype=float if not texts and (None in entries or any(infinite)) else None
+    )
 
 
 def save_json(data: dict[str, Any], path: Path) -> Path:
@@ -111,15 +142,26 @@ def load_json(path: Path, kind: str) -> dict[str, Any]:
         if data.pop(SEAL) != data_digest(data):
             raise ValueError("it was changed after it was saved")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-        raise ModelError(f"file {str(path)!r} is not a saved {kind.lower()}: {error!r}") from None
+        raise _not_saved(path, kind, f": {error!r}") from None
     return dict(data)
+
+
+def _not_saved(path: Path, kind: str, why: str, remedy: str = "") -> ModelError:
+    problem = f"is not a saved {kind.lower()}{why}"
+    return ModelError(f"file {str(path)!r} {problem}", value=str(path), remedy=remedy)
+
+
+def _check_kind(path: Path, kind: str, other: object) -> None:
+    if other != kind:
+        raise _not_saved(path, kind, f": the kind of result in it is {other}")
 
 
 def _check_exists(path: Path) -> None:
     if path.is_dir():
-        raise ModelError(f"{str(path)!r} is a folder; name the file in it")
+        problem = f"{str(path)!r} is a folder"
+        raise ModelError(problem, value=str(path), remedy="name the file in it")
     if not path.is_file():
-        raise ModelError(f"there is no file {str(path)!r}")
+        raise ModelError(f"there is no file {str(path)!r}", value=str(path))
 
 
 def plain(value: Any) -> Any:
@@ -150,13 +192,8 @@ def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:
     for name, array in dataset.data_vars.items():
         if rows in array.dims:
             for words, unit, numbers in _columns(array, rows):
-                columns[
-                    (
-                        f"{' '.join([str(name), *words])} ({unit})"
-                        if unit
-                        else " ".join([str(name), *words])
-                    )
-                ] = numbers
+                title = " ".join([str(name), *words])
+                columns[f"{title} ({unit})" if unit else title] = numbers
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
@@ -169,10 +206,11 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
     out where there is nothing.
     """
     rest = [d for d in array.dims if d != rows]
+    ragged = any(d in BEAM_PARTS for d in rest)
     for index in np.ndindex(*[array.sizes[d] for d in rest]):
         column = array.isel(dict(zip(rest, index, strict=True)))
         numbers = column.to_numpy()
-        if rest and not np.isfinite(numbers).any() and "beam" in rest:
+        if ragged and not np.isfinite(numbers).any():
             continue
         yield (
             [
@@ -185,21 +223,16 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
 
 
 def unit_of(column: xr.DataArray) -> str:
-    """The unit of a column, where an objective or a parameter has a say in it."""
-    if column.name == "contributions":
-        return ""
+    """The unit of a column, of an objective or derivative, with the unit of each."""
     of_an_objective = "objective_unit" in column.coords and not column["objective_unit"].ndim
-    unit = str(column.attrs.get("units", "objective_unit" if of_an_objective else ""))
+    units = column.attrs.get("units", "objective_unit" if of_an_objective else "")
+    unit = str(column.attrs.get("output_unit", units))
     if of_an_objective:
         unit = unit.replace("objective_unit", str(column["objective_unit"].item()))
-    if unit.endswith(" per parameter unit"):
-        unit = unit.removesuffix(" per parameter unit").strip("()")
     per = str(column["parameter_unit"].item()) if "parameter_unit" in column.coords else ""
-    return (
-        "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per))
-        if unit and per
-        else unit
-    )
+    if not unit or not per:
+        return unit
+    return "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per))
 
 
 def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
@@ -243,10 +276,10 @@ def _valid(name: str, taken: Any) -> str:
         )
         for c in name
     )
-    word = re.sub(r"\W", "_", latin, flags=re.ASCII)
-    word = (word if word[:1].isalpha() else f"x{word}")[:LONGEST]
+    name = re.sub(r"\W", "_", latin, flags=re.ASCII)
+    name = (name if name[:1].isalpha() else f"x{name}")[:LONGEST]
     count = 1
-    while word in taken:
+    while name in taken:
         count += 1
-        word = f"{word[: LONGEST - 4].removesuffix(f'_{count - 1}')}_{count}"
-    return word
+        name = f"{name[: LONGEST - 4].removesuffix(f'_{count - 1}')}_{count}"
+    return name

@@ -16,6 +16,7 @@ from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tr
 from ..core.markup import Displayed, counted, html_text
 from ..model.joint import Joint
 from ..model.model_data import ModelData
+from ..model.user_functions import trial_frames, trial_state
 from ..plotting.figure import picture
 from ..plotting.outline import Branch, outline, shortened
 from ..plotting.style import in_style
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LISTED = 12
-"""Cut joints, drivers, or joints of a loop that are written out."""
+"""Cut joints, drivers, or joints of a loop that are listed."""
 
 
 @dataclass(frozen=True)
-class Hanging:
-    """How a body hangs on the tree."""
+class TreeLink:
+    """A body with its parent in the tree and the joint between them."""
 
     body: str
     parent: str
@@ -71,11 +72,13 @@ class Topology(Displayed):
     """
 
     mechanism: str
-    bodies: tuple[Hanging, ...]
+    bodies: tuple[TreeLink, ...]
     """Parents before their children."""
     closures: tuple[Closure, ...]
     drivers: tuple[str, ...]
     """Each is one more equation."""
+    couplings: dict[str, int]
+    """Number of equations of each element, such as a gear, that couples coordinates."""
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -86,7 +89,7 @@ class Topology(Displayed):
 
     @property
     def tree(self) -> dict[str, tuple[str, str | None]]:
-        """Body → the body it hangs on, and the joint; the ground and None for a body
+        """Body → its parent and the joint; the ground and None for a body
         that is free.
         """
         return {body.body: (body.parent, body.joint) for body in self.bodies}
@@ -108,14 +111,15 @@ class Topology(Displayed):
 
     @property
     def equations(self) -> dict[str, int]:
-        """Number of those that close loops, of those that keep Euler parameters at unit length, and
-        of drivers.
+        """Number of those that close loops, of those that keep Euler parameters at unit length, of
+        drivers, and of gears and other elements that couple coordinates.
         """
         euler = sum(body.has_euler_parameters for body in self.bodies)
         return {
             "closure": sum(c.equations for c in self.closures),
             "Euler-parameter": euler,
             "driver": len(self.drivers),
+            "coupling": sum(self.couplings.values()),
         }
 
     @property
@@ -127,7 +131,12 @@ class Topology(Displayed):
         return max(depths.values())
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All of it as plain data.
+
+        Returns:
+            Bodies, tree, cut joints with their loops, drivers, and numbers of coordinates and
+            equations.
+        """
         return {
             "mechanism": self.mechanism,
             "coordinates": self.coordinates,
@@ -140,11 +149,18 @@ class Topology(Displayed):
                 for c in self.closures
             },
             "drivers": self.drivers,
+            "couplings": self.couplings,
         }
 
     def draw(self, *, style: str | None = None) -> Figure:
-        """A picture: bodies in layers by their depth, the joints of the tree as lines, those that
-        are cut as dashed curves.
+        """Draw bodies in layers by their depth, tree joints as lines and cut joints as dashed
+        curves.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
         """
         chords = [Chord(f"{c.kind} {c.joint}", *c.bodies) for c in self.closures]
         figure = draw_tree(
@@ -154,7 +170,7 @@ class Topology(Displayed):
 
     def _display(self) -> str:
         return picture(self.draw()) + (
-            html_text(str(self)) if self.closures or self.drivers else ""
+            html_text(str(self)) if self.closures or self.drivers or self.couplings else ""
         )
 
     def __str__(self) -> str:
@@ -174,6 +190,12 @@ class Topology(Displayed):
                 "driven, by one equation each",
                 *(f"  {name}" for name in shortened(self.drivers, LISTED)),
             ]
+        if self.couplings:
+            texts = [
+                f"{name}: {counted(n, 'equation', 'equations')}"
+                for name, n in self.couplings.items()
+            ]
+            lines += ["", "coupled", *(f"  {text}" for text in shortened(texts, LISTED))]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -200,14 +222,14 @@ class Topology(Displayed):
         return ", ".join([coordinates, *(shares or ["no equations"])])
 
     def _branches(self) -> list[Branch]:
-        found = [Branch("ground", "", "", "ground")]
+        branches = [Branch("ground", "", "", "ground")]
         for b in self.bodies:
             parent, label = ("", "free") if b.joint is None else (b.parent, f"{b.kind} {b.joint}")
             note = ", ".join(b.coordinates) + (
                 " (reversed)" if b.reversed and b.coordinates else ""
             )
-            found.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
-        return found
+            branches.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
+        return branches
 
 
 def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
@@ -217,26 +239,32 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
     tree = spanning_tree(model, cut)
     sizes = closure_sizes(tree)
     closures = tuple(_closure(tree, joint, sizes[joint.name]) for joint in tree.cuts)
-    return Topology(
-        model.name, tuple(_hanging(link) for link in tree.links), closures, tuple(model.drivers)
-    )
+    links = tuple(_tree_link(link) for link in tree.links)
+    return Topology(model.name, links, closures, tuple(model.drivers), _couplings(model))
 
 
-def _hanging(link: Link) -> Hanging:
+def _couplings(model: ModelData) -> dict[str, int]:
+    """Number of constraints that each force imposes, where it imposes any."""
+    frames, state = trial_frames(model), trial_state(model, "topology")
+    counts = {f.name: f.constraints(frames, state).numel() for f in model.forces.values()}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _tree_link(link: Link) -> TreeLink:
     joint, body = link.joint, link.body
     names, euler = coordinate_names(joint, body), motion_of(joint, body).has_euler_parameters
     name, kind = (None, "free") if joint is None else (joint.name, joint.kind)
-    return Hanging(body.name, link.parent.name, name, kind, not link.forward, names, euler)
+    return TreeLink(body.name, link.parent.name, name, kind, not link.forward, names, euler)
 
 
 def _closure(tree: SpanningTree, joint: Joint, equations: int) -> Closure:
     first, second = joint.bodies
     carrier = tree.carrier(joint.bodies)
-    ways = [
+    paths = [
         [tree.link_of[b] for b in path[: path.index(carrier)]]
         for path in (tree.path(first), tree.path(second))
     ]
-    links = [*reversed(ways[0]), None, *ways[1]]
+    links = [*reversed(paths[0]), None, *paths[1]]
     joints = [joint if link is None else link.joint for link in links]
     free = [link.body.name for link in links if link is not None and link.joint is None]
     loop = tuple(j.name for j in joints if j is not None)

@@ -38,11 +38,11 @@ def pullback_of(chain: Chain, *, state_varies: bool = True) -> Pullback:
     costate zero.
     """
     tangent = tangent_of(chain, list(range(chain.parameters.numel())), state_varies=state_varies)
-    coefficients, slope, seed = tangent.column.sx_in()
-    result = tangent.column(coefficients, slope, seed)
+    coefficients, sensitivity, seed = tangent.column.sx_in()
+    result = tangent.column(coefficients, sensitivity, seed)
     costate = SX.sym("μ", result.numel())
-    pulled = ca.densify(ca.jtimes(result, ca.vertcat(slope, seed), costate, True))
-    state, parameters = ca.vertsplit(pulled, [0, slope.numel(), pulled.numel()])
+    pulled = ca.densify(ca.jtimes(result, ca.vertcat(sensitivity, seed), costate, True))
+    state, parameters = ca.vertsplit(pulled, [0, sensitivity.numel(), pulled.numel()])
     column = ca.Function(
         f"{chain.name}_pullback", [coefficients, costate], ca.cse([state, parameters])
     )

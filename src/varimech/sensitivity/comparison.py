@@ -27,16 +27,35 @@ class Comparable:
     __gt__ = __ge__
 
     def between(self, lower: float, upper: float) -> Constraint:
-        """Bounded on both sides."""
+        """Bound the quantity on both sides.
+
+        Args:
+            lower: lower bound, in the unit of the quantity.
+            upper: upper bound, larger than the lower one.
+
+        Returns:
+            The constraint.
+
+        Raises:
+            ModelError: unless lower < upper.
+        """
         low, high = _number("between", lower), _number("between", upper)
         if not low < high:
             raise ModelError(
-                f"between({low:g}, {high:g}) leaves no room; give lower < upper, or equals(value)"
+                f"between({low:g}, {high:g}) is empty",
+                remedy="give lower < upper, or equals(value)",
             )
         return Constraint(self, low, high)
 
     def equals(self, value: float) -> Constraint:
-        """Held at a value (`==` compares objects in Python)."""
+        """Hold the quantity at a value (`==` compares objects in Python).
+
+        Args:
+            value: in the unit of the quantity.
+
+        Returns:
+            The constraint.
+        """
         number = _number("equals", value)
         return Constraint(self, number, number)
 
@@ -51,7 +70,7 @@ class Constraint:
 
     @property
     def rule(self) -> str:
-        """What it demands, in words."""
+        """The bounds as text, with the unit."""
         unit = f" {self.of.unit}" if self.of.unit else ""
         if self.lower == self.upper:
             return f"= {self.lower:g}{unit}"
@@ -65,15 +84,16 @@ class Constraint:
 
     def __bool__(self) -> bool:
         raise ModelError(
-            "a constraint is neither true nor false; for two bounds (a <= f <= b) write"
-            " f.between(a, b)"
+            "a constraint is neither true nor false",
+            remedy="for two bounds (a <= f <= b) write f.between(a, b)",
         )
 
 
-def _number(word: str, value: Any) -> float:
+def _number(comparison: str, value: Any) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise ModelError(
-            f"{word} {value!r}: a quantity is compared with a finite number; bring what depends on"
-            " parameters to the left, as in vm.final(lambda s: s.energy - s.parameter('E')) <= 0"
+            f"{comparison} {value!r}: a quantity is compared with a finite number",
+            remedy="bring what depends on parameters to the left, as in vm.final(lambda s: s.energy"
+            " - s.parameter('E')) <= 0",
         )
     return float(value)

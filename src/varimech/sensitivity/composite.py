@@ -101,29 +101,29 @@ class Composite:
         n, (plain, derived) = e.q.numel(), self.constraint_rows
         q_b, v_b, ρ_b = self._directions
         state_b = ca.vertcat(q_b, v_b, c.a[n:], c.λ[plain])
-        slope = ca.jtimes(value, ca.vertcat(packed, e.ρ), ca.vertcat(state_b, ρ_b))
+        tangent = ca.jtimes(value, ca.vertcat(packed, e.ρ), ca.vertcat(state_b, ρ_b))
         both = ca.substitute(
-            ca.vertcat(value, slope), ca.vertcat(e.a, e.λ), ca.vertcat(c.a[:n], c.λ[derived])
+            ca.vertcat(value, tangent), ca.vertcat(e.a, e.λ), ca.vertcat(c.a[:n], c.λ[derived])
         )
         return ca.Function(name, [ca.vertcat(c.q, c.v, c.a, c.λ), c.ρ, c.t], [ca.densify(both)])
 
-    def packed(self, state: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    def packed(self, state: np.ndarray, tangent: np.ndarray) -> np.ndarray:
         """A composite state from a single one and its derivative; what an integrator remembers
         beside them included.
         """
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
-        levels = [part[k * n : (k + 1) * n] for k in range(3) for part in (state, slope)]
+        levels = [part[k * n : (k + 1) * n] for k in range(3) for part in (state, tangent)]
         λ = slice(3 * n, 3 * n + len(plain))
         multipliers = np.zeros(2 * len(plain))
-        multipliers[plain], multipliers[derived] = slope[λ], state[λ]
-        return np.concatenate([*levels, multipliers, state[λ.stop :], slope[λ.stop :]])
+        multipliers[plain], multipliers[derived] = tangent[λ], state[λ]
+        return np.concatenate([*levels, multipliers, state[λ.stop :], tangent[λ.stop :]])
 
     def unpacked(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Single states and their derivatives, a row a time."""
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         levels, λ = states[:, : 6 * n].reshape(-1, 3, 2, n), states[:, 6 * n :]
-        single, slope = (levels[:, :, k].reshape(-1, 3 * n) for k in range(2))
-        return np.hstack([single, λ[:, derived]]), np.hstack([slope, λ[:, plain]])
+        single, tangent = (levels[:, :, k].reshape(-1, 3 * n) for k in range(2))
+        return np.hstack([single, λ[:, derived]]), np.hstack([tangent, λ[:, plain]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,5 +143,5 @@ class _Inertia:
     def resistance(self, a: SX) -> SX:
         """M̂ r̈ and all other forces of inertia, on the same side."""
         e, n = self.single, self.single.q.numel()
-        slope = self.derived(e.resistance) + e.mass @ a[n:]
-        return ca.substitute(ca.vertcat(slope, e.resistance), e.a, a[:n])
+        tangent = self.derived(e.resistance) + e.mass @ a[n:]
+        return ca.substitute(ca.vertcat(tangent, e.resistance), e.a, a[:n])

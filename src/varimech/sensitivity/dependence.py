@@ -42,14 +42,14 @@ def dependence(
     for first, parameters in entering:
         behind.setdefault(groups.of(first), set()).update(parameters)
     g, w = objective_expressions(e, objectives)
-    found = np.zeros((len(objectives), len(indices)), dtype=bool)
+    depends = np.zeros((len(objectives), len(indices)), dtype=bool)
     for k in range(len(objectives)):
         own = symbols_in(g[k], w[k])
         reached = {parameter[s] for s in own & parameter.keys()}
         for s in own & coordinate.keys():
             reached |= behind.get(groups.of(coordinate[s]), set())
-        found[k] = [i in reached for i in indices]
-    return found
+        depends[k] = [i in reached for i in indices]
+    return depends
 
 
 def _hashes(vector: SX) -> list[int]:

@@ -42,7 +42,7 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
     With `state_varies=False` the state is only a guess, on which the result does not depend; state'
     is then ignored.
     """
-    slope, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", len(indices))
+    sensitivity, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", len(indices))
     coefficients = Coefficients()
     known = ChainRule(
         [chain.parameters],
@@ -51,7 +51,7 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
     )
     if state_varies:
         rows = ca.vertsplit(
-            slope, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()]
+            sensitivity, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()]
         )
         known = known.extended([block.value for block in chain.state], rows)
     for stage in chain.stages:
@@ -71,7 +71,9 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
     result = ca.cse(
         ca.densify(ca.vertcat(*[known.derivative(block.value) for block in chain.result]))
     )
-    column = ca.Function(f"{chain.name}_tangent", [coefficients.symbols, slope, seed], [result])
+    column = ca.Function(
+        f"{chain.name}_tangent", [coefficients.symbols, sensitivity, seed], [result]
+    )
     return TangentFunction(column, coefficients.values)
 
 

@@ -81,7 +81,7 @@ def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple
     drives is looked at.
     """
     for element in e.elements:
-        if element.hold is None:
+        if element.initial is None:
             if element.efforts:
                 yield element.name, ca.veccat(*[effort for _, effort in element.efforts]), False
             if element.constraints:
@@ -146,25 +146,24 @@ def special_times(evaluate: Evaluate, duration: float, count: int) -> np.ndarray
     """Zeros and turning points of functions of time, as far as `count` samples show them."""
     t = np.linspace(0.0, duration, count + 1)
     values = evaluate(t)
-    found = []
+    times = []
     for k in range(values.shape[1]):
         y = values[:, k]
         if not np.isfinite(y).all():
             continue
         signs = np.flatnonzero(np.sign(y[1:]) * np.sign(y[:-1]) < 0)
         if signs.size <= MOST_ZEROS:
-            found += [
+            times += [
                 _zeros(lambda x, k=k: evaluate(x)[:, k], t[signs], t[signs + 1]),  # type: ignore[misc]
                 t[y == 0][:MOST_ZEROS],
             ]
-        slopes = np.diff(y)
-        turns = 1 + np.flatnonzero(slopes[1:] * slopes[:-1] < 0)
+        differences = np.diff(y)
+        turns = 1 + np.flatnonzero(differences[1:] * differences[:-1] < 0)
         if turns.size <= MOST_ZEROS:
-            left, right = slopes[turns - 1], slopes[turns]
-            found.append(
-                t[turns] + 0.5 * t[1] * (left + right) / (left - right)
-            )  # of the parabola through three samples
-    return np.unique(np.concatenate([np.zeros(0), *found]))
+            left, right = differences[turns - 1], differences[turns]
+            # vertex of the parabola through three samples
+            times.append(t[turns] + 0.5 * t[1] * (left + right) / (left - right))
+    return np.unique(np.concatenate([np.zeros(0), *times]))
 
 
 def _zeros(f: Evaluate, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -54,8 +54,14 @@ class Objective(Comparable):
 
 
 def integral(function: StateFunction | str, *, unit: str = "") -> Objective:
-    """The integral over time of a scalar function of the state, or of an expression in text:
-    `vm.integral("norm(velocity('2'))")`.
+    """The integral over time of a scalar function of the state.
+
+    Args:
+        function: function of the state, or an expression as text: `"norm(velocity('2'))"`.
+        unit: unit of the integral.
+
+    Returns:
+        The objective; add objectives, or multiply them with numbers.
 
     >>> import varimech as vm
     >>> travelled = vm.integral(lambda s: vm.norm(s.velocity("2")), unit="m")
@@ -64,7 +70,15 @@ def integral(function: StateFunction | str, *, unit: str = "") -> Objective:
 
 
 def final(function: StateFunction | str, *, unit: str = "") -> Objective:
-    """A scalar function of the state, or an expression in text, at the end of the run."""
+    """A scalar function of the state at the end of the run.
+
+    Args:
+        function: function of the state, or an expression as text: `"angle('rod')"`.
+        unit: its unit.
+
+    Returns:
+        The objective; add objectives, or multiply them with numbers.
+    """
     return Objective(final=checked_callable(function), unit=unit)
 
 

@@ -45,11 +45,11 @@ class Measured:
     integrands: SX
     finals: SX
 
-    def augmented(self, slope: SX, direction: SX, packed: SX) -> Measured:
+    def augmented(self, tangent: SX, direction: SX, packed: SX) -> Measured:
         """Values, and after them their derivatives along a change of state and parameters; `packed`
         is the state with its change.
         """
-        u, u_ = ca.vertcat(self.state, self.ρ), ca.vertcat(slope, direction)
+        u, u_ = ca.vertcat(self.state, self.ρ), ca.vertcat(tangent, direction)
         g, w = (ca.vertcat(x, ca.jtimes(x, u, u_)) for x in (self.integrands, self.finals))
         return Measured(packed, ca.vertcat(self.ρ, direction), self.t, ca.densify(g), ca.densify(w))
 
@@ -74,9 +74,9 @@ class Measured:
             )
 
         def pullback(name: str, value: SX) -> ca.Function | None:
-            if costate_row is None or not (slopes := ca.jacobian(value, u)).nnz():
+            if costate_row is None or not (jacobian := ca.jacobian(value, u)).nnz():
                 return None
-            rows = ca.densify(ca.vertcat(slopes, SX(costate_row - value.numel(), u.numel())))
+            rows = ca.densify(ca.vertcat(jacobian, SX(costate_row - value.numel(), u.numel())))
             parts = ca.horzsplit(rows, [0, state.numel(), u.numel()])
             return ca.Function(f"{name}_pullback", [state, ρ, t], ca.cse(list(parts)))
 

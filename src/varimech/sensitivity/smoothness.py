@@ -40,7 +40,7 @@ STEPS = frozenset((*JUMPS, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)) 
 
 def check_slope(name: str, expression: SX, equations: Equations) -> bool:
     """Refuse what depends on the motion or on parameters by jumps only; otherwise tell whether it
-    has jumps beside slopes.
+    has jumps beside its derivatives.
     """
     u = ca.vertcat(equations.packed, equations.ρ)
     if not ca.depends_on(expression, u):
@@ -92,7 +92,7 @@ def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[
     """All switches of the equations and of the objectives that depend on the motion or the time."""
     e = equations
     moving, timed, parameters = symbols_in(e.packed), symbols_in(e.t), symbols_in(e.ρ)
-    found = []
+    switches = []
     for place, objective, final, expressions in _expressions(e, objectives):
         for operation, at in _non_smooth(expressions):
             own = symbols_in(at)
@@ -100,10 +100,10 @@ def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[
                 continue
             jump = operation in JUMPS
             name = JUMPS[operation] if jump else KINKS[operation]
-            found.append(
+            switches.append(
                 Switch(place, name, jump, objective, final, own.isdisjoint(moving | parameters), at)
             )
-    return found
+    return switches
 
 
 def _expressions(
@@ -111,7 +111,7 @@ def _expressions(
 ) -> Iterator[tuple[str, str | None, bool, list[SX]]]:
     """Place, objective, whether final, and what is stated there."""
     for element in e.elements:
-        if element.hold is None:
+        if element.initial is None:
             yield element.name, None, False, element.stated
     for values, final in zip(objective_expressions(e, objectives), (False, True), strict=True):
         for name, value in zip(objectives, ca.vertsplit(values) if objectives else [], strict=True):

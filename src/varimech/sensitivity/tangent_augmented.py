@@ -30,9 +30,9 @@ def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
     known = ChainRule([chain.parameters], [direction])
     state = chain.state
     if state_varies:
-        slopes = [SX.sym("s'", block.value.numel()) for block in chain.state]
-        known = known.extended([block.value for block in chain.state], slopes)
-        state = _paired(chain.state, slopes)
+        tangents = [SX.sym("s'", block.value.numel()) for block in chain.state]
+        known = known.extended([block.value for block in chain.state], tangents)
+        state = _paired(chain.state, tangents)
     stages: list[Stage] = []
     for stage in chain.stages:
         x_, y_ = SX.sym("x'", stage.unknown.numel()), SX.sym("y'", stage.multiplier.numel())
@@ -64,7 +64,7 @@ def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
     )
 
 
-def _paired(blocks: tuple[Block, ...], slopes: list[SX]) -> tuple[Block, ...]:
+def _paired(blocks: tuple[Block, ...], tangents: list[SX]) -> tuple[Block, ...]:
     """Each block, and after it its derivative."""
-    pairs = zip(blocks, slopes, strict=True)
-    return tuple(b for block, slope in pairs for b in (block, Block(block.space, slope)))
+    pairs = zip(blocks, tangents, strict=True)
+    return tuple(b for block, tangent in pairs for b in (block, Block(block.space, tangent)))

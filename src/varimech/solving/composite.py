@@ -17,6 +17,7 @@ from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
 from ..core.errors import ModelError
 from ..core.messages import Message
+from ..formulations.formulation import SHARP, Conditioning
 from ..schemes import Method
 from ..sensitivity.composite import Composite
 from ..sensitivity.objective import Objective
@@ -62,7 +63,7 @@ class CompositeSolver:
             ),
             sensitivity_floors=np.zeros(0),
         )
-        runner = self._runners.of(task.objectives, DerivativeRequest(), regular=True, relaxed=False)
+        runner = self._runners.of(task.objectives, DerivativeRequest(), SHARP)
         trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
         states, slopes = composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
@@ -98,9 +99,7 @@ class _CompositePrograms:
         self,
         functions: ObjectiveFunctions,
         wanted: DerivativeRequest,
-        *,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> Runner:
         """What carries out the program with these objectives."""
         method, rates = self._method, None
@@ -120,7 +119,7 @@ class _CompositePrograms:
 
     @property
     def _saddle(self) -> Saddle:
-        saddle = self._method.formulation.saddle(regular=True, relaxed=True)
+        saddle = self._method.formulation.saddle(Conditioning())
         return replace(saddle, pairs=self.composite.pairs)
 
     @property

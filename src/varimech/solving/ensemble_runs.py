@@ -98,7 +98,7 @@ def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     if solver.nearby.positions is None or not solver.programs.finds_start:
         return None
     inputs = solver.inputs(task, solver.model.parameter_set.nominal, guess=solver.nearby.positions)
-    runner = solver.runner(task.objectives, solver.wanted(task), regular=True)
+    runner = solver.runner(task.objectives, solver.wanted(task))
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
     limits = _residual_limits(solver, task)
@@ -109,7 +109,7 @@ def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
             runner.native,
             inputs,
             solver.nearby.reach,
-            (solver.model.parameter_set.allowed, solver.start.fits),
+            (solver.model.parameter_set.allowed, solver.start.closure),
             limits,
             solver.time_plan.fixed(
                 task.schedule, task.objectives, solver.model.parameter_set.nominal

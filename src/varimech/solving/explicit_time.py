@@ -53,7 +53,7 @@ def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple
     time = symbols_in(e.t)
     possible = e.model.drivers.keys() | e.model.forces.keys()
     for element in e.elements:
-        if element.name in possible and element.hold is None:
+        if element.name in possible and element.initial is None:
             expressions = [x for x in element.stated if not time.isdisjoint(symbols_in(x))]
             if expressions:
                 yield element.name, expressions

@@ -27,6 +27,7 @@ from ..coordinates.penalty import constant_penalty, penalty_function, penalty_pl
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..core.symbols import SX
+from ..formulations.formulation import SHARP, Conditioning
 from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
@@ -105,9 +106,7 @@ class Programs:
         self,
         objectives: ObjectiveFunctions,
         wanted: DerivativeRequest,
-        *,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> Program:
         """The program with these objectives and the derivatives that are wanted."""
         method = self.method
@@ -119,18 +118,17 @@ class Programs:
             start = self._swept("start", wanted) if self.finds_start else None
             penalty = constant_penalty(self.equations, Saddle(regular=True))
         else:
-            if regular:
+            if conditioning.regular:
                 start = self._functions(
                     "start",
                     lambda e, _: start_chain(e, remember=method.remembers),
                     wanted,
-                    True,
-                    relaxed,
+                    conditioning,
                 )
-            step = self._functions("step", self._step, wanted, regular, relaxed)
+            step = self._functions("step", self._step, wanted, conditioning)
             if method.rates_apart:
-                rates = self._functions("rates", method.rates, wanted, regular, relaxed)
-            saddle = method.formulation.saddle(regular=regular, relaxed=relaxed)
+                rates = self._functions("rates", method.rates, wanted, conditioning)
+            saddle = method.formulation.saddle(conditioning)
             penalty = (
                 penalty_plan(self._pieces, saddle)
                 if self.large
@@ -152,7 +150,7 @@ class Programs:
                 if method.formulation.traits.selects
                 else None
             ),
-            sharp=regular and not relaxed,
+            sharp=conditioning == SHARP,
             directions=wanted.directions,
         )
 
@@ -160,16 +158,14 @@ class Programs:
         self,
         functions: ObjectiveFunctions,
         wanted: DerivativeRequest,
-        *,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> Runner | SundialsRunner:
         """What carries out this program."""
-        program = self.program(functions, wanted, regular=regular, relaxed=relaxed)
+        program = self.program(functions, wanted, conditioning)
         e, solver = self.equations, self.method.integrator.continuous
         if solver is None:
             return Runner(program)
-        saddle = self.method.formulation.saddle(regular=regular, relaxed=relaxed)
+        saddle = self.method.formulation.saddle(conditioning)
         return SundialsRunner(
             program, self.method.continuous(e, saddle), self.jacobian, solver, e.lengths
         )
@@ -265,12 +261,11 @@ class Programs:
         name: str,
         build: Callable[[Dynamics, Saddle], Chain],
         wanted: DerivativeRequest,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> ChainFunctions:
-        key = (name, regular, relaxed, wanted.key)
+        key = (name, conditioning, wanted.key)
         if key not in self._chains:
-            saddle = self.method.formulation.saddle(regular=regular, relaxed=relaxed)
+            saddle = self.method.formulation.saddle(conditioning)
             varies = name != "start"
 
             def chain(dynamics: Dynamics) -> Chain:

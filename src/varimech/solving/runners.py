@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..backends.runner import Runner
 from ..backends.sundials import SundialsRunner
+from ..formulations.formulation import Conditioning
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions
 from .derivative_request import DerivativeRequest
@@ -31,9 +32,7 @@ class Source(Protocol):
         self,
         functions: ObjectiveFunctions,
         wanted: DerivativeRequest,
-        *,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> AnyRunner:
         """What carries out runs with these."""
         ...
@@ -51,12 +50,10 @@ class Runners:
         self,
         objectives: Mapping[str, Objective],
         wanted: DerivativeRequest,
-        *,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> AnyRunner:
         """The one for these objectives, with the derivatives that are wanted."""
-        same_objects = (tuple(objectives.items()), wanted.key, regular, relaxed)
+        same_objects = (tuple(objectives.items()), wanted.key, conditioning)
         if same_objects not in self._of_objects:
             _allocate(self._of_objects)
             functions = self._source.objectives(objectives, wanted)
@@ -64,14 +61,11 @@ class Runners:
                 functions.integrands.serialize(),
                 functions.finals.serialize(),
                 wanted.key,
-                regular,
-                relaxed,
+                conditioning,
             )
             if key not in self._of_expressions:
                 _allocate(self._of_expressions)
-                self._of_expressions[key] = self._source.runner(
-                    functions, wanted, regular=regular, relaxed=relaxed
-                )
+                self._of_expressions[key] = self._source.runner(functions, wanted, conditioning)
             self._of_objects[same_objects] = self._of_expressions[key]
         return self._of_objects[same_objects]
 

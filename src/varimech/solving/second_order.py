@@ -18,6 +18,7 @@ from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.initial_state import InitialState, InitialStateSolver
 from ..core.errors import ModelError, SimulationError
+from ..formulations.formulation import Conditioning
 from ..schemes import Method
 from .derivative_request import DerivativeRequest, unit_directions
 from .programs import Programs
@@ -91,9 +92,9 @@ class SecondOrder:
     ) -> tuple[SecondDerivatives, float]:
         relaxed = not self._method.formulation.traits.sharp_first
         try:
-            return self._run(task, given, regular=regular, relaxed=relaxed)
+            return self._run(task, given, Conditioning(regular, relaxed))
         except Amplified:
-            return self._run(task, given, regular=regular, relaxed=True)
+            return self._run(task, given, Conditioning(regular))
 
     def _doubled(self, inputs: Inputs, direction: np.ndarray) -> Inputs:
         """For coordinates and parameters with their derivatives."""
@@ -110,9 +111,9 @@ class SecondOrder:
         )
 
     def _run(
-        self, task: Task, given: Inputs, *, regular: bool, relaxed: bool
+        self, task: Task, given: Inputs, conditioning: Conditioning
     ) -> tuple[SecondDerivatives, float]:
-        runner = self._runner(task, regular=regular, relaxed=relaxed)
+        runner = self._runner(task, conditioning)
         try:
             found, seconds = runner.prepare(given, task.backend, runs=task.runs)(task.watched())
         except StepFailure as f:
@@ -166,8 +167,8 @@ class SecondOrder:
         parts = np.split(states, np.cumsum(sizes), axis=1)[: len(sizes)]
         return np.concatenate(parts[::2], axis=1), np.concatenate(parts[1::2], axis=1)
 
-    def _runner(self, task: Task, *, regular: bool, relaxed: bool) -> AnyRunner:
+    def _runner(self, task: Task, conditioning: Conditioning) -> AnyRunner:
         count, indices = self._equations.ρ.numel(), task.indices or []
         directions = None if task.adjoint else unit_directions(2 * count, indices)
         wanted = DerivativeRequest(directions, task.adjoint, 2 * len(task.objectives))
-        return self._runners.of(task.objectives, wanted, regular=regular, relaxed=relaxed)
+        return self._runners.of(task.objectives, wanted, conditioning)

@@ -30,6 +30,7 @@ from ..core.memory import check_memory
 from ..core.messages import Message
 from ..core.progress import progress_bar
 from ..core.symbols import symbols_in
+from ..formulations.formulation import Conditioning
 from ..model.model_data import ModelData
 from ..schemes import INTEGRATORS, Method, integrators_of
 from ..sensitivity.objective import Objective
@@ -89,16 +90,15 @@ class Solver:
         in_driver = self.programs.finds_start
         if in_driver and (led := self._led_to(task, ρ)) is not None:
             with suppress(StartFailure):  # assembly finds it, or says why there is none
-                return self._execute(task, led, regular=True, relaxed=relaxed)
+                return self._execute(task, led, Conditioning(True, relaxed))
         q = self.start.assemble(ρ, explain=explain)
         if self.programs.recursive and not in_driver:
             return self._run_recursive(task, q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
-                return self._execute(
-                    task, self.inputs(task, ρ, guess=q), regular=True, relaxed=relaxed
-                )
+                inputs = self.inputs(task, ρ, guess=q)
+                return self._execute(task, inputs, Conditioning(True, relaxed))
         if not regular:
             self._check_redundant()
         initial = self.start.complete(q, ρ)
@@ -107,7 +107,7 @@ class Solver:
             self.start.check_derivatives(initial, ρ, task.indices)
             slopes = self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
-        return self._execute(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
+        return self._execute(task, inputs, Conditioning(regular and not in_driver, relaxed))
 
     def _check_redundant(self) -> None:
         """Not every integrator or formulation takes redundant constraints."""
@@ -143,7 +143,7 @@ class Solver:
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])
         inputs = self.inputs(task, ρ, state=found[0], slopes=slopes)
-        return self._execute(task, inputs, regular=True, relaxed=True)
+        return self._execute(task, inputs, Conditioning())
 
     @property
     def _all_parameters(self) -> list[int]:
@@ -355,11 +355,11 @@ class Solver:
         return select(J, None)[0]
 
     def _execute(
-        self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool
+        self, task: Task, inputs: Inputs, conditioning: Conditioning
     ) -> tuple[Trajectory, float]:
         wanted = self.wanted(task)
         self._check_stored(task, wanted)
-        runner = self.runner(task.objectives, wanted, regular=regular, relaxed=relaxed)
+        runner = self.runner(task.objectives, wanted, conditioning)
         execute = runner.prepare(inputs, task.backend, runs=task.runs)
         try:
             with progress_bar(
@@ -376,9 +376,7 @@ class Solver:
             raise self._kept(stopped, task) from None
         self._check(trajectory, task)
         if task.complex_step:
-            trajectory, ran = self._with_complex_steps(
-                task, inputs, trajectory, ran, regular=regular, relaxed=relaxed
-            )
+            trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, conditioning)
         if task.adjoint and trajectory.gradients is not None:
             trajectory = replace(trajectory, gradients=trajectory.gradients[:, :, task.indices])
         trajectory = self._own_states(trajectory)
@@ -447,15 +445,13 @@ class Solver:
         inputs: Inputs,
         trajectory: Trajectory,
         ran: float,
-        *,
-        regular: bool,
-        relaxed: bool,
+        conditioning: Conditioning,
     ) -> tuple[Trajectory, float]:
         """A run whose derivatives, at its end only, come from runs in complex numbers with the same
         steps.
         """
         began, indices = time.perf_counter(), task.indices or []
-        runner = self.runner(task.objectives, DerivativeRequest(), regular=regular, relaxed=relaxed)
+        runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
         assert isinstance(runner, Runner)
         replayed = (
             inputs.schedule.replayed(trajectory.step_ends)
@@ -475,11 +471,9 @@ class Solver:
         self,
         objectives: Mapping[str, Objective],
         wanted: DerivativeRequest,
-        *,
-        regular: bool = True,
-        relaxed: bool | None = None,
+        conditioning: Conditioning | None = None,
     ) -> AnyRunner:
         """What carries out runs with these objectives and the derivatives that are wanted."""
-        if relaxed is None:
-            relaxed = not self.method.formulation.traits.sharp_first
-        return self._runners.of(objectives, wanted, regular=regular, relaxed=relaxed)
+        if conditioning is None:
+            conditioning = Conditioning(relaxed=not self.method.formulation.traits.sharp_first)
+        return self._runners.of(objectives, wanted, conditioning)

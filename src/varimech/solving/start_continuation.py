@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..coordinates.initial_state import InitialStateSolver
+from ..core.coordinate_scales import TINY
 from ..core.errors import VarimechError
 
 CLOSE = 0.1
@@ -65,9 +66,9 @@ class StartContinuation:
         nominal, near, sizes = self._numbers.nominal, self.positions, self._sizes
         if near is None:
             return np.zeros(nominal.size)
-        size = max(float(np.abs(near).max(initial=0.0)), 1e-300)
+        size = max(float(np.abs(near).max(initial=0.0)), TINY)
         slopes = (
-            np.abs(self._start.place_slopes(near, nominal))
+            np.abs(self._start.position_sensitivities(near, nominal))
             / (np.full(near.size, size) if sizes is None else sizes.typical)[:, None]
         )
         most = slopes.max(axis=0, initial=0.0)

@@ -29,6 +29,7 @@ import numpy as np
 from ..coordinates.equations import Equations
 from ..coordinates.initial_state import InitialStateSolver
 from ..coordinates.linear import column
+from ..core.coordinate_scales import TINY
 from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
 from ..core.symbols import SX
@@ -247,7 +248,7 @@ class Statics:
         square, shape = slowest(A, M)
         push, most = (
             abs(float(shape @ F)),
-            LONGEST * size / max(float(np.abs(shape).max(initial=0.0)), 1e-300),
+            LONGEST * size / max(float(np.abs(shape).max(initial=0.0)), TINY),
         )
         noise = (
             NOISE
@@ -291,7 +292,7 @@ class Statics:
         from scipy.linalg import lapack
 
         dense = np.array(A)
-        scale = 1 / np.sqrt(np.maximum(np.abs(dense).max(axis=1), 1e-300))[:, None]
+        scale = 1 / np.sqrt(np.maximum(np.abs(dense).max(axis=1), TINY))[:, None]
         scaled = scale * dense * scale.T
         factors, pivots, singular = lapack.dgetrf(scaled)
         rcond = 0.0 if singular else lapack.dgecon(factors, np.linalg.norm(scaled, 1))[0]

@@ -121,13 +121,16 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
     highest = _degree(d, runs) if degree is None else int(degree)
     if (candidates := math.comb(d + highest, d)) > runs:
         raise ModelError(
-            f"chaos: there are {candidates} polynomials of degree {highest} in {d} parameters, more"
-            f" than runs ({runs}); give a smaller degree, or runs={2 * candidates}"
+            f": there are {candidates} polynomials of degree {highest} in {d} parameters, more than"
+            f" runs ({runs})",
+            element="chaos",
+            field="degree",
+            remedy=f"give a smaller degree, or runs={2 * candidates}",
         )
     # two streams of the same seed: an even set to fit, and an independent one to check
     size = 1 << (runs - 1).bit_length()
-    fitted = study.spreads.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])
-    others = study.spreads.from_uniform(Sampling("random", seed, checks, d).points(1))
+    fitted = study.distributions.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])
+    others = study.distributions.from_uniform(Sampling("random", seed, checks, d).points(1))
     with study.runs.own_errors("polynomial chaos"):
         y = study.function(ot.Sample(fitted))
         check_varies(study, y)

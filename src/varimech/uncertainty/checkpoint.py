@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from ..core.errors import ModelError
 from .accumulator import Accumulator, Failure
 
 STATE, SEAL = "state.npz", "sha256"
-FORMAT = 2
+FORMAT = 3
 """Version of the stored data; version 1, which did not store its number, had neither sketches nor
 32 replicates.
 """
@@ -49,7 +50,8 @@ class Checkpoint:
         try:
             self.folder = Path(folder)
         except TypeError:
-            raise ModelError(f"checkpoint = {folder!r} must be the path of a folder") from None
+            problem = "must be the path of a folder"
+            raise ModelError(problem, field="checkpoint", value=folder) from None
         self._about: dict[str, Any] = {}
 
     @contextmanager
@@ -63,9 +65,8 @@ class Checkpoint:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ModelError(
-                f"checkpoint: {self.folder} cannot be created ({error}); give a writable folder"
-            ) from None
+            problem = f"{self.folder} cannot be created ({error})"
+            raise _wrong(problem, "give a writable folder") from None
         with _locked(self.folder):
             yield
 
@@ -104,19 +105,18 @@ class Checkpoint:
                 for path in self._files().values():
                     path.unlink()
         except OSError as error:
-            raise ModelError(
-                f"checkpoint: {self.folder} cannot be prepared ({error}); give another folder"
-            ) from None
+            problem = f"{self.folder} cannot be prepared ({error})"
+            raise _wrong(problem, "give another folder") from None
         self._about = dict(about)
 
-    def save(self, tally: Accumulator) -> None:
+    def save(self, accumulator: Accumulator) -> None:
         """Replace the stored state."""
         texts = {
             "format": FORMAT,
             "about": json.dumps(self._about),
-            "failures": json.dumps([asdict(f) for f in tally.failures]),
+            "failures": json.dumps([asdict(f) for f in accumulator.failures]),
         }
-        self._write(STATE, _sealed({**tally.stored(), **texts}))
+        self._write(STATE, _sealed({**accumulator.stored(), **texts}))
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
         """Store the samples of a chunk; `first` is the number of its first sample."""
@@ -132,10 +132,8 @@ class Checkpoint:
         while at < taken:
             path = self.folder / _name(at)
             if at not in files:
-                raise ModelError(
-                    f"checkpoint: {path} is missing, with the samples from number {at} on;"
-                    f" {RESTART}"
-                )
+                problem = f"{path} is missing, with the samples from number {at} on"
+                raise _wrong(problem, RESTART)
             try:
                 with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                     stored = _unsealed(arrays)
@@ -144,10 +142,8 @@ class Checkpoint:
             except UNREADABLE as error:
                 raise _unreadable(path, error, RESTART) from None
             if not whole:
-                raise ModelError(
-                    f"checkpoint: {path} has {len(values)} samples, which do not add up to {taken};"
-                    f" {RESTART}"
-                )
+                problem = f"{path} has {len(values)} samples, which do not add up to {taken}"
+                raise _wrong(problem, RESTART)
             yield parameters, values
             at += len(parameters)
 
@@ -175,9 +171,9 @@ def _locked(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise ModelError(
-                    f"checkpoint: another study is running in {folder}; wait until it has ended,"
-                    " or give another folder"
+                raise _wrong(
+                    f"another study is running in {folder}",
+                    "wait until it has ended, or give another folder",
                 ) from None
         yield
     finally:
@@ -213,10 +209,11 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 def _check_format(path: Path, arrays: Mapping[str, Any]) -> None:
     stored = int(arrays["format"]) if "format" in arrays else 1
     if "about" in arrays and stored != FORMAT:
-        raise ModelError(
-            f"checkpoint: {path} has format {stored}, of another version of Varimech; this one"
-            f" continues format {FORMAT}. Finish the study with that version, delete the file to"
-            " start again, or give another folder"
+        raise _wrong(
+            f"{path} has format {stored}, of another version of Varimech; this one continues"
+            f" format {FORMAT}",
+            "finish the study with that version, delete the file to start again, or give another"
+            " folder",
         )
 
 
@@ -228,9 +225,11 @@ def _name(first: int) -> str:
 
 
 def _unreadable(path: Path, error: Exception, remedy: str) -> ModelError:
-    return ModelError(
-        f"checkpoint: {path} cannot be read ({type(error).__name__}: {error}); {remedy}"
-    )
+    return _wrong(f"{path} cannot be read ({type(error).__name__}: {error})", remedy)
+
+
+def _wrong(problem: str, remedy: str) -> ModelError:
+    return ModelError(f": {problem}", field="checkpoint", remedy=remedy)
 
 
 def check_same(folder: Path, stored: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
@@ -245,16 +244,12 @@ def check_same(folder: Path, stored: Mapping[str, Any], requested: Mapping[str, 
         for name in {**stored, **requested}
         if stored.get(name) != requested.get(name)
     ]:
-        raise ModelError(
-            f"checkpoint: {folder} belongs to another study, which differs in"
-            f" {'; '.join(differences)}. Use the same settings, give another folder, or delete"
-            " this one"
+        raise _wrong(
+            f"{folder} belongs to another study, which differs in {'; '.join(differences)}",
+            "use the same settings, give another folder, or delete this one",
         )
 
 
 def _difference(name: str, there: Any, here: Any) -> str:
-    short = (
-        all(isinstance(x, (str, int, float, bool)) or x is None for x in (there, here))
-        and "digest" not in name
-    )
-    return f"{name} ({there!r} there, {here!r} here)" if short else name.removesuffix(" (digest)")
+    short = all(isinstance(x, (str, int, float, bool, NoneType)) for x in (there, here))
+    return f"{name} ({there!r} there, {here!r} here)" if short else name

@@ -111,13 +111,15 @@ class Limit:
         """Distance of points, (n, d), beyond the limit, in units of the objective; NaN if a run
         fails.
         """
-        values = self.study.runs.reachable(self.study.spreads.from_normal(u))[:, self.objective]
+        values = self.study.runs.reachable(self.study.distributions.from_normal(u))[
+            :, self.objective
+        ]
         return values - self.limit if self.above else self.limit - values
 
     @cached_property
     def middle(self) -> np.ndarray:
         """Medians of the parameters, the origin of the standard space."""
-        return self.study.spreads.from_normal(np.zeros((1, len(self.study.names))))[0]
+        return self.study.distributions.from_normal(np.zeros((1, len(self.study.names))))[0]
 
     @cached_property
     def gradient(self) -> np.ndarray:
@@ -145,7 +147,7 @@ class Limit:
         event = ot.ThresholdEvent(
             ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0
         )
-        result = self._sorm(ot, event, study.spreads.from_normal(start[None])[0])
+        result = self._sorm(ot, event, study.distributions.from_normal(start[None])[0])
         sorms = {formula: _second(result, formula) for formula in FORMULAS}
         u, x = (
             np.array(result.getStandardSpaceDesignPoint()),
@@ -248,9 +250,11 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     deviation of the objective.
     """
     d, study = len(limit.study.names), limit.study
-    σ = math.sqrt(max(limit.gradient @ study.spreads.covariance @ limit.gradient, 0.0))
+    σ = math.sqrt(max(limit.gradient @ study.distributions.covariance @ limit.gradient, 0.0))
     step = 0.1 * np.eye(d)
-    steepest = (study.spreads.from_normal(step) - study.spreads.from_normal(-step)) @ limit.gradient
+    steepest = (
+        study.distributions.from_normal(step) - study.distributions.from_normal(-step)
+    ) @ limit.gradient
     drawn = np.concatenate([np.eye(d), steepest[None], rng.standard_normal((RAYS // 2, d))])
     size = np.linalg.norm(drawn, axis=1)
     half = drawn[size > 0] / size[size > 0, None]
@@ -262,8 +266,9 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     if not σ > 0:
         names = ", ".join(study.names)
         raise ModelError(
-            f"probability: the gradient of {study.objective_names[limit.objective]!r} vanishes at"
-            f" the medians of {names}, and it does not change within six standard deviations"
+            f"the gradient of {study.objective_names[limit.objective]!r} vanishes at the medians of"
+            f" {names}, and it does not change within six standard deviations",
+            element="probability",
         )
     return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
 

@@ -112,7 +112,7 @@ def bands_about(mean: xr.DataArray, std: xr.DataArray, sigmas: float) -> xr.Data
 
     check_numbers("bands", sigmas=sigmas)
     if not sigmas > 0:
-        raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
+        raise ModelError("must be positive", element="bands", field="sigmas", value=sigmas)
     return xr.Dataset({"lower": mean - sigmas * std, "upper": mean + sigmas * std})
 
 

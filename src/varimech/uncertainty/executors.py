@@ -36,6 +36,7 @@ SUMMING = 2
 RETRIES = 3
 """Number of times a chunk is repeated if a worker fails."""
 
+ON_THREADS = "omit executor to use threads"
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -79,8 +80,10 @@ def executor_of(given: Any) -> Executor:
     ):
         return Cluster(given)  # recognised by name, so that Dask is not required
     raise ModelError(
-        f"executor = {given!r} must be a number of threads, a dask.distributed.Client, 'cuda', or"
-        " omitted for one thread on each core"
+        "must be a number of threads, a dask.distributed.Client, 'cuda', or omitted for one thread"
+        " on each core",
+        field="executor",
+        value=given,
     )
 
 
@@ -128,13 +131,13 @@ class Cluster:
     def __init__(self, client: Any):
         if getattr(client, "asynchronous", False):
             raise ModelError(
-                "executor: this Dask client is asynchronous; make one with Client(…,"
-                " asynchronous=False)"
+                ": this Dask client is asynchronous",
+                field="executor",
+                remedy="make one with Client(…, asynchronous=False)",
             )
         if getattr(client, "status", "running") != "running":
-            raise ModelError(
-                f"executor: this Dask client is {client.status}; make a new one with Client(…)"
-            )
+            problem = f": this Dask client is {client.status}"
+            raise ModelError(problem, field="executor", remedy="make a new one with Client(…)")
         self.client = client
 
     def run(
@@ -219,15 +222,14 @@ class OnGpu:
 def _compiled(work: Work) -> Sampler:
     """The compiled program that other machines need."""
     if work.sampler is None and find_compiler() is None:
-        raise ModelError(
-            f"executor: a GPU or a cluster needs a compiled program: {NO_COMPILER}; omit executor"
-            " to use threads"
-        )
+        problem = f": a GPU or a cluster needs a compiled program: {NO_COMPILER}"
+        raise ModelError(problem, field="executor", remedy=ON_THREADS)
     if work.sampler is None:
         raise ModelError(
-            "executor: this mechanism has no compiled program that assembles its own initial"
-            " state, as a"
-            " GPU or a cluster needs it; omit executor to use threads"
+            ": this mechanism has no compiled program that assembles its own initial state, as a"
+            " GPU or a cluster needs it",
+            field="executor",
+            remedy=ON_THREADS,
         )
     return work.sampler
 

@@ -65,12 +65,11 @@ def moments(
     """
     began = time.perf_counter()
     if order not in (1, 2):
-        raise ModelError(f"moments: order = {order!r} must be 1 or 2")
+        raise ModelError("must be 1 or 2", element="moments", field="order", value=order)
     check_numbers("moments", accuracy=accuracy)
     if not accuracy > 0:
-        raise ModelError(
-            f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations"
-        )
+        problem = "must be a positive number of standard deviations"
+        raise ModelError(problem, element="moments", field="accuracy", value=accuracy)
     distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
     if order == 2:
         check_second(distributions)
@@ -109,11 +108,12 @@ def at_means(s: Simulation, distributions: ParameterDistributions) -> Simulation
     for name in parameters:
         if name in distributions.names:
             raise ModelError(
-                f"parameters names {name!r}, which has its own distribution",
+                f"names {name!r}, which has its own distribution",
+                field="parameters",
                 remedy=Message(
-                    "give {spreads} to change it, or {} to fix it",
-                    f"spreads={{{name!r}: None}}",
-                    spreads={name: ...},
+                    "give {distributions} to change it, or {} to fix it",
+                    f"distributions={{{name!r}: None}}",
+                    distributions={name: ...},
                 ),
             )
     return s.at(
@@ -211,8 +211,9 @@ def _check_sides(numbers: ParameterSet, rows: np.ndarray) -> None:
             numbers.check(row)
         except ModelError as error:
             raise ModelError(
-                "moments: order 1 also runs the mechanism at means ± σ, to estimate its horizon,"
-                f" and there {error}",
+                f"1 also runs the mechanism at means ± σ, to estimate its horizon, and there {error}",
+                element="moments",
+                field="order",
                 remedy=Message(
                     "use {order}, which does not need it, or a smaller tolerance", order=2
                 ),

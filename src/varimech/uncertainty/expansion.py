@@ -64,15 +64,17 @@ def check_second(distributions: ParameterDistributions) -> None:
     """
     if not (distributions.normal or distributions.independent):
         raise ModelError(
-            "moments: a variance of order 2 is available for normal or for independent parameters;"
-            " these are correlated and not all normal",
+            "a variance of order 2 is available for normal or for independent parameters; these are"
+            " correlated and not all normal",
+            element="moments",
             remedy=FIRST_OR_SAMPLES,
         )
     for name, m in zip(distributions.names, distributions.marginals, strict=True):
         if not np.isfinite(m.higher_moments).all():
             raise ModelError(
-                "moments: a variance of order 2 needs four moments of each parameter, and"
+                "a variance of order 2 needs four moments of each parameter, and"
                 f" {m.description} of {name!r} does not have them",
+                element="moments",
                 remedy=FIRST_OR_SAMPLES,
             )
 

@@ -23,9 +23,12 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     if folder.exists() and not folder.is_dir():
-        raise ModelError(f"export: {folder} is a file; give a folder")
+        problem = f"{folder} is a file; give a folder"
+        raise ModelError(problem, element="export")
     if s.given:
-        raise ModelError("export: runs elsewhere get their parameters there; leave parameters= out")
+        raise ModelError(
+            "runs elsewhere get their parameters there; leave parameters= out", element="export"
+        )
     every, numbers = s.options.get("every", 1), s.solvers.data.parameter_set
     stored = s.options.get("output") is not None or every != 1
     schedule = s.schedule if stored else s.schedule.last_only()
@@ -33,12 +36,14 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
     sampler = sampler_for(solver, Task(schedule, objectives, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(
-            f"export: the program is compiled here first, which needs a C compiler: {NO_COMPILER}"
+            f"the program is compiled here first, which needs a C compiler: {NO_COMPILER}",
+            element="export",
         )
     if sampler is None:
         raise ModelError(
-            f"mechanism {s.name!r} with {s.scheme.title} has no compiled program that"
-            " assembles its own initial state; try another formulation or integrator"
+            f"{s.scheme.title} has no compiled program that assembles its own initial state",
+            element=f"mechanism {s.name!r}",
+            remedy="try another formulation or integrator",
         )
     about: Mapping[str, Any] = {
         "mechanism": s.name,
@@ -56,7 +61,7 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
         ],
         "not checked": (
             allowed.others
-            + [f"{name}: fits together" for name in sorted(set(solver.start.fits.owners))]
+            + [f"{name}: fits together" for name in sorted(set(solver.start.closure.owners))]
         ),
         "objectives": [{"name": name, "unit": o.unit} for name, o in objectives.items()],
     }

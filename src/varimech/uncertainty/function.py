@@ -42,7 +42,7 @@ class Runs:
     simulation: Simulation
     """At the means of the parameters that vary, with nothing stored but the end of the run."""
     objectives: Mapping[str, Objective]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     solver: Solver
     task: Task
     error: VarimechError | KeyboardInterrupt | None = None
@@ -63,7 +63,7 @@ class Runs:
         self.calls["values"] += len(points)
 
         def compute() -> np.ndarray:
-            rows = self.spreads.rows(points, self.simulation.ρ)
+            rows = self.distributions.rows(points, self.simulation.ρ)
             values, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
             last = values.values[:, -1]
             last[list(failures)] = np.nan
@@ -74,7 +74,7 @@ class Runs:
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
         self.calls["gradients"] += 1
-        indices = self.spreads.indices
+        indices = self.distributions.indices
 
         def compute() -> np.ndarray:
             there, steps = self._at(point), RELATIVE_STEPS
@@ -86,7 +86,7 @@ class Runs:
     def hessian(self, point: np.ndarray) -> np.ndarray:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
         self.calls["Hessians"] += 1
-        indices = self.spreads.indices
+        indices = self.distributions.indices
 
         def compute() -> np.ndarray:
             return hessian(self._at(point), self.objectives, indices, "auto", MEMORY).curvatures
@@ -117,7 +117,7 @@ class Runs:
             self.held = no_deferral()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
-        rows = self.spreads.rows(points, self.simulation.ρ)
+        rows = self.distributions.rows(points, self.simulation.ρ)
         if len(rows) == 1:  # a batch would begin with additional runs
             alone = rerun_individually(self.solver, self.task, rows[0])
             if isinstance(alone, VarimechError):
@@ -137,7 +137,7 @@ class Runs:
     def _recorded(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """Result of a computation; its error, if any, is recorded."""
         try:
-            self.simulation.check_unchanged("; call openturns(…) again")
+            self.simulation.check_unchanged("call openturns(…) again")
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
@@ -153,15 +153,15 @@ class Runs:
             raise self.error from error
 
     def _at(self, point: np.ndarray) -> Simulation:
-        row = self.spreads.rows(np.atleast_2d(point), self.simulation.ρ)[0]
+        row = self.distributions.rows(np.atleast_2d(point), self.simulation.ρ)[0]
         names = self.simulation.solvers.data.parameter_set.parameters
         return self.simulation.at(dict(zip(names, row.tolist(), strict=True)))
 
     def _description(self, point: np.ndarray) -> str:
-        units = [f" {unit}" if unit else "" for unit in self.spreads.units]
+        units = [f" {unit}" if unit else "" for unit in self.distributions.units]
         return ", ".join(
             f"{n} = {x:g}{u}"
-            for n, x, u in zip(self.spreads.names, np.ravel(point), units, strict=True)
+            for n, x, u in zip(self.distributions.names, np.ravel(point), units, strict=True)
         )
 
 
@@ -172,8 +172,8 @@ def function_of(runs: Runs) -> Any:
 
     class Mechanical(base):
         def __init__(self) -> None:
-            super().__init__(len(runs.spreads.names), len(runs.objectives))
-            self.setInputDescription(list(runs.spreads.names))
+            super().__init__(len(runs.distributions.names), len(runs.objectives))
+            self.setInputDescription(list(runs.distributions.names))
             self.setOutputDescription(list(runs.objectives))
 
         def _exec(self, x: Any) -> np.ndarray:

@@ -42,7 +42,7 @@ class GlobalStudy:
     label: str
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     runs: Runs = field(repr=False)
     function: Any
     """`openturns.Function`: varying parameters → objectives; exact gradients and Hessians, many
@@ -54,7 +54,7 @@ class GlobalStudy:
     @property
     def names(self) -> tuple[str, ...]:
         """Varying parameters, in the order of the function's arguments."""
-        return self.spreads.names
+        return self.distributions.names
 
     def chaos(
         self, *, runs: int = 256, checks: int = 64, degree: int | None = None, seed: int = 0
@@ -105,6 +105,9 @@ class GlobalStudy:
 
         Raises:
             ModelError: if an argument is invalid.
+
+        Returns:
+            Indices by objective and parameter.
         """
         from .sobol import sampled_sobol
 
@@ -153,9 +156,9 @@ class GlobalStudy:
         check_memory(f"{what} of {numbers} numbers", points * numbers, remedy)
 
     def __repr__(self) -> str:
-        s = self.spreads
+        s = self.distributions
         rows = [
-            [n, m.mean, m.sigma, u, m.description.split("(")[0]]
+            [n, m.mean, m.sigma, u, m.family]
             for n, m, u in zip(s.names, s.marginals, s.units, strict=True)
         ]
         lines = [
@@ -175,8 +178,8 @@ def global_study(
 ) -> GlobalStudy:
     """Check the input and build the study, without any run."""
     openturns()
-    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
-    means = at_means(s, spreads)
+    distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
+    means = at_means(s, distributions)
     solver = means.solver(objectives)
     check_gradients(solver.equations, objectives)
     # only the end of a run is evaluated
@@ -186,16 +189,16 @@ def global_study(
     elif s.schedule.ends is None:
         only_end["every"] = s.schedule.steps
     task = Task(s.schedule.last_only(), objectives, None, s.backend, False)
-    runs = Runs(means.with_options(**only_end), objectives, spreads, solver, task)
+    runs = Runs(means.with_options(**only_end), objectives, distributions, solver, task)
     units = tuple(o.unit for o in objectives.values())
     return GlobalStudy(
         s.name,
         tuple(objectives),
         units,
-        spreads,
+        distributions,
         runs,
         function_of(runs),
-        distribution_of(spreads),
+        distribution_of(distributions),
     )
 
 
@@ -220,8 +223,8 @@ def check_varies(study: GlobalStudy, values: Any) -> None:
     for k, name in enumerate(study.objective_names):
         if not values.getMarginal(k).computeVariance()[0] > 0:
             raise ModelError(
-                f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)}"
-                " changes it"
+                f"it does not vary: none of the parameters {', '.join(study.names)} changes it",
+                element=f"objective {name!r}",
             )
 
 

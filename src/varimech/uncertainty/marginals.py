@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
 from ..model.parameter import Parameter, Tolerance
 
 
@@ -35,6 +35,11 @@ class Normal:
     def higher_moments(self) -> tuple[float, float]:
         """Third and fourth central moments."""
         return 0.0, 3 * self.sigma**4
+
+    @property
+    def family(self) -> str:
+        """Name of the distribution without its numbers."""
+        return "normal"
 
     @property
     def description(self) -> str:
@@ -70,6 +75,14 @@ class Other:
         return skewness * self.sigma**3, (excess + 3) * self.sigma**4
 
     @property
+    def family(self) -> str:
+        """Name of the distribution without its numbers."""
+        frozen = self.distribution
+        if isinstance(frozen, Frozen):
+            return type(frozen.given).__name__
+        return frozen.dist.name or type(frozen.dist).__name__
+
+    @property
     def description(self) -> str:
         """The distribution as text."""
         frozen = self.distribution
@@ -79,7 +92,7 @@ class Other:
             *(repr(float(x)) for x in frozen.args),
             *(f"{k}={float(x)!r}" for k, x in frozen.kwds.items()),
         ]
-        return f"{frozen.dist.name or type(frozen.dist).__name__}({', '.join(given)})"
+        return f"{self.family}({', '.join(given)})"
 
 
 Marginal = Normal | Other
@@ -122,69 +135,71 @@ class Frozen:
         )
 
 
-def marginal(parameter: Parameter, spread: Any) -> Marginal:
-    """Checked distribution of a parameter: a `Tolerance` about its nominal value, or a
-    distribution.
+def marginal(parameter: Parameter, distribution: Any) -> Marginal:
+    """Check the distribution of a parameter: a `Tolerance` about its value, or a distribution.
 
     Raises:
         ModelError: if it is not a usable distribution.
     """
-    if isinstance(spread, Tolerance):
-        return Normal(parameter.value, spread.sigma)
-    name = f"parameter {parameter.name!r}"
-    frozen = _frozen(name, parameter.value, spread)
+    if isinstance(distribution, Tolerance):
+        return Normal(parameter.value, distribution.sigma)
+    label = Label(f"parameter {parameter.name!r}", "distribution")
+    frozen = _frozen(label, parameter.value, distribution)
     try:
         mean, variance = (float(x) for x in frozen.stats(moments="mv"))
     except TypeError:
         raise ModelError(
-            f"{name}: spread has array-valued numbers; a parameter has one distribution"
+            "has array-valued numbers; a parameter has one distribution", label=label
         ) from None
     result = Other(frozen, mean, math.sqrt(variance) if variance > 0 else math.nan)
     if not (math.isfinite(mean) and math.isfinite(result.sigma)):
         raise ModelError(
-            f"{name}: spread {result.description} has mean {mean:g} and variance {variance:g};"
-            " moments"
-            " need a finite mean and a positive finite variance: give a distribution that has"
-            " them, or truncate it"
+            f"{result.description} has mean {mean:g} and variance {variance:g}; moments need a"
+            " finite mean and a positive finite variance",
+            label=label,
+            remedy="give a distribution that has them, or truncate it",
         )
-    return Normal(mean, result.sigma) if _is_normal(spread) else result
+    return Normal(mean, result.sigma) if _is_normal(distribution) else result
 
 
-def _frozen(name: str, nominal: float, spread: Any) -> Any:
+def _frozen(label: Label, nominal: float, distribution: Any) -> Any:
     """A distribution with its parameters, in the form of frozen ones of scipy.stats."""
     from scipy.stats import rv_continuous, rv_histogram
 
-    if isinstance(spread, rv_histogram):
-        return spread()
-    if isinstance(spread, rv_continuous):
+    if isinstance(distribution, rv_histogram):
+        return distribution()
+    if isinstance(distribution, rv_continuous):
         raise ModelError(
-            f"{name}: spread = scipy.stats.{spread.name} is a family of distributions; give its"
-            f" numbers too, such as scipy.stats.{spread.name}(loc={nominal:g}, scale=…)"
+            f"= scipy.stats.{distribution.name} is a family of distributions",
+            label=label,
+            remedy=f"give its numbers too, such as scipy.stats.{distribution.name}(loc={nominal:g},"
+            " scale=…)",
         )
-    if isinstance(getattr(spread, "dist", None), rv_continuous):
-        return spread
-    discrete = hasattr(spread, "dist") or "DiscreteDistribution" in (
-        kind.__name__ for kind in type(spread).__mro__
+    if isinstance(getattr(distribution, "dist", None), rv_continuous):
+        return distribution
+    discrete = hasattr(distribution, "dist") or "DiscreteDistribution" in (
+        kind.__name__ for kind in type(distribution).__mro__
     )
     if (
-        isinstance(spread, type)
+        isinstance(distribution, type)
         or discrete
-        or not any(all(hasattr(spread, f) for f in each) for each in LOOKS)
+        or not any(all(hasattr(distribution, f) for f in each) for each in LOOKS)
     ):
         raise ModelError(
-            f"{name}: spread = {spread!r} is neither a varimech.Tolerance nor a continuous"
-            " distribution with its numbers, such as scipy.stats.uniform(0.9, 0.2), nor an object"
-            " with ppf(p), mean() and var()"
+            "is neither a varimech.Tolerance nor a continuous distribution with its numbers, such as"
+            " scipy.stats.uniform(0.9, 0.2), nor an object with ppf(p), mean() and var()",
+            label=label,
+            value=distribution,
         )
-    return Frozen(spread)
+    return Frozen(distribution)
 
 
-def _is_normal(spread: Any) -> bool:
+def _is_normal(distribution: Any) -> bool:
     from scipy import stats
 
     newer = getattr(stats, "Normal", None)
-    return getattr(getattr(spread, "dist", None), "name", "") == "norm" or (
-        newer is not None and isinstance(spread, newer)
+    return getattr(getattr(distribution, "dist", None), "name", "") == "norm" or (
+        newer is not None and isinstance(distribution, newer)
     )
 
 

@@ -36,11 +36,11 @@ class Moments(Result):
     """What errors the horizon allows, in standard deviations."""
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     time: np.ndarray
     values: np.ndarray = field(repr=False)
     """ψ at the means of the parameters, (time, objective)"""
-    slopes: np.ndarray = field(repr=False)
+    derivatives: np.ndarray = field(repr=False)
     """dψ/dρ there, (time, objective, parameter)"""
     curvatures: np.ndarray | None = field(repr=False)
     """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
@@ -49,7 +49,7 @@ class Moments(Result):
     objective)
     """
     run: Run = field(repr=False)
-    """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
+    """At the means of the parameters, with first derivatives: any output of it, and `wrt=`"""
     seconds: dict[str, float]
 
     @property
@@ -70,9 +70,9 @@ class Moments(Result):
         """
         import xarray as xr
 
-        g, H, C = self.slopes, self.curvatures, self.spreads.covariance
+        g, H, C = self.derivatives, self.curvatures, self.distributions.covariance
         first = first_variance(g, C)
-        variance = first if H is None else second_variance(g, H, self.spreads)
+        variance = first if H is None else second_variance(g, H, self.distributions)
         arrays = {
             "first_mean": self.values,
             "mean": self.values if H is None else second_mean(self.values, H, C),
@@ -85,12 +85,16 @@ class Moments(Result):
         coords = {
             **along_time(self.time),
             **with_units("objective", self.objective_names, self.units),
-            **with_units("parameter", self.spreads.names, self.spreads.units),
+            **with_units("parameter", self.distributions.names, self.distributions.units),
         }
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
             | {
-                "contributions": ((*dims, "parameter"), contributions(self.values, g, C)),
+                "contributions": (
+                    (*dims, "parameter"),
+                    contributions(self.values, g, C),
+                    {"units": ""},
+                ),
                 "horizon": ("objective", self.horizons, {"units": "s"}),
             },
             coords=coords,
@@ -120,12 +124,21 @@ class Moments(Result):
         return horizon(self.time, self.errors, self.accuracy)
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        """Mean ± a number of standard deviations.
+
+        Args:
+            sigmas: that number.
+
+        Returns:
+            `lower` and `upper`, (time, objective).
+        """
         return bands_about(self.mean, self.std, sigmas)
 
     def table(self) -> pd.DataFrame:
-        """At the end of the run: a row a parameter for each objective, those first that add most to
-        its variance.
+        """Mean, standard deviation and contribution of each parameter at the end of the run.
+
+        Returns:
+            A row for each objective and parameter, the largest contribution first.
         """
         import pandas as pd
 
@@ -140,18 +153,25 @@ class Moments(Result):
                         "mean": at["mean"].item(),
                         "std": at["std"].item(),
                         "unit": self.units[k],
-                        "parameter": self.spreads.names[i],
-                        "sigma": self.spreads.sigma[i],
-                        "slope": self.slopes[-1, k, i],
+                        "parameter": self.distributions.names[i],
+                        "sigma": self.distributions.sigma[i],
+                        "derivative": self.derivatives[-1, k, i],
                         "contribution": shares[i],
                     }
                 )
         return pd.DataFrame(rows)
 
     def plot(self, sigmas: float = 3.0, *, style: str | None = None) -> Figure:
-        """A row an objective: its mean with a band of so many standard deviations, and these with
-        what each parameter has in them; what lies beyond the horizon is grey; `style="paper"` for a
-        paper.
+        """Plot means with a band of standard deviations, and the contribution of each parameter.
+
+        Times beyond the horizon are grey.
+
+        Args:
+            sigmas: half width of the band in standard deviations.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a row for each objective.
         """
         from ..plotting.style import in_style
         from .study_figures import draw_moments
@@ -168,7 +188,7 @@ class Moments(Result):
                 (["variance of", "due to", "share"], self._shares()),
             ],
             notes=[
-                f"{name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
+                f"{name}: valid within {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
                 for name, t in zip(self.objective_names, self.horizons, strict=True)
                 if t < end
             ],
@@ -201,4 +221,4 @@ UNITS = {
     "std": "objective_unit",
     "error": "standard deviations",
 }
-"""Of what is known by time and objective."""
+"""Dimensions of quantities by time and objective."""

@@ -41,7 +41,7 @@ Target = float | Mapping[str, float] | None
 
 
 class StudyOptions(TypedDict, total=False):
-    """Options of a Monte Carlo study, in the words of `Problem.monte_carlo`."""
+    """Options of a Monte Carlo study, as arguments of `Problem.monte_carlo`."""
 
     correlation: Correlation | None
     samples: int
@@ -78,8 +78,8 @@ def monte_carlo(
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits = Limits(samples, _targets(target, objectives), float(allowed_failures))
     where = _executor(executor, s.backend)
-    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
-    once = at_means(s, spreads)
+    distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
+    once = at_means(s, distributions)
     s = sparse_output(once)
     solver = s.solver(objectives)
     task = Task(s.schedule, objectives, None, s.backend, False, runs=samples)
@@ -90,21 +90,22 @@ def monte_carlo(
         before = None if folder is None else folder.load()
         usual = chunk_size(sampling, int(samples), columns, target=target is not None)
         size = chunk or (before[0]["chunk"] if before else usual)
-        drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
+        drawing = Sampling(sampling, int(seed), int(size), len(distributions.names))
         _check_memory(drawing, s.ρ.size, columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
-            about = _about(solver, task, spreads, s.ρ, drawing, control=control, keep=keep)
-            _take_up(folder, before, about)
-        model = _first_order(solver, task, spreads, s.ρ) if control else None
-        together = replace(task, backend="native") if where.elsewhere else task
+            about = _about(solver, task, distributions, s.ρ, drawing, control=control, keep=keep)
+            if before is not None:
+                check_same(folder.folder, before[0], about)
+            folder.begin(about)
+        model = _first_order(solver, task, distributions, s.ρ) if control else None
+        sampler = sampler_for(solver, _compiled(task, where), samples)
         state = before[1] if before else Accumulator([None] * drawing.replicates)
-        centre = _centre(state, solver, task, s.ρ, columns)
-        work = Work(sampler_for(solver, together, samples), columns, centre, model, keep)
+        work = Work(sampler, columns, _centre(state, solver, task, s.ρ, columns), model, keep)
         study = Study(
             s.name,
             tuple(objectives),
             tuple(o.unit for o in objectives.values()),
-            spreads,
+            distributions,
             s.schedule.stored_times,
             drawing,
             bool(control),
@@ -113,9 +114,8 @@ def monte_carlo(
             time.perf_counter() - began,
             _run_at_means(once, solver),
         )
-        StudyRunner(study, limits, s.ρ, folder, s.progress).execute(
-            where, work, _rerun_individually(solver, task)
-        )
+        runner = StudyRunner(study, limits, s.ρ, folder, s.progress)
+        runner.execute(where, work, _rerun_individually(solver, task))
         return study
 
 
@@ -124,21 +124,26 @@ def _check(
 ) -> None:
     for label, switch in switches.items():
         if not isinstance(switch, bool):
-            raise ModelError(f"monte_carlo: {label} = {switch!r} must be True or False")
+            problem = "must be True or False"
+            raise ModelError(problem, element="monte_carlo", field=label, value=switch)
     if sampling not in KINDS:
         raise unknown_name("kind of sampling", sampling, KINDS)
     check_whole("monte_carlo", 1, samples=samples, chunk=1 if chunk is None else chunk)
     check_whole("monte_carlo", 0, seed=seed)
     if not isinstance(allowed_failures, Real) or not 0 <= float(allowed_failures) < 1:
         raise ModelError(
-            f"monte_carlo: allowed_failures = {allowed_failures!r} must be a share of the samples,"
-            " from 0 to below 1"
+            "must be a share of the samples, from 0 to below 1",
+            element="monte_carlo",
+            field="allowed_failures",
+            value=allowed_failures,
         )
     if sampling == "sobol":
         if chunk is not None and chunk & (chunk - 1):
             raise ModelError(
-                f"monte_carlo: chunk = {chunk!r} must be a power of two, by which Sobol sequences"
-                " are even"
+                "must be a power of two, by which Sobol sequences are even",
+                element="monte_carlo",
+                field="chunk",
+                value=chunk,
             )
         if samples > (most := REPLICATES << SOBOL_BITS):
             raise ModelError(
@@ -169,6 +174,11 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
     )
 
 
+def _compiled(task: Task, where: Executor) -> Task:
+    """The task of samples, compiled if they run in another process or on a GPU."""
+    return replace(task, backend="native") if where.elsewhere else task
+
+
 def _executor(executor: Any, backend: str) -> Executor:
     where = executor_of(executor)
     if where.elsewhere and backend == "interpreted":
@@ -178,34 +188,29 @@ def _executor(executor: Any, backend: str) -> Executor:
                 backend="interpreted",
                 executor=...,
             ),
+            element="monte_carlo",
             remedy="leave one of them out",
         )
     return where
 
 
-def _take_up(
-    folder: Checkpoint, before: tuple[dict[str, Any], Accumulator] | None, about: dict[str, Any]
-) -> None:
-    """Go on with the study of a folder, if it is the same, or begin one there."""
-    if before is not None:
-        check_same(folder.folder, before[0], about)
-    folder.begin(about)
-
-
 def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | None:
-    """Half-widths to be met, by objective; infinite where anything will do."""
+    """Half-widths to be met, by objective; infinite where there is no target."""
     if target is None:
         return None
-    wanted = target if isinstance(target, Mapping) else dict.fromkeys(named, target)
-    for name, value in wanted.items():
+    targets = target if isinstance(target, Mapping) else dict.fromkeys(named, target)
+    for name, value in targets.items():
         if name not in named:
             raise unknown_name("objective", name, named)
         if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
             raise ModelError(
-                f"monte_carlo: target = {value!r} for {name!r} must be a positive number in its"
-                " unit: half of the confidence interval of its mean at the end"
+                f"for {name!r} must be a positive number in its unit: half of the confidence"
+                " interval of its mean at the end",
+                element="monte_carlo",
+                field="target",
+                value=value,
             )
-    return np.array([float(wanted.get(name, np.inf)) for name in named])
+    return np.array([float(targets.get(name, np.inf)) for name in named])
 
 
 def _centre(
@@ -216,23 +221,23 @@ def _centre(
     """
     if state.summary is not None:
         return state.summary.sketch.centre
-    found = rerun_individually(solver, task, ρ, explain=False)
-    if isinstance(found, VarimechError) or not np.isfinite(found.objectives).all():
+    run = rerun_individually(solver, task, ρ, explain=False)
+    if isinstance(run, VarimechError) or not np.isfinite(run.objectives).all():
         return np.zeros(columns)
-    return found.objectives.ravel()
+    return run.objectives.ravel()
 
 
 def _first_order(
-    solver: Solver, task: Task, spreads: ParameterDistributions, ρ: np.ndarray
+    solver: Solver, task: Task, distributions: ParameterDistributions, ρ: np.ndarray
 ) -> Control:
-    """The control: slopes at the means of the parameters."""
+    """The control: derivatives at the means of the parameters."""
     check_gradients(solver.equations, task.objectives)
     run, _ = solver.run(
-        Task(task.schedule, task.objectives, spreads.indices, task.backend, False), ρ
+        Task(task.schedule, task.objectives, distributions.indices, task.backend, False), ρ
     )
     assert run.gradients is not None
-    slopes = run.gradients.transpose(2, 0, 1).reshape(len(spreads.names), -1)
-    return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
+    gradients = run.gradients.transpose(2, 0, 1).reshape(len(distributions.names), -1)
+    return Control(distributions.indices, distributions.mean, np.ascontiguousarray(gradients))
 
 
 def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
@@ -241,7 +246,7 @@ def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
     """
 
     def run() -> Run:
-        s.check_unchanged(" this study was made; make it anew")
+        s.check_unchanged("make the study anew")
         began = time.perf_counter()
         task = Task(s.schedule, {}, None, s.backend, False)
         trajectory, ran = solver.run(task, s.ρ)
@@ -252,8 +257,8 @@ def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
 
 def _rerun_individually(solver: Solver, task: Task) -> RerunIndividually:
     def rerun_ones(row: np.ndarray, explain: bool) -> np.ndarray | VarimechError:
-        found = rerun_individually(solver, task, row, explain=explain)
-        return found if isinstance(found, VarimechError) else found.objectives
+        run = rerun_individually(solver, task, row, explain=explain)
+        return run if isinstance(run, VarimechError) else run.objectives
 
     return rerun_ones
 
@@ -261,7 +266,7 @@ def _rerun_individually(solver: Solver, task: Task) -> RerunIndividually:
 def _about(
     solver: Solver,
     task: Task,
-    spreads: ParameterDistributions,
+    distributions: ParameterDistributions,
     ρ: np.ndarray,
     sampling: Sampling,
     *,
@@ -280,10 +285,10 @@ def _about(
     return {
         "mechanism": solver.model.name,
         "objectives": list(task.objectives),
-        "bodies, joints, forces or objectives (digest)": _digest(*functions),
+        "bodies, joints, forces or objectives": _digest(*functions),
         "method": repr(solver.method),
         "values of parameters": ρ.tolist(),
-        "spreads": spreads.described(),
+        "distributions": distributions.described(),
         "sampling": sampling.kind,
         "seed": sampling.seed,
         "chunk": sampling.size,
@@ -292,7 +297,7 @@ def _about(
         "longest step": s.longest_chosen,
         "every": s.every,
         "tolerance": s.tolerance,
-        "times (digest)": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
+        "times": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
         "control": bool(control),
         "keep": bool(keep),
         "units of objectives": [o.unit for o in task.objectives.values()],
@@ -300,8 +305,8 @@ def _about(
     }
 
 
-def _digest(*parts: bytes | np.ndarray) -> str:
+def _digest(*parts: bytes | np.ndarray) -> dict[str, str]:
     total = hashlib.sha256()
     for part in parts:
         total.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
-    return total.hexdigest()
+    return {"digest": total.hexdigest()}

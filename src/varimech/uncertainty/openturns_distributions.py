@@ -26,7 +26,8 @@ def openturns() -> Any:
         import openturns as ot
     except ImportError:
         raise ModelError(
-            "chaos, Sobol indices and reliability need OpenTURNS: pip install 'varimech[uq]'"
+            "chaos, Sobol indices and reliability need OpenTURNS: pip install 'varimech[uq]'",
+            element="openturns",
         ) from None
     return ot
 
@@ -48,9 +49,9 @@ def _marginal(ot: Any, marginal: Marginal) -> Any:
         return ot.Normal(marginal.mean, marginal.sigma)
     if isinstance(marginal.distribution, Frozen):
         raise ModelError(
-            f"openturns: {marginal.description} is not a frozen distribution of scipy.stats, such"
-            " as"
-            " scipy.stats.uniform(0.9, 0.2)"
+            f"{marginal.description} is not a frozen distribution of scipy.stats, such as"
+            " scipy.stats.uniform(0.9, 0.2)",
+            element="openturns",
         )
     if marginal.distribution.dist.name == "uniform":
         return ot.Uniform(*(float(x) for x in marginal.distribution.support()))

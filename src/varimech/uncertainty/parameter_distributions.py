@@ -8,7 +8,7 @@ Gauss–Hermite rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -145,38 +145,29 @@ def distributions_of(
     >>> import varimech as vm
     >>> from scipy.stats import uniform
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03))
+    >>> L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.03))
     >>> mass = m.parameter("mass", 3.0, unit="kg")
     >>> distributions_of(m.parameters, {"mass": uniform(2.9, 0.2)}, {("L", "mass"): 0.5}).names
     ('L', 'mass')
     """
     if given is not None and not isinstance(given, Mapping):
         raise ModelError(
-            f"spreads = {given!r} must be distributions by parameter, such as {{'L':"
-            " varimech.Tolerance(0.01)}"
+            "must be distributions by parameter, such as {'L': varimech.Tolerance(0.01)}",
+            field="distributions",
+            value=given,
         )
-    requested = {name: p.spread for name, p in parameters.items()}
-    for name, spread in (given or {}).items():
+    requested = {name: p.distribution for name, p in parameters.items()}
+    for name, distribution in (given or {}).items():
         if name not in parameters:
             raise unknown_name("parameter", name, parameters)
-        requested[name] = spread
+        requested[name] = distribution
     varying = {
-        name: marginal(parameters[name], spread)
-        for name, spread in requested.items()
-        if spread is not None
+        name: marginal(parameters[name], distribution)
+        for name, distribution in requested.items()
+        if distribution is not None
     }
     if not varying:
-        example = next(iter(parameters), "L")
-        raise ModelError(
-            "no parameter has a distribution",
-            remedy=Message(
-                "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
-                Written(
-                    "parameter(…, spread=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
-                ),
-                f"spreads={{{example!r}: varimech.Tolerance(0.01)}}",
-            ),
-        )
+        raise ModelError("no parameter has a distribution", remedy=_define(parameters))
     for name, m in varying.items():
         parameters[name].check(m.mean)
     names, every = tuple(varying), list(parameters)
@@ -187,22 +178,31 @@ def distributions_of(
     )
 
 
+def _define(parameters: Iterable[str]) -> Message:
+    example = next(iter(parameters), "L")
+    return Message(
+        "define it with {}, or give {} or a distribution of scipy.stats with its numbers",
+        Written(
+            "parameter(…, distribution=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
+        ),
+        f"distributions={{{example!r}: varimech.Tolerance(0.01)}}",
+    )
+
+
 def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
     """R, checked: symmetric, with unit diagonal, positive definite."""
     R = _from_pairs(names, given) if isinstance(given, Mapping) else _from_matrix(names, given)
     for i, j in combinations(range(len(names)), 2):
         if not -1 < R[i, j] < 1:
-            raise ModelError(
-                f"correlation of {names[i]!r} with {names[j]!r} is {R[i, j]:g}; it must lie between"
-                " −1 and 1"
-            )
+            raise _wrong((names[i], names[j]), f"is {R[i, j]:g}; it must lie between −1 and 1")
     values, vectors = np.linalg.eigh(R)
     if values[0] < 1e-12:
         i, j = sorted(np.argsort(-np.abs(vectors[:, 0]))[:2])
         raise ModelError(
-            "correlation: the matrix is not positive definite (smallest eigenvalue"
-            f" {values[0]:.2g}); check first {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and"
-            " the correlations of each with the others"
+            f": the matrix is not positive definite (smallest eigenvalue {values[0]:.2g})",
+            field="correlation",
+            remedy=f"check first {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and the correlations"
+            " of each with the others",
         )
     return R
 
@@ -212,24 +212,18 @@ def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
     known: dict[frozenset[str], Real] = {}
     for pair, r in given.items():
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise ModelError(
-                f"correlation: {pair!r} must be a pair of parameters, such as ('a', 'b')"
-            )
+            problem = f": {pair!r} must be a pair of parameters, such as ('a', 'b')"
+            raise ModelError(problem, field="correlation")
         for name in pair:
             if name not in names:
                 raise unknown_name("varying parameter", name, names)
         if pair[0] == pair[1]:
-            raise ModelError(f"correlation: {pair!r} is a parameter with itself; name two")
+            problem = f": {pair!r} is a parameter with itself; name two"
+            raise ModelError(problem, field="correlation")
         if not isinstance(r, Real) or isinstance(r, bool):
-            raise ModelError(
-                f"correlation of {pair[0]!r} with {pair[1]!r} is {r!r}; it must be a number between"
-                " −1 and 1"
-            )
+            raise _wrong(pair, f"is {r!r}; it must be a number between −1 and 1")
         if known.setdefault(frozenset(pair), r) != r:
-            raise ModelError(
-                f"correlation of {pair[0]!r} with {pair[1]!r} is given twice:"
-                f" {known[frozenset(pair)]!r} and {r!r}"
-            )
+            raise _wrong(pair, f"is given twice: {known[frozenset(pair)]!r} and {r!r}")
         i, j = (names.index(name) for name in pair)
         R[i, j] = R[j, i] = float(r)
     return R
@@ -244,23 +238,29 @@ def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
         R = np.empty(0)
     if R.shape != (d, d):
         raise ModelError(
-            f"correlation = {given!r} must be a {d}×{d} matrix in the order {order}, or numbers by"
-            " pairs of names"
+            f"must be a {d}×{d} matrix in the order {order}, or numbers by pairs of names",
+            field="correlation",
+            value=given,
         )
     for i, j in combinations(range(d), 2):
         if not abs(R[i, j] - R[j, i]) < 1e-12:
-            raise ModelError(
-                f"correlation of {names[i]!r} with {names[j]!r} is {R[i, j]:g}, and the other way"
-                f" round {R[j, i]:g}; the matrix must be symmetric"
+            raise _wrong(
+                (names[i], names[j]),
+                f"is {R[i, j]:g}, and the other way round {R[j, i]:g}; the matrix must be symmetric",
             )
     for name, r in zip(names, R.diagonal(), strict=True):
         if not abs(r - 1) < 1e-12:
             raise ModelError(
-                f"correlation of {name!r} with itself is {r:g}; it must be 1 (give correlations,"
-                " not"
-                " covariances)"
+                f"of {name!r} with itself is {r:g}; it must be 1 (give correlations, not"
+                " covariances)",
+                field="correlation",
             )
     return (R + R.T) / 2
+
+
+def _wrong(pair: tuple[str, str], problem: str) -> ModelError:
+    """An error about the correlation of two parameters."""
+    return ModelError(f"of {pair[0]!r} with {pair[1]!r} {problem}", field="correlation")
 
 
 def _covariance(a: Marginal, b: Marginal, r: float) -> float:

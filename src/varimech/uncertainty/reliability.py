@@ -111,7 +111,11 @@ class Reliability(Result):
         ).merge(frame.to_xarray())
 
     def table(self) -> pd.DataFrame:
-        """Probabilities, a row a method."""
+        """Probabilities of all methods.
+
+        Returns:
+            A row for each method.
+        """
         import pandas as pd
 
         rows: dict[str, list[float]] = {"FORM": [self.form]}
@@ -184,7 +188,7 @@ def reliability(
         sorms,
         dict(zip(study.names, nearest.values.tolist(), strict=True)),
         dict(zip(study.names, nearest.importance.tolist(), strict=True)),
-        study.spreads.units,
+        study.distributions.units,
         nearest.curvatures,
         drawn,
         dict(runs.calls - before),
@@ -234,20 +238,23 @@ def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
     """Which objective, its limit, and whether the event is above it."""
     if not isinstance(event, Constraint):
         raise ModelError(
-            f"probability: {event!r} is no event; compare an objective of the study with a number,"
-            " as in ψ >= 3.0"
+            f"{event!r} is no event; compare an objective of the study with a number, as in"
+            " ψ >= 3.0",
+            element="probability",
         )
     objectives = list(study.runs.objectives.values())
     if event.of not in objectives:
         names = ", ".join(map(repr, study.objective_names))
         raise ModelError(
-            f"probability: what is compared is none of the objectives of this study ({names});"
-            " compare the same object that openturns(…) got"
+            f"what is compared is none of the objectives of this study ({names})",
+            element="probability",
+            remedy="compare the same object that openturns(…) got",
         )
     above, below = math.isfinite(event.lower), math.isfinite(event.upper)
     if above and below:
         raise ModelError(
-            f"probability: {event.rule} has two limits, and FORM takes one: ask for both and"
-            " subtract, or use monte_carlo(…)"
+            f"{event.rule} has two limits, and FORM takes one",
+            element="probability",
+            remedy="ask for both and subtract, or use monte_carlo(…)",
         )
     return objectives.index(event.of), event.lower if above else event.upper, above

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,11 +66,27 @@ class SobolIndices(Result):
         return self.indices
 
     @classmethod
-    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> SobolIndices:
+    def load(cls, path: str | Path) -> SobolIndices:
+        """Read indices that were saved as .nc or .json.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The same indices.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        dataset, info = cls._read(Path(path))
         return cls(info["mechanism"], info["source"], dataset)
 
     def table(self) -> pd.DataFrame:
-        """A row an objective and parameter, those first that matter most."""
+        """Indices of each objective and parameter.
+
+        Returns:
+            A row for each, the largest total index first.
+        """
         frame = self.to_dataframe().reset_index()
         order = {name: k for k, name in enumerate(self.dataset["objective"].values)}
         frame["at"] = frame["objective"].map(order)
@@ -80,7 +97,14 @@ class SobolIndices(Result):
         )
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """Bars of first and total indices, a panel an objective; `style="paper"` for a paper."""
+        """Plot first and total indices as bars.
+
+        Args:
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective.
+        """
         from ..plotting.style import in_style
         from .study_figures import draw_sobol
 
@@ -99,13 +123,14 @@ class SobolIndices(Result):
 
 def check_independent(study: GlobalStudy) -> None:
     """Indices of correlated parameters would be no parts of the variance."""
-    s = study.spreads
+    s = study.distributions
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
             raise ModelError(
                 "Sobol indices share the variance out among independent parameters, but"
-                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g};"
-                " leave correlation out, or look at moments(…).contributions"
+                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g}",
+                element="sobol",
+                remedy="leave correlation out, or use moments(…).contributions",
             )
 
 
@@ -130,8 +155,9 @@ def sampled_sobol(
     ot = openturns()
     if len(study.names) == 1:
         raise ModelError(
-            f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give"
-            " others a distribution, too"
+            f"{study.names[0]!r} alone varies, so all of the variance is due to it",
+            element="sobol",
+            remedy="give others a distribution, too",
         )
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
     columns: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}

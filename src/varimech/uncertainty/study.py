@@ -41,12 +41,12 @@ class Study(Result):
     label: str
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: ParameterDistributions
+    distributions: ParameterDistributions
     time: np.ndarray
     sampling: Sampling
     controlled: bool
     """Whether means are to be corrected by the first-order model."""
-    tally: Accumulator = field(repr=False)
+    accumulator: Accumulator = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective),
     chunk by chunk.
@@ -65,8 +65,8 @@ class Study(Result):
         """
         if self.at_means is None:
             raise ModelError(
-                f"this study of {self.label!r} was pickled, and its mechanism was not; make it anew"
-                " for its run"
+                "the study was pickled without its mechanism; repeat it for its run",
+                element=f"study of {self.label!r}",
             )
         return self.at_means()
 
@@ -77,12 +77,12 @@ class Study(Result):
     @property
     def count(self) -> int:
         """Samples that went well."""
-        return self.tally.count
+        return self.accumulator.count
 
     @property
     def failed(self) -> int:
         """Samples that failed."""
-        return self.tally.failed
+        return self.accumulator.failed
 
     @property
     def info(self) -> dict[str, Any]:
@@ -102,12 +102,12 @@ class Study(Result):
         """Time spent on deriving and compiling this time, and on all samples, those before a break
         among them.
         """
-        return {"build": self.build, "run": self.tally.seconds}
+        return {"build": self.build, "run": self.accumulator.seconds}
 
     @property
     def failures(self) -> list[Failure]:
         """The first hundred of them, each with its parameters and its error."""
-        return self.tally.failures
+        return self.accumulator.failures
 
     @property
     def corrected(self) -> bool:
@@ -139,6 +139,9 @@ class Study(Result):
             of: "mean", "variance", "std", or the probability of a quantile (0.5 for the median).
                 Bounds of a quantile hold whatever the distribution, and are infinite where samples
                 do not reach so far.
+
+        Returns:
+            `lower` and `upper`, (time, objective).
         """
         import xarray as xr
 
@@ -177,17 +180,28 @@ class Study(Result):
             return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
 
     def quantile(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Values below which these shares of the samples lie, to within `resolution`: (time,
-        objective), or (quantile, time, objective). `interval(of=…)` has the bounds of the true
-        quantile.
+        """Quantiles of the samples, to within `resolution`; `interval(of=…)` bounds the true ones.
+
+        Args:
+            probability: one or more.
+
+        Returns:
+            (time, objective), or (quantile, time, objective) for several.
         """
         return self._by_probability("quantile", probability, lambda p: quantile(*self._counts(), p))
 
     def resolution(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Widths of the bins in which these quantiles of the samples lie, by which `quantile` is
-        off at most: (time, objective), or (quantile, time, objective). A bin is no wider than 1/512
-        of the range of the samples, nor than some per cent of the distance from the objective at
-        the means of the parameters.
+        """Largest errors of `quantile`: widths of the bins in which the quantiles lie.
+
+        A bin is no wider than 1/512 of the range of the samples, nor than some per cent of the
+        distance
+        from the objective at the means of the parameters.
+
+        Args:
+            probability: one or more.
+
+        Returns:
+            (time, objective), or (quantile, time, objective) for several.
         """
 
         def width(p: float) -> np.ndarray:
@@ -210,8 +224,17 @@ class Study(Result):
         )
 
     def histogram(self, objective: str | None = None, time: float | None = None) -> xr.DataArray:
-        """How many samples lie in each bin, by the middle of bins: of an objective (the first one)
-        at a stored time (the last one, s).
+        """Numbers of samples in bins.
+
+        Args:
+            objective: its name; the first one if not given.
+            time: a stored time, s; the last one if not given.
+
+        Returns:
+            Counts by the middle of each bin, in the unit of the objective.
+
+        Raises:
+            ModelError: for an unknown objective or a time outside the run.
         """
         import xarray as xr
 
@@ -222,7 +245,10 @@ class Study(Result):
         moment = end if time is None else time
         if not isinstance(moment, Real) or not 0 <= moment <= end:
             raise ModelError(
-                f"histogram: time = {time!r} must be a time of the run, from 0 to {end:g} s"
+                f"must be a time of the run, from 0 to {end:g} s",
+                element="histogram",
+                field="time",
+                value=time,
             )
         row = int(np.abs(self.time - float(moment)).argmin())
         column = row * len(self.objective_names) + k
@@ -273,7 +299,14 @@ class Study(Result):
         )
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        """Mean ± a number of standard deviations.
+
+        Args:
+            sigmas: that number.
+
+        Returns:
+            `lower` and `upper`, (time, objective).
+        """
         return bands_about(self.mean, self.std, sigmas)
 
     @property
@@ -284,14 +317,17 @@ class Study(Result):
         import xarray as xr
 
         if self.kept is None:
-            raise ModelError("samples were not kept: monte_carlo(…, keep=True) does so")
+            problem = "samples were not kept: monte_carlo(…, keep=True) does so"
+            raise ModelError(problem, element=f"study of {self.label!r}")
         chunks = list(
-            self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept
+            self.kept.kept(self.accumulator.taken)
+            if isinstance(self.kept, Checkpoint)
+            else self.kept
         )
         parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
         coords = {
             **self._coords(),
-            **with_units("parameter", self.spreads.names, self.spreads.units),
+            **with_units("parameter", self.distributions.names, self.distributions.units),
         }
         return xr.Dataset(
             {
@@ -305,14 +341,24 @@ class Study(Result):
         )
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
-        """Keep the samples of a chunk that begins with this number."""
+        """Keep the samples of a chunk.
+
+        Args:
+            first: number of its first sample.
+            parameters: (sample, parameter).
+            values: (sample, time × objective).
+        """
         if isinstance(self.kept, Checkpoint):
             self.kept.keep(first, parameters, values)
         elif self.kept is not None:
             self.kept.append((parameters, values))
 
     def table(self) -> pd.DataFrame:
-        """At the end of the run: a row an objective."""
+        """Mean with its 95 % interval, standard deviation and quantiles at the end of the run.
+
+        Returns:
+            A row for each objective.
+        """
         import pandas as pd
 
         last = self.dataset.isel(time=-1)
@@ -328,8 +374,14 @@ class Study(Result):
         return pd.DataFrame(columns, index=pd.Index(self.objective_names, name="objective"))
 
     def plot(self, sigmas: float | None = None, *, style: str | None = None) -> Figure:
-        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`,
-        a band of so many standard deviations; `style="paper"` for a paper.
+        """Plot means with a band that contains 90 % of the samples.
+
+        Args:
+            sigmas: half width of the band in standard deviations instead.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure with a panel for each objective.
         """
         from ..plotting.style import in_style
         from .study_figures import draw_study
@@ -340,13 +392,17 @@ class Study(Result):
         return described(self)
 
     def last_mean(self) -> Estimate:
-        """The means at the end of the run."""
+        """The means at the end of the run.
+
+        Returns:
+            The estimate, by objective.
+        """
         last = slice(-len(self.objective_names), None)
         return mean_of([g.columns(last) for g in self._known()], controlled=self.corrected)
 
     def _known(self) -> list[Any]:
         self._summary()
-        return self.tally.known
+        return self.accumulator.known
 
     def _mean(self) -> Estimate:
         return mean_of(self._known(), controlled=self.corrected)
@@ -355,12 +411,12 @@ class Study(Result):
         return variance_of(self._summary(), self._known())
 
     def _summary(self) -> Any:
-        if self.tally.summary is None:
+        if self.accumulator.summary is None:
             raise ModelError(
-                f"none of the {self.tally.taken} samples went well, so there is nothing to tell;"
-                " see .failures"
+                f"all {self.accumulator.taken} samples failed; see .failures",
+                element=f"study of {self.label!r}",
             )
-        return self.tally.summary
+        return self.accumulator.summary
 
     def _counts(self) -> tuple[Histogram, Sketch]:
         return self._summary().histogram, self._summary().sketch
@@ -392,5 +448,5 @@ def _probabilities(what: str, given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         several = np.full(1, np.nan)
     if several.ndim != 1 or not ((several >= 0) & (several <= 1)).all():
-        raise ModelError(f"{what}: {given!r} must be probabilities, from 0 to 1")
+        raise ModelError(f"{given!r} must be probabilities, from 0 to 1", element=what)
     return several

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.markup import counted
-from ..plotting.figure import COLOURS, INK, new_figure, quiet
+from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,27 +55,19 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
         left.set_ylabel(f"{name}{unit}")
         right.set_ylabel(f"standard deviation{unit}")
         for ax in (left, right):
-            _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
+            _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]), named=ax is right)
             quiet(ax)
             ax.margins(x=0)
-        right.legend(
-            frameon=False,
-            fontsize=9,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            borderaxespad=0.3,
-        )
+        legend_beside(right)
     for column in axes.T:
         figure.align_ylabels(column)
         column[-1].set_xlabel("time (s)")
-    lines, labels = axes[0, 0].get_legend_handles_labels()
-    named = [
-        (line, label)
-        for line, label in zip(lines, labels, strict=True)
-        if not label.startswith("horizon")
-    ]
     figure.legend(
-        *zip(*named, strict=True), loc="outside lower left", ncols=3, frameon=False, fontsize=9
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="outside lower left",
+        ncols=3,
+        frameon=False,
+        fontsize=9,
     )
     figure.suptitle(f"{moments.label}: moments of order {moments.order}", fontsize=12, color=INK)
     return figure
@@ -94,7 +86,7 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
         else (order[: MOST_PARTS - 1], order[MOST_PARTS - 1 :])
     )
     heights = [parts[:, i] for i in named] + ([parts[:, others].sum(axis=1)] if others.size else [])
-    labels = [moments.spreads.names[i] for i in named] + (
+    labels = [moments.distributions.names[i] for i in named] + (
         [f"{others.size} others"] if others.size else []
     )
     colours = [COLOURS[i % len(COLOURS)] for i in named] + ([FIRST] if others.size else [])
@@ -107,13 +99,14 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
     ax.plot(t, std, color=INK, linewidth=1.2, label="standard deviation")
 
 
-def _mark_horizon(ax: Axes, horizon: float, end: float) -> None:
-    """Mark the horizon of the expansion by a line, and the time after it in grey."""
+def _mark_horizon(ax: Axes, horizon: float, end: float, *, named: bool) -> None:
+    """Mark the horizon of the expansion by a line, if `named` with a label for the legend, and the
+    time after it in grey.
+    """
     if horizon < end:
         ax.axvspan(horizon, end, color=BEYOND, zorder=0)
-        ax.axvline(
-            horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s"
-        )
+        label = f"horizon, {horizon:.3g} s" if named else None
+        ax.axvline(horizon, color=INK, linewidth=1.0, linestyle=":", label=label)
 
 
 def draw_study(study: Study, sigmas: float | None) -> Figure:
@@ -140,9 +133,7 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
         ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")
         ax.set_ylabel(f"{name} ({unit})" if unit else name)
         quiet(ax)
-    axes[0].legend(
-        frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3
-    )
+    legend_beside(axes[0])
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("time (s)")
     axes[-1].margins(x=0)

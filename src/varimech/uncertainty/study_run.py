@@ -79,16 +79,16 @@ class StudyRunner:
         except Lost as error:
             raise self._lost(error) from None
         except KeyboardInterrupt:
-            if not self.study.tally.taken:
+            if not self.study.accumulator.taken:
                 raise KeyboardInterrupt from None
             raise self._stopped() from None
 
     def _execute(self, where: Executor, work: Work, rerun_individually: RerunIndividually) -> None:
-        study, tally = self.study, self.study.tally
-        began, drawn = time.perf_counter() - tally.seconds, deque[Drawn]()
+        study, accumulator = self.study, self.study.accumulator
+        began, drawn = time.perf_counter() - accumulator.seconds, deque[Drawn]()
 
         def chunks() -> Iterator[np.ndarray]:
-            for each in self._draw(tally.taken):
+            for each in self._draw(accumulator.taken):
                 drawn.append(each)
                 yield each.rows
 
@@ -99,16 +99,18 @@ class StudyRunner:
             closing(where.run(work, rerun_individually, chunks())) as outcomes,
         ):
             # also checked before the first run: a resumed study that failed before fails again
-            while not self._judged(ended=tally.taken >= self.limits.samples or self._suffices()):
+            while not self._judged(
+                ended=accumulator.taken >= self.limits.samples or self._suffices()
+            ):
                 outcome = next(outcomes)
                 with deferred_interrupts():  # a chunk is added completely
-                    tally.seconds = time.perf_counter() - began
+                    accumulator.seconds = time.perf_counter() - began
                     self._add(drawn.popleft(), outcome)
-                report(tally.taken, lambda: so_far(study))
+                report(accumulator.taken, lambda: so_far(study))
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
-        s, sampling = self.study.spreads, self.study.sampling
+        s, sampling = self.study.distributions, self.study.sampling
         while taken < self.limits.samples:
             number, begin = divmod(taken, sampling.size)
             end = min(sampling.size, begin + self.limits.samples - taken)
@@ -120,7 +122,11 @@ class StudyRunner:
         """Add the outcome of a chunk and save it: first kept samples, then the state that refers to
         them.
         """
-        study, names, indices = self.study, self.study.spreads.names, self.study.spreads.indices
+        study, names, indices = (
+            self.study,
+            self.study.distributions.names,
+            self.study.distributions.indices,
+        )
         failures = [
             Failure(
                 each.first + k,
@@ -132,12 +138,14 @@ class StudyRunner:
         ]
         if outcome.values is not None:
             study.keep(each.first, each.rows[:, indices], outcome.values)
-        study.tally.add(each.number, len(each.rows), outcome.summary, outcome.comoments, failures)
+        study.accumulator.add(
+            each.number, len(each.rows), outcome.summary, outcome.comoments, failures
+        )
         if self.folder is not None:
-            self.folder.save(study.tally)
+            self.folder.save(study.accumulator)
 
     def _lost(self, error: Lost) -> StudyError:
-        study, n = self.study, self.study.tally.taken
+        study, n = self.study, self.study.accumulator.taken
         remedy: Text = Message(
             "give {checkpoint} a folder to be able to resume; the partial study is the `study` of"
             " this error",
@@ -156,7 +164,7 @@ class StudyRunner:
         )
 
     def _stopped(self) -> Interrupted:
-        study, n = self.study, self.study.tally.taken
+        study, n = self.study, self.study.accumulator.taken
         again = "; the same call resumes from its checkpoint" if self.folder is not None else ""
         return Interrupted(
             f"{study.label!r}: stopped after {n:,} of {self.limits.samples:,} samples",
@@ -166,16 +174,20 @@ class StudyRunner:
 
     def _suffices(self) -> bool:
         """Whether the targets are met, checked after whole rounds of replicates only."""
-        tally, targets, sampling = self.study.tally, self.limits.targets, self.study.sampling
+        accumulator, targets, sampling = (
+            self.study.accumulator,
+            self.limits.targets,
+            self.study.sampling,
+        )
         if (
             targets is None
-            or tally.taken == 0
-            or tally.taken % (max(ROUND, sampling.replicates) * sampling.size)
+            or accumulator.taken == 0
+            or accumulator.taken % (max(ROUND, sampling.replicates) * sampling.size)
         ):
             return False
         return (
             bool((self.study.last_mean().half_width(LEVEL) <= targets).all())
-            if tally.count
+            if accumulator.count
             else False
         )
 
@@ -186,15 +198,19 @@ class StudyRunner:
             StudyError: if too many samples fail: more than allowed at the end, more than chance
                 explains before.
         """
-        study, tally, allowed = self.study, self.study.tally, self.limits.allowed_failures
-        n = tally.taken
+        study, accumulator, allowed = (
+            self.study,
+            self.study.accumulator,
+            self.limits.allowed_failures,
+        )
+        n = accumulator.taken
         chance = 0.0 if ended else CERTAIN * math.sqrt(allowed * (1 - allowed) * n)
-        if (n < JUDGED and not ended) or tally.failed <= allowed * n + chance:
+        if (n < JUDGED and not ended) or accumulator.failed <= allowed * n + chance:
             return ended
-        f = tally.failures[0]
+        f = accumulator.failures[0]
         values = ", ".join(f"{name} = {value:.6g}" for name, value in f.parameters.items())
         raise StudyError(
-            f"{study.label!r}: {tally.failed} of {tally.taken} samples failed, more than"
+            f"{study.label!r}: {accumulator.failed} of {accumulator.taken} samples failed, more than"
             f" allowed_failures = {allowed:g} of them; for example sample {f.sample}, {values}:"
             f" {f.kind}: {f.message}",
             study,

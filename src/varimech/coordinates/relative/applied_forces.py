@@ -36,7 +36,7 @@ class Acting:
     """Motions of the bodies they depend on, as symbols."""
     parameters: SX
     time: SX
-    found: Restated
+    restated: Restated
     """What they take off the wrench of each body that they act on."""
     parameter_rows: np.ndarray
     """(force, parameter)"""
@@ -51,17 +51,16 @@ def acting(model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]
     reader = _Reader(model, layout, t, counted) if model.forces else None
     kinds: dict[object, list[_Read]] = {}
     for force in model.forces.values():
-        found = reader.read(force) if reader is not None else None
-        if found is not None:
-            kinds.setdefault((len(found.involved), len(found.acted), found.reading.key), []).append(
-                found
-            )
+        member = reader.read(force) if reader is not None else None
+        if member is not None:
+            key = len(member.involved), len(member.acted), member.reading.key
+            kinds.setdefault(key, []).append(member)
     return [_kind(alike, layout) for alike in kinds.values()]
 
 
 @dataclass(frozen=True)
 class _Read:
-    """One force."""
+    """A force with its expressions."""
 
     involved: list[Body]
     acted: list[Body]
@@ -88,20 +87,19 @@ class _Reader:
     def read(self, force: ForceLaw) -> _Read | None:
         """One force; None where it acts on nothing that moves."""
         pairs = force.efforts(self._frames, self._state)
-        held = [
-            SX.sym("f", effort.numel()) for _, effort in pairs
-        ]  # what varies with (u, ω) is the rate, not the effort
+        # symbols in place of the efforts: only the rates vary with (u, ω)
+        efforts = [SX.sym("f", effort.numel()) for _, effort in pairs]
         V = force.potential_energy(self._frames, self._state)
         power = sum(
-            (ca.dot(rate, f) for (rate, _), f in zip(pairs, held, strict=True)),
+            (ca.dot(rate, f) for (rate, _), f in zip(pairs, efforts, strict=True)),
             -self._rate(V) - self._angles.rate(V, self._frames),
         )
         acted = self._involved(power)
         if not acted:
             return None
         wrenches = [ca.gradient(power, self._layout.twist(self._blocks[body])) for body in acted]
-        if held:
-            wrenches = ca.substitute(wrenches, held, [effort for _, effort in pairs])
+        if efforts:
+            wrenches = ca.substitute(wrenches, efforts, [effort for _, effort in pairs])
         wrenches = self._angles.replaced(wrenches, lambda name: self._counted[name](self._blocks))
         involved = list(dict.fromkeys([*acted, *self._involved(*wrenches)]))
         roles = dict(self._roles)
@@ -132,13 +130,13 @@ def _kind(members: list[_Read], layout: Layout) -> Acting:
     bodies = [layout.symbols("body") for _ in first.involved]
     symbols = {f"body {k}": block for k, block in enumerate(bodies)}
     symbols |= {PARAMETER: SX.sym("ρ", len(first.reading.entries[PARAMETER])), TIME: SX.sym("t")}
-    found = restate([m.reading for m in members], lambda role, place: symbols[role][place])
+    restated = restate([m.reading for m in members], lambda role, place: symbols[role][place])
     rows = np.array([m.reading.entries[PARAMETER] for m in members], dtype=np.int32)
     return Acting(
         bodies,
         symbols[PARAMETER],
         symbols[TIME],
-        found,
+        restated,
         rows,
         [m.involved for m in members],
         [m.acted for m in members],

@@ -95,8 +95,8 @@ def move(
         parent.velocity,
         parent.spin,
     ]
-    found = step.call([anchor, *known, *given, z, ż])
-    o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = found
+    values = step.call([anchor, *known, *given, z, ż])
+    o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = values
     frame = Frame(o, R, ȯ, Ṙ, known_points([(body.com, com, ṙ_G), (own, at, ȧt)]))
     euler = tuple(range(4)) if place.motion.has_euler_parameters else ()
     return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω), Hinge(motions, w, drift, turning, arm, euler)

@@ -17,11 +17,11 @@ def cut_names(cut: Iterable[str | Joint], user: str) -> tuple[str, ...]:
     can be taken apart.
     """
     if isinstance(cut, str) or not isinstance(cut, Iterable):
-        raise ModelError(f"{user}: cut = {cut!r} must be a list of joints, such as [{str(cut)!r}]")
+        problem = f"must be a list of joints, such as [{str(cut)!r}]"
+        raise ModelError(problem, element=user, field="cut", value=cut)
     names = tuple(joint.name if isinstance(joint, Joint) else joint for joint in cut)
     for name in names:
         if not isinstance(name, str):
-            raise ModelError(
-                f"{user}: cut names a joint {name!r}, which is neither a joint nor the name of one"
-            )
+            problem = f"contains {name!r}, which is neither a joint nor the name of one"
+            raise ModelError(problem, element=user, field="cut")
     return names

@@ -15,8 +15,7 @@ from ...model.model_data import ModelData
 from ..connected import check_connected
 from ..counted_angles import counted_names
 from ..dynamics import Constraint, Element
-from ..equations import Equations, angles_of_forces, derive
-from ..joint_constraints import joint_constraint
+from ..equations import Equations, angles_of_forces, derive, joint_constraint
 from ..own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from .choice import ORIGIN
 from .joint_values import JointValues
@@ -33,7 +32,7 @@ def relative_equations(
     not part of the tree.
 
     Angles of joints in the tree count turns by themselves, and so do sums of them; only what these
-    do not tell has a coordinate of its own.
+    do not contain has a coordinate of its own.
     """
     check_connected(model)
     tree = spanning_tree(model, cut)
@@ -99,10 +98,10 @@ def _recursion(tree: SpanningTree, reference: str) -> Recursion:
 
 def _euler_parameters(tree: SpanningTree, recursion: Recursion) -> list[Element]:
     """Those of free rotations have unit length."""
-    found = []
+    elements = []
     for body, (p, kinetic) in recursion.euler_parameters().items():
         joint = tree.link_of[body].joint
         name = f"Euler parameters of {body.name if joint is None else joint.name}"
         unit = Constraint(name, (ca.dot(p, p) - 1) / 2, () if joint is None else (joint.name,))
-        found.append(Element(name, kinetic, constraints=(unit,)))
-    return found
+        elements.append(Element(name, kinetic, constraints=(unit,)))
+    return elements

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.coordinate_scales import CoordinateScales
 from ...model.body import Body, RigidBody
-from ..poses import Pose
+from ..guess import Pose
 from .joints import Place, motion_of
 from .spanning_tree import SpanningTree
 

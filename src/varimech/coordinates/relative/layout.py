@@ -25,7 +25,7 @@ class Layout:
 
     @property
     def spins(self) -> int:
-        """Components of ω."""
+        """Number of components of ω."""
         return 1 if self.n == 2 else 3
 
     @property
@@ -67,7 +67,7 @@ class Layout:
         return block[: self._sizes[2]]
 
     def pose_rate(self, block: SX) -> SX:
-        """How these change."""
+        """Rates of o and R."""
         here = self.motion(block)
         Ṙ = here.frame.rotation_rate
         turn = ca.vertcat(Ṙ[0, 0], Ṙ[1, 0], here.spin) if self.n == 2 else ca.vec(Ṙ)
@@ -111,7 +111,7 @@ class Layout:
         )
 
     def unpack(self, packed: SX) -> SX:
-        """The matrix."""
+        """The matrix from its stored entries."""
         matrix, k = SX(self.twists, self.twists), 0
         for j in range(self.twists):
             for i in range(j + 1):

@@ -66,7 +66,7 @@ class Recursion:
 
     def joint_angle(self, body: Body) -> SX | None:
         """The angle of the joint that carries a body, from its first body to its second, as its
-        coordinates tell it; None where they do not.
+        coordinates contain it; None where they do not.
         """
         motion = self.places[self.tree.link_of[body].body].motion
         if body.dimension == 2:
@@ -77,7 +77,7 @@ class Recursion:
 
     @cached_property
     def frames(self) -> dict[Body, Frame]:
-        """Of all bodies."""
+        """Frames of all bodies."""
         return {body: motion.frame for body, motion in self.motions.items()}
 
     def among(self, bodies: tuple[Body, ...]) -> Frames:
@@ -99,13 +99,13 @@ class Recursion:
     def accelerations(self, a: SX) -> dict[Body, tuple[SX, SX]]:
         """u̇ and ω̇ of each body for accelerations z̈ of the joints."""
         ground = self.motions[self.model.ground]
-        found = {self.model.ground: (ground.velocity, ground.spin)}
+        accelerations = {self.model.ground: (ground.velocity, ground.spin)}
         for link in self.tree.links:
             hinge, z̈ = self.hinges[link.body], self._of(a, link.body)
-            u̇_p, ω̇_p = found[link.parent]
+            u̇_p, ω̇_p = accelerations[link.parent]
             u̇ = u̇_p + cross(ω̇_p, hinge.arm) + hinge.motions @ z̈ + hinge.drift
-            found[link.body] = u̇, ω̇_p + hinge.axes @ z̈ + hinge.turning
-        return found
+            accelerations[link.body] = u̇, ω̇_p + hinge.axes @ z̈ + hinge.turning
+        return accelerations
 
     # inward: resistance and mass
 
@@ -131,19 +131,19 @@ class Recursion:
     @cached_property
     def composite(self) -> dict[Body, Inertia]:
         """Each body with all beyond it, about its reference point."""
-        found: dict[Body, Inertia] = {
+        inertias: dict[Body, Inertia] = {
             link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links
         }
         for link in reversed(self.tree.links):
             if not link.parent.is_ground:
                 whole, more = (
-                    found[link.parent],
-                    moved(found[link.body], self.hinges[link.body].arm),
+                    inertias[link.parent],
+                    moved(inertias[link.body], self.hinges[link.body].arm),
                 )
-                found[link.parent] = Inertia(
+                inertias[link.parent] = Inertia(
                     whole.mass + more.mass, whole.moment + more.moment, whole.about + more.about
                 )
-        return found
+        return inertias
 
     @cached_property
     def mass(self) -> SX:
@@ -202,15 +202,15 @@ class Recursion:
     @cached_property
     def _branches(self) -> dict[Body, SX]:
         """Inertias of each body and all beyond it, stretched out."""
-        found: dict[Body, SX] = {}
+        sums: dict[Body, SX] = {}
         for link in reversed(self.tree.links):
             body, place = link.body, self.places[link.body]
             own = ca.trace(body.inertia) + body.mass * (
                 ca.sumsqr(body.com) + ca.sumsqr(place.first) + ca.sumsqr(place.second)
             )
-            found[body] = found.get(body, SX(0)) + own
-            found[link.parent] = found.get(link.parent, SX(0)) + found[body]
-        return found
+            sums[body] = sums.get(body, SX(0)) + own
+            sums[link.parent] = sums.get(link.parent, SX(0)) + sums[body]
+        return sums
 
     def _stretching(self, a: SX) -> SX:
         """Forces of inertia against a change of length: μ p (p·p̈ + ṗ·ṗ)."""

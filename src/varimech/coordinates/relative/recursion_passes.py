@@ -16,7 +16,7 @@ import numpy as np
 
 from ...stages.plan import Plan
 from ..equations import Equations
-from .recursion_sources import Found, Given
+from .recursion_sources import Given, SolvedStart
 from .recursion_writer import RecursionWriter
 from .recursive_tree import RecursiveTree
 
@@ -44,7 +44,7 @@ class RecursionPasses:
         Its arguments are those of `moving`, and where there are derivatives also those of the
         guess, before α; nothing depends on them.
         """
-        return RecursionWriter(self._tree, "start", Found(moving)).forward(directions)
+        return RecursionWriter(self._tree, "start", SolvedStart(moving)).forward(directions)
 
     def rates_pullback(self, objectives: int) -> Plan:
         """(q and q̇, costate of the whole state, α, ρ, t) → costates of q and q̇, and of ρ; a
@@ -67,5 +67,5 @@ class RecursionPasses:
         an objective, the last function gives ρ̄.
         """
         return RecursionWriter(
-            self._tree, "start_pullback", Found(moving, moving_pullback)
+            self._tree, "start_pullback", SolvedStart(moving, moving_pullback)
         ).backward(objectives)

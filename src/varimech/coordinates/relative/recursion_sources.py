@@ -1,4 +1,4 @@
-"""Where the positions and velocities of a sweep come from."""
+"""Sources of the positions and velocities of a recursion."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Given:
         return [plan.argument(2 * n)]
 
     def penalties(self, constraints: int) -> int:
-        """How many there are."""
+        """Number of penalty factors."""
         return constraints
 
     def write(self, w: RecursionWriter, arguments: list[Vector]) -> None:
@@ -51,12 +51,12 @@ class Given:
             )
 
     def differentiate(
-        self, w: RecursionWriter, arguments: list[Vector], given: Vector, slopes: Vector
+        self, w: RecursionWriter, arguments: list[Vector], given: Vector, derivatives: Vector
     ) -> None:
         """Their derivatives, by those of what is given."""
-        forward = Forward(w.plan, slopes.width)
+        forward = Forward(w.plan, derivatives.width)
         forward.bind(arguments[0], given)
-        forward.bind(w.result, slopes)
+        forward.bind(w.result, derivatives)
         forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
 
     def pull_back(
@@ -73,8 +73,8 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Found:
-    """They are found by a function."""
+class SolvedStart:
+    """Positions and velocities are computed by a function from a guess."""
 
     moving: ca.Function
     moving_pullback: ca.Function | None = None
@@ -84,32 +84,20 @@ class Found:
         return [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
 
     def penalties(self, constraints: int) -> int:
-        """How many there are."""
+        """Number of penalty factors."""
         return int(self.moving.numel_in(3))
 
     def write(self, w: RecursionWriter, arguments: list[Vector]) -> None:
         """Positions and velocities as the first part of the result."""
-        x, n = self.moving.sx_in(), w.q.rows
-        w.map(
-            x,
-            self.moving.call(x)[:1],
-            1,
-            [whole(v) for v in arguments],
-            [whole(w.result.part(0, 2 * n))],
-        )
+        x, state = self.moving.sx_in(), w.result.part(0, 2 * w.q.rows)
+        w.map(x, self.moving.call(x)[:1], 1, [whole(v) for v in arguments], [whole(state)])
 
     def differentiate(
-        self, w: RecursionWriter, arguments: list[Vector], given: Vector, slopes: Vector
+        self, w: RecursionWriter, arguments: list[Vector], given: Vector, derivatives: Vector
     ) -> None:
         """Their derivatives; nothing depends on those of the guess, which are given."""
-        x, n = self.moving.sx_in(), w.q.rows
-        w.map(
-            x,
-            self.moving.call(x)[1:],
-            1,
-            [whole(v) for v in arguments],
-            [whole(slopes.part(0, 2 * n))],
-        )
+        x, state = self.moving.sx_in(), derivatives.part(0, 2 * w.q.rows)
+        w.map(x, self.moving.call(x)[1:], 1, [whole(v) for v in arguments], [whole(state)])
 
     def pull_back(
         self,
@@ -124,10 +112,4 @@ class Found:
         assert self.moving_pullback is not None and costate is not None and gradient is not None
         x = self.moving_pullback.sx_in()
         to = replace(port_of(gradient, [range(gradient.rows)]), mode=Mode.ADD)
-        w.map(
-            x,
-            self.moving_pullback.call(x),
-            1,
-            [*[whole(v) for v in arguments], whole(costate)],
-            [to],
-        )
+        w.map(x, self.moving_pullback.call(x), 1, [whole(v) for v in (*arguments, costate)], [to])

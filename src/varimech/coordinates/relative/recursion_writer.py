@@ -25,11 +25,12 @@ from .articulated import (
     SOLVED,
     TWIST,
     Form,
+    Kernel,
     inward,
     outward,
 )
 from .recursion_ports import Blocks, port_of
-from .recursion_sources import Found, Given
+from .recursion_sources import Given, SolvedStart
 from .recursive_tree import JOINT, PARENT, RATE, RecursiveTree
 from .spanning_tree import Link
 
@@ -37,9 +38,9 @@ MOTION = "motion"
 
 
 class RecursionWriter:
-    """Writes one plan."""
+    """Writes the plan of one recursion over the bodies."""
 
-    def __init__(self, tree: RecursiveTree, name: str, source: Given | Found):
+    def __init__(self, tree: RecursiveTree, name: str, source: Given | SolvedStart):
         self._tree, self.plan, self._source = tree, Plan(name), source
         self._n, self._m = tree.equations.q.numel(), tree.equations.λ.numel()
         self.forms: dict[Body, Form] = {
@@ -62,15 +63,15 @@ class RecursionWriter:
         )
         settings = self._settings()
         self.result, self.residuals = self.plan.result(size), self.plan.result(3)
-        slopes = None if directions is None else self.plan.result(size, directions.shape[1])
+        derivatives = None if directions is None else self.plan.result(size, directions.shape[1])
         self._source.write(self, [*arguments, *settings])
-        if slopes is not None and given is not None:
-            self._source.differentiate(self, [*arguments, *settings], given, slopes)
+        if derivatives is not None and given is not None:
+            self._source.differentiate(self, [*arguments, *settings], given, derivatives)
         first = len(self.plan.operations)
         self._sweep()
         self._residuals(self._m)
-        if directions is not None and slopes is not None:
-            self._differentiate(self.plan.operations[first:], slopes, directions)
+        if directions is not None and derivatives is not None:
+            self._differentiate(self.plan.operations[first:], derivatives, directions)
         return self.plan
 
     def backward(self, objectives: int) -> Plan:
@@ -104,7 +105,7 @@ class RecursionWriter:
         return self.plan
 
     def _settings(self) -> list[Vector]:
-        """The last arguments."""
+        """The last arguments of the plan: α, ρ and t."""
         e = self._tree.equations
         α = self.plan.argument(self._source.penalties(self._m))
         self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)
@@ -142,11 +143,11 @@ class RecursionWriter:
         return self.result.part(2 * self._n, self._n)
 
     def _differentiate(
-        self, operations: list[Operation], slopes: Vector, directions: np.ndarray
+        self, operations: list[Operation], derivatives: Vector, directions: np.ndarray
     ) -> None:
         width = directions.shape[1]
         forward = Forward(self.plan, width)
-        forward.bind(self.result, slopes)
+        forward.bind(self.result, derivatives)
         forward.bind(self.ρ, self.plan.constant(directions))
         for block in self.blocks.values():
             forward.bind(block.vector, self.plan.vector(block.vector.rows, width))
@@ -166,14 +167,23 @@ class RecursionWriter:
     ) -> None:
         """One map; what is empty is left out."""
         given = [(x, port) for x, port in zip(symbols, inputs, strict=True) if x.numel()]
-        wanted = [(x, port) for x, port in zip(expressions, outputs, strict=True) if x.numel()]
-        if wanted:
+        results = [(x, port) for x, port in zip(expressions, outputs, strict=True) if x.numel()]
+        if results:
             kernel = ca.Function(
-                "sweep", [x for x, _ in given], ca.cse([ca.densify(x) for x, _ in wanted])
+                "sweep", [x for x, _ in given], ca.cse([ca.densify(x) for x, _ in results])
             )
             self.plan.operations.append(
-                Map(kernel, count, tuple(p for _, p in given), tuple(p for _, p in wanted), in_turn)
+                Map(
+                    kernel, count, tuple(p for _, p in given), tuple(p for _, p in results), in_turn
+                )
             )
+
+    def _map_in_turn(
+        self, kernel: Kernel, count: int, inputs: list[Port], outputs: list[Port]
+    ) -> None:
+        """A kernel of the recursion for several bodies, one after the other."""
+        symbols, expressions = list(kernel.inputs.values()), list(kernel.outputs.values())
+        self.map(symbols, expressions, count, inputs, outputs, in_turn=True)
 
     @property
     def euler_rows(self) -> list[range]:
@@ -210,27 +220,27 @@ class RecursionWriter:
             self._given(
                 kind.symbols[PARAMETER],
                 kind.parameters[chosen],
-                kind.found,
+                kind.restated,
                 chosen,
                 symbols,
                 inputs,
             )
             outputs = [self.blocks[name].port(bodies) for name in (MOTION, HINGE, INERTIA, BIAS)]
-            self.map(symbols, kind.found.expressions, len(links), inputs, outputs, in_turn=True)
+            self.map(symbols, kind.restated.expressions, len(links), inputs, outputs, in_turn=True)
 
     def _given(
         self,
         parameters: SX,
         rows: np.ndarray,
-        found: Restated,
+        restated: Restated,
         chosen: list[int],
         symbols: list[SX],
         inputs: list[Port],
     ) -> None:
         """Parameters and numbers of things that are alike."""
-        symbols += [parameters, found.constants]
-        numbers = self.plan.constant(found.values[chosen].reshape(-1, 1))
-        inputs += [port_of(self.ρ, rows), Port(numbers, found.constants.numel())]
+        symbols += [parameters, restated.constants]
+        numbers = self.plan.constant(restated.values[chosen].reshape(-1, 1))
+        inputs += [port_of(self.ρ, rows), Port(numbers, restated.constants.numel())]
 
     def _forces(self) -> None:
         for kind in self._tree.forces:
@@ -239,13 +249,13 @@ class RecursionWriter:
             inputs = [
                 self.blocks[MOTION].port(bodies) for bodies in zip(*kind.involved, strict=True)
             ]
-            if ca.depends_on(ca.veccat(*kind.found.expressions), kind.time):
+            if ca.depends_on(ca.veccat(*kind.restated.expressions), kind.time):
                 symbols.append(kind.time)
                 inputs.append(Port(self.t, 1, same=True))
             self._given(
                 kind.parameters,
                 kind.parameter_rows,
-                kind.found,
+                kind.restated,
                 list(range(count)),
                 symbols,
                 inputs,
@@ -253,7 +263,7 @@ class RecursionWriter:
             outputs = [
                 self.blocks[BIAS].port(bodies, Mode.ADD) for bodies in zip(*kind.acted, strict=True)
             ]
-            self.map(symbols, kind.found.expressions, count, inputs, outputs)
+            self.map(symbols, kind.restated.expressions, count, inputs, outputs)
 
     def _inward(self) -> None:
         for links in reversed(self._runs(self.forms)):
@@ -274,14 +284,7 @@ class RecursionWriter:
                 else self.blocks[name].port(parents, Mode.ADD)
                 for name in kernel.outputs
             ]
-            self.map(
-                list(kernel.inputs.values()),
-                list(kernel.outputs.values()),
-                len(bodies),
-                inputs,
-                outputs,
-                in_turn=True,
-            )
+            self._map_in_turn(kernel, len(bodies), inputs, outputs)
 
     def _outward(self) -> None:
         for links in self._runs(self.forms):
@@ -299,14 +302,7 @@ class RecursionWriter:
                 else self.blocks[name].port(bodies)
                 for name in kernel.outputs
             ]
-            self.map(
-                list(kernel.inputs.values()),
-                list(kernel.outputs.values()),
-                len(bodies),
-                inputs,
-                outputs,
-                in_turn=True,
-            )
+            self._map_in_turn(kernel, len(bodies), inputs, outputs)
 
     def _runs(self, kind_of: Mapping[Body, object]) -> list[list[Link]]:
         """All links, parents first, in few runs of one kind each."""

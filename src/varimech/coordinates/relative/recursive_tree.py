@@ -123,11 +123,11 @@ class RecursiveTree:
         count = len(self.recursion.columns[links[0].body])
         symbols = {PARENT: parent, JOINT: SX.sym("z", count), RATE: SX.sym("ż", count)}
         symbols[PARAMETER] = SX.sym("ρ", len(readings[0].entries[PARAMETER]))
-        found = restate(readings, lambda role, place: symbols[role][place])
+        restated = restate(readings, lambda role, place: symbols[role][place])
         return RecursiveElementType(
             links,
             symbols,
-            found,
+            restated,
             np.array([r.entries[PARAMETER] for r in readings], dtype=np.int32),
         )
 
@@ -138,7 +138,7 @@ class RecursiveElementType:
 
     links: list[Link]
     symbols: dict[str, SX]
-    found: Restated
+    restated: Restated
     parameters: np.ndarray
 
 

@@ -1,10 +1,10 @@
 """A spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
 
-A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an
-equation), a joint that is cut as many equations as it takes away. The tree is the one that costs
-least (Prim's algorithm); among equals the shallow one, since the mass matrix couples each joint
-with all those on its way to the ground. A body that no such way reaches hangs on the ground by a
-joint that leaves it free.
+A joint of the tree costs as many unknowns as it has degrees of freedom (Euler parameters: one more,
+and an equation); a cut joint costs as many equations as it removes degrees of freedom. The tree is
+the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix
+couples each joint with all joints between it and the ground. A body that no chain of joints
+connects to the ground is connected by a joint that leaves it free.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .joints import motion_of
 
 @dataclass(frozen=True)
 class Link:
-    """How a body hangs on the tree: on its parent by a joint, or free of all (no joint, and the
+    """Place of a body in the tree: below its parent by a joint, or free of all (no joint, and the
     ground as parent).
     """
 
@@ -50,19 +50,19 @@ class SpanningTree:
 
     @cached_property
     def link_of(self) -> dict[Body, Link]:
-        """By body."""
+        """Link of each moving body."""
         return {link.body: link for link in self.links}
 
     @cached_property
     def depths(self) -> dict[Body, int]:
         """Number of joints between each body and the ground."""
-        found = {self.model.ground: 0}
+        depths = {self.model.ground: 0}
         for link in self.links:
-            found[link.body] = found[link.parent] + 1
-        return found
+            depths[link.body] = depths[link.parent] + 1
+        return depths
 
     def carrier(self, bodies: Iterable[Body]) -> Body:
-        """The last body that all of these hang on, or that is one of them; the ground if there is
+        """The last common ancestor of these bodies, which may be one of them; the ground if there is
         no other.
         """
         paths = [self.path(body) for body in bodies]
@@ -71,10 +71,10 @@ class SpanningTree:
 
     def path(self, body: Body) -> list[Body]:
         """From a body to the ground, both included."""
-        found = [body]
-        while not found[-1].is_ground:
-            found.append(self.link_of[found[-1]].parent)
-        return found
+        path = [body]
+        while not path[-1].is_ground:
+            path.append(self.link_of[path[-1]].parent)
+        return path
 
     @property
     def coordinates(self) -> int:
@@ -105,9 +105,8 @@ def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
     links: list[Link] = []
     numbers = count()
     depth = {model.ground: 0}
-    roots = sorted(
-        model.moving_bodies, key=lambda b: not b.floating
-    )  # stable: otherwise in the order in which they were made
+    # floating bodies first, otherwise in the order of the model
+    roots = sorted(model.moving_bodies, key=lambda b: not b.floating)
     for root in (model.ground, *roots):
         if root in depth and not root.is_ground:
             continue
@@ -137,8 +136,8 @@ def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
 def _rigid(body: Body, model: ModelData) -> RigidBody:
     if not isinstance(body, RigidBody):
         raise ModelError(
-            f"mechanism {model.name!r} has a beam, {body.name!r}; relative coordinates are those of"
-            " rigid bodies",
+            f"{body.name!r} is a beam; relative coordinates are those of rigid bodies",
+            element=model.label,
             remedy=Message("use {coordinates}", coordinates="natural"),
         )
     return body

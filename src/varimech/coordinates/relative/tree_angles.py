@@ -25,14 +25,14 @@ class TreeAngles:
     """The angles of some bodies and joints.
 
     Attributes:
-        known: those that joint coordinates tell, by name.
+        known: those that follow from joint coordinates, by name.
         missing: names of those that need a coordinate of their own.
     """
 
     def __init__(self, recursion: Recursion, names: Sequence[str]):
         self._recursion, self._model = recursion, recursion.model
         self.given = GivenAngles(self._model)
-        self._held = self._held_sums() if names else []
+        self._given_sums = self._sums_of_given() if names else []
         self.known: dict[str, SX] = {}
         self.missing: list[str] = []
         for name in names:
@@ -44,32 +44,32 @@ class TreeAngles:
 
     def turn_of(self, turn: Turn, own: OwnCoordinates) -> SX | None:
         """A given angle without jumps, where turns matter."""
-        known = (angle for held, angle, _ in self._held if held is turn)
+        known = (angle for given, angle, _ in self._given_sums if given is turn)
         return next(known, own.turn_of(turn))
 
     def given_turns(self, q: SX, own: OwnCoordinates) -> GivenTurns:
         """Turns of all angles that are given."""
-        pairs = [(angle, at) for _, angle, at in self._held]
+        pairs = [(angle, at) for _, angle, at in self._given_sums]
         pairs += [(a.θ, a.given) for a in own.angles.values() if a.given is not None]
         angles, given = zip(*pairs, strict=True) if pairs else ((), ())
         return GivenTurns(q, self._model.parameter_set.vector, angles, given)
 
-    def _held_sums(self) -> list[tuple[Turn, SX, SX]]:
+    def _sums_of_given(self) -> list[tuple[Turn, SX, SX]]:
         """Angles that are given as sums of coordinates, nearest to the root first."""
         sums = [(turn, self._sum(turn), at) for turn, at in self.given.turns]
-        found = [(turn, angle, at) for turn, angle, at in sums if angle is not None]
+        given = [(turn, angle, at) for turn, angle, at in sums if angle is not None]
         targets = GivenTurns(
             self._recursion.q,
             self._model.parameter_set.vector,
-            tuple(angle for _, angle, _ in found),
-            tuple(at for _, _, at in found),
+            tuple(angle for _, angle, _ in given),
+            tuple(at for _, _, at in given),
         ).targets
-        return [x for _, x in sorted(zip(targets, found, strict=True), key=lambda pair: pair[0])]
+        return [x for _, x in sorted(zip(targets, given, strict=True), key=lambda pair: pair[0])]
 
     @cached_property
     def _shifted(self) -> set[int]:
         """Hashes of coordinates that take the turns of sums of several ones."""
-        sums = tuple(angle for _, angle, _ in self._held if _coordinate(angle) is None)
+        sums = tuple(angle for _, angle, _ in self._given_sums if _coordinate(angle) is None)
         q = self._recursion.q
         targets = GivenTurns(q, self._model.parameter_set.vector, sums, sums).targets
         return {q[k].element_hash() for k, _ in targets}
@@ -104,10 +104,10 @@ class TreeAngles:
         """The same where it is a sum of coordinates, each added or subtracted."""
         if angle is None:
             return None
-        slopes = ca.jacobian(angle, self._recursion.q)
-        if slopes.nnz() == 0 or not slopes.is_constant():
+        signs = ca.jacobian(angle, self._recursion.q)
+        if signs.nnz() == 0 or not signs.is_constant():
             return None
-        return angle if np.all(np.abs(ca.DM(slopes).nonzeros()) == 1) else None
+        return angle if np.all(np.abs(ca.DM(signs).nonzeros()) == 1) else None
 
 
 def _coordinate(angle: SX) -> SX | None:
