@@ -29,7 +29,7 @@ test: setup  ## formatter, linter, type checker, documentation and all tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(SITE) build --strict
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 docs: setup  ## the documentation as a site
 	$(SITE) build --strict
@@ -39,7 +39,7 @@ docs-serve: setup  ## the same while it is written, anew with every change
 	$(SITE) serve
 
 verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
-	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 	$(BIN)/python tools/verify/verify.py
 
 harden: setup  ## thousands of random mechanisms, files and builds, each of which agrees, is refused by name, or is a fault; takes hours

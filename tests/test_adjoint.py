@@ -2,7 +2,7 @@
 steps but for the order of sums.
 
 They agree to rounding with every method on every benchmark, and not to the last bit: what is
-compared is reached by two roads.
+compared is computed by two methods.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def gradients(
     """By the direct method and by the adjoint, with respect to all parameters."""
     ρ = solver.model.parameter_set.nominal
     task = Task(schedule, named, list(range(ρ.size)), backend, progress=False)
-    direct, adjoint = (solver.run(replace(task, method=way), ρ)[0] for way in ("direct", "adjoint"))
+    direct, adjoint = (
+        solver.run(replace(task, method=scheme), ρ)[0] for scheme in ("direct", "adjoint")
+    )
     np.testing.assert_array_equal(direct.objectives, adjoint.objectives)
     assert direct.gradients is not None and adjoint.gradients is not None
     assert adjoint.gradients.shape[0] == 1
@@ -174,13 +176,17 @@ def test_direct_and_adjoint_agree(
     coordinates, named = "rtdyn1" if name in RELATIVE else "natural", objectives(m)
     first: Solver | None = None
     for integrator in integrators:
-        how: dict[str, Any] = (
+        options: dict[str, Any] = (
             {"step": h}
             if integrator in EQUAL_ONLY
             else {"output": 5 * h, "ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
         )
         method, schedule = choose(
-            5 * h, formulation=formulation, integrator=integrator, coordinates=coordinates, **how
+            5 * h,
+            formulation=formulation,
+            integrator=integrator,
+            coordinates=coordinates,
+            **options,
         )
         solver = Solver(m.data, method) if first is None else with_scheme(first, integrator)
         first = first or solver
@@ -251,15 +257,16 @@ def chain_of(count: int) -> vm.Mechanism:
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("m", "how"),
+    ("m", "options"),
     [
         (chain.mechanism(18), {"integrator": "trapezoidal", "step": 2e-3}),
         (chain_of(27), {"integrator": "rk4", "step": 2e-3, "coordinates": "rtdyn0"}),
     ],
     ids=["assembled", "swept, with a start from outside"],
 )
-def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
-    method, schedule = choose(0.05, **how)
+@pytest.mark.usefixtures("product_flags")
+def test_backends_agree_on_plans(m: vm.Mechanism, options: dict[str, Any]) -> None:
+    method, schedule = choose(0.05, **options)
     solver, ρ = Solver(m.data, method), m.data.parameter_set.nominal
     assert solver.programs.large
     named = {
@@ -268,8 +275,8 @@ def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     }
     task = Task(schedule, named, list(range(ρ.size)), progress=False)
     direct, slow, native = (
-        solver.run(replace(task, backend=backend, method=way), ρ)[0].gradients
-        for backend, way in (
+        solver.run(replace(task, backend=backend, method=scheme), ρ)[0].gradients
+        for backend, scheme in (
             ("interpreted", "direct"),
             ("interpreted", "adjoint"),
             ("native", "adjoint"),
@@ -282,7 +289,7 @@ def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("how", "twin"),
+    ("options", "twin"),
     [
         ({"integrator": "hht", "step": 1e-2}, False),
         ({"tolerance": 1e-6, "output": 0.1}, False),
@@ -290,22 +297,23 @@ def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     ],
     ids=["hht", "index1", "independent, redundant"],
 )
-def test_backends_agree_to_the_last_bit(how: dict[str, Any], twin: bool) -> None:
+@pytest.mark.usefixtures("product_flags")
+def test_backends_agree_to_the_last_bit(options: dict[str, Any], twin: bool) -> None:
     m = four_bar(twin=twin)
     native, slow = (
-        m.sensitivity(OBJECTIVES, duration=0.5, method="adjoint", backend=b, **how)
+        m.sensitivity(OBJECTIVES, duration=0.5, method="adjoint", backend=b, **options)
         for b in ("native", "interpreted")
     )
     np.testing.assert_array_equal(native.gradient, slow.gradient)
     np.testing.assert_array_equal(native.run.step_ends, slow.run.step_ends)
     np.testing.assert_array_equal(native.value_history, slow.value_history)
-    if "tolerance" in how:
-        replayed = {k: v for k, v in how.items() if k != "tolerance"} | {
+    if "tolerance" in options:
+        replayed = {k: v for k, v in options.items() if k != "tolerance"} | {
             "ends": native.run.step_ends
         }
         direct = m.sensitivity(OBJECTIVES, duration=0.5, backend="interpreted", **replayed)
         np.testing.assert_allclose(direct.gradient, native.gradient, rtol=AGREE)
-    if how.get("formulation") == "independent":
+    if options.get("formulation") == "independent":
         assert native.run.info["selections"] > 1
 
 
@@ -317,16 +325,16 @@ def test_backends_agree_where_forces_depend_on_time() -> None:
     m.revolute("O")
     m.force("push", "tip", lambda s: vm.vector(3 * vm.sin(5 * s.time), 0))
     m.start(angle={"rod": -1.0})
-    how: dict[str, Any] = {"integrator": "rk4", "step": 1e-2}
+    options: dict[str, Any] = {"integrator": "rk4", "step": 1e-2}
     late = {
         "late": vm.integral(lambda s: s.time * s.position("tip")[0]),
         "last": vm.final(lambda s: s.acceleration("tip")[0]),
     }
     native, slow = (
-        m.sensitivity(late, duration=0.2, method="adjoint", backend=b, **how)
+        m.sensitivity(late, duration=0.2, method="adjoint", backend=b, **options)
         for b in ("native", "interpreted")
     )
-    direct = m.sensitivity(late, duration=0.2, backend="interpreted", **how)
+    direct = m.sensitivity(late, duration=0.2, backend="interpreted", **options)
     np.testing.assert_array_equal(native.gradient, slow.gradient)
     np.testing.assert_allclose(direct.gradient, native.gradient, rtol=AGREE)
 

@@ -23,7 +23,7 @@ from varimech.core.errors import ModelError
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("how", "twin"),
+    ("options", "twin"),
     [
         ({"integrator": "hht", "step": 1e-3, "every": 50}, False),
         ({"tolerance": 1e-9, "output": 0.1}, False),
@@ -32,17 +32,20 @@ from varimech.core.errors import ModelError
     ids=["implicit", "adaptive", "explicit, redundant"],
 )
 def test_little_memory_gives_the_same(
-    how: dict[str, Any], twin: bool, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], twin: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Segments are given up and merged, carried out once more, and all that is recorded stays
     within the bound.
     """
-    m, how = four_bar(twin=twin), {"duration": 1.0, "method": "adjoint", "backend": "native", **how}
-    ample = m.sensitivity(OBJECTIVES, **how)
+    m, options = (
+        four_bar(twin=twin),
+        {"duration": 1.0, "method": "adjoint", "backend": "native", **options},
+    )
+    ample = m.sensitivity(OBJECTIVES, **options)
     with pytest.raises(
         ModelError, match=r"memory = 0.001 MB is too little .* give .* MB or more"
     ) as refused:
-        m.sensitivity(OBJECTIVES, **how, memory=1e-3)
+        m.sensitivity(OBJECTIVES, **options, memory=1e-3)
     enough = float(str(refused.value).split("give ")[1].split(" MB")[0])
     assert enough < 0.03
     advance, taken, rounds = Tape._advance, 0, 0
@@ -59,7 +62,7 @@ def test_little_memory_gives_the_same(
     monkeypatch.setattr(Tape, "_advance", watched)
     for memory in (enough, 2 * enough, 0.1):
         taken = rounds = 0
-        little = m.sensitivity(OBJECTIVES, **how, memory=memory)
+        little = m.sensitivity(OBJECTIVES, **options, memory=memory)
         assert taken <= 1e6 * memory
         assert rounds > 10
         np.testing.assert_allclose(little.gradient, ample.gradient, rtol=1e-11)
@@ -89,18 +92,18 @@ def test_interpreted_records_stay_within_memory() -> None:
 @needs_compiler
 def test_progress_goes_from_nothing_to_all_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forwards is half of it, backwards the other."""
-    told: list[float] = []
+    reports: list[float] = []
 
     @contextmanager
     def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
         assert total == 1
-        yield told.append
+        yield reports.append
 
     monkeypatch.setattr("varimech.solving.solver.progress_bar", bar)
-    how: dict[str, Any] = {"integrator": "hht", "step": 1e-3, "every": 50, "memory": 0.1}
-    four_bar().sensitivity(OBJECTIVES, duration=1.0, method="adjoint", backend="native", **how)
-    assert told == sorted(told) and 0 < told[0] < 0.5 and told[-1] == 1
-    assert any(0.5 < share < 1 for share in told)
+    options: dict[str, Any] = {"integrator": "hht", "step": 1e-3, "every": 50, "memory": 0.1}
+    four_bar().sensitivity(OBJECTIVES, duration=1.0, method="adjoint", backend="native", **options)
+    assert reports == sorted(reports) and 0 < reports[0] < 0.5 and reports[-1] == 1
+    assert any(0.5 < share < 1 for share in reports)
 
 
 # what a user sees
@@ -124,12 +127,17 @@ def test_auto_counts() -> None:
         "square": vm.final(lambda s: s.position("tip")[1] ** 2),
     }
     few, more = many(2 * ADJOINT_PAYS), many(2 * ADJOINT_PAYS + 1)
-    how: dict[str, Any] = {"duration": 0.2, "step": 0.1, "method": "auto", "backend": "interpreted"}
-    assert few.sensitivity(heights, **how).method == "direct"
-    assert more.sensitivity(heights, **how).method == "adjoint"
-    assert more.sensitivity(heights, ["p0", "p1"], **how).method == "direct"
+    options: dict[str, Any] = {
+        "duration": 0.2,
+        "step": 0.1,
+        "method": "auto",
+        "backend": "interpreted",
+    }
+    assert few.sensitivity(heights, **options).method == "direct"
+    assert more.sensitivity(heights, **options).method == "adjoint"
+    assert more.sensitivity(heights, ["p0", "p1"], **options).method == "direct"
     assert (
-        more.sensitivity(**how).method == "direct"
+        more.sensitivity(**options).method == "direct"
     )  # without objectives there is nothing to sweep back from
 
 
@@ -140,10 +148,10 @@ def test_parameters_on_which_nothing_depends_have_no_influence() -> None:
         "clock": vm.final(lambda s: s.time**2),
     }
     choices: list[dict[str, Any]] = [{"step": 0.05}, {"tolerance": 1e-6}]
-    for how in choices:
+    for options in choices:
         direct, adjoint = (
-            m.sensitivity(named, duration=0.5, method=way, backend="interpreted", **how)
-            for way in ("direct", "adjoint")
+            m.sensitivity(named, duration=0.5, method=scheme, backend="interpreted", **options)
+            for scheme in ("direct", "adjoint")
         )
         for g in (direct, adjoint):
             np.testing.assert_array_equal(g.gradient.sel(parameter=["p2", "p3"]), 0.0)
@@ -158,10 +166,10 @@ def test_objectives_of_parameters_alone() -> None:
         "final": vm.final(lambda s: p[2] ** 2),
         "integral": vm.integral(lambda s: p[2] * s.time),
     }
-    found = m.sensitivity(
+    computed = m.sensitivity(
         named, duration=0.5, step=0.05, method="adjoint", backend="interpreted"
     ).gradient
-    np.testing.assert_allclose(found, [[0, 0, 2 * 1.2], [0, 0, 0.125]], rtol=1e-14)
+    np.testing.assert_allclose(computed, [[0, 0, 2 * 1.2], [0, 0, 0.125]], rtol=1e-14)
 
 
 def test_chosen_parameters_in_the_order_asked_for() -> None:
@@ -211,7 +219,7 @@ def test_steps_suit_derivatives_where_nothing_moves(integrator: str) -> None:
     m.force("spring", "P", lambda s: (-k * s.position("P")[0], 0))
     m.start(displacement={"rail": x0})
     place = {"place": vm.final(lambda s: s.position("P")[0])}
-    found = m.sensitivity(
+    gradient = m.sensitivity(
         place,
         duration=3.0,
         tolerance=tolerance,
@@ -219,11 +227,11 @@ def test_steps_suit_derivatives_where_nothing_moves(integrator: str) -> None:
         method="adjoint",
         backend="interpreted",
     )
-    assert found.gradient.item() == pytest.approx(np.cos(np.sqrt(k / 2) * 3), abs=10 * tolerance)
+    assert gradient.gradient.item() == pytest.approx(np.cos(np.sqrt(k / 2) * 3), abs=10 * tolerance)
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas"])
-def test_integrators_that_do_not_tell_their_steps_are_refused(integrator: str) -> None:
+def test_integrators_that_do_not_report_their_steps_are_refused(integrator: str) -> None:
     with pytest.raises(
         ModelError, match=r"adjoint of the steps taken.*method='direct', or another integrator"
     ):

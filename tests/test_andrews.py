@@ -1,4 +1,4 @@
-"""Andrews' squeezer: every derivative on several roads, among them equations of motion written by
+"""Andrews' squeezer: every derivative by several methods, among them equations of motion written by
 hand (`squeezer.py`).
 """
 
@@ -52,16 +52,16 @@ def by_hand() -> tuple[squeezer.Squeezer, list[Array]]:
 def reference() -> tuple[Array, Array]:
     """Objectives and their gradients, (objective) and (objective, parameter)."""
     model, states = by_hand()
-    found = model.objectives(states[-1])
-    return found[:, 0].real, squeezer.derivatives(found)
+    computed = model.objectives(states[-1])
+    return computed[:, 0].real, squeezer.derivatives(computed)
 
 
 def numbers(g: vm.Gradient) -> tuple[Array, Array]:
     return g.value_history[-1], g.gradient_history[-1]
 
 
-def relative(found: Array, expected: Array) -> Array:
-    return np.abs(found / expected - 1)
+def relative(computed: Array, expected: Array) -> Array:
+    return np.abs(computed / expected - 1)
 
 
 # the reference itself
@@ -75,8 +75,8 @@ def test_equations_by_hand_have_the_start_and_the_angles_of_the_test_set() -> No
     assert α[squeezer.OF] == pytest.approx(14222.4439199541, rel=1e-13)
     assert α[squeezer.FE] - α[squeezer.OF] == pytest.approx(-10666.8329399656, rel=1e-13)
     β, FE, γ, EG, δ, HE, ε = states[3 * STEPS // 5][:7, 0].real
-    found = {"β": β, "Θ": FE - β, "γ": γ, "Φ": EG - δ, "δ": δ, "Ω": HE - ε, "ε": ε}
-    assert found == pytest.approx(andrews.TEST_SET, abs=2e-9)  # which carry an error of 1.4e-9
+    results = {"β": β, "Θ": FE - β, "γ": γ, "Φ": EG - δ, "δ": δ, "Ω": HE - ε, "ε": ε}
+    assert results == pytest.approx(andrews.TEST_SET, abs=2e-9)  # which carry an error of 1.4e-9
     assert β == pytest.approx(andrews.CRANK_ANGLE, abs=1e-11)
 
 
@@ -97,21 +97,21 @@ def test_equations_by_hand_stay_closed_and_so_do_their_derivatives() -> None:
 
 def test_direct_equals_the_equations_by_hand(direct: vm.Gradient) -> None:
     """Measured: 2e-11 and 3e-10."""
-    (values, gradient), (expected, slopes) = numbers(direct), reference()
-    assert gradient.shape == slopes.shape == (5, 5)
+    (values, gradient), (expected, derivatives) = numbers(direct), reference()
+    assert gradient.shape == derivatives.shape == (5, 5)
     np.testing.assert_allclose(values, expected, rtol=2e-10)
-    np.testing.assert_allclose(gradient, slopes, rtol=2e-9)
+    np.testing.assert_allclose(gradient, derivatives, rtol=2e-9)
 
 
 def test_direct_equals_the_equations_by_hand_over_time(direct: vm.Gradient) -> None:
     model, states = by_hand()
     F = np.array([model.positions(y[:7])[:, squeezer.F] for y in states])
-    place, slopes = F[..., 0].real, squeezer.derivatives(F)
-    found = (
+    place, derivatives = F[..., 0].real, squeezer.derivatives(F)
+    computed = (
         direct.run.position("F", wrt="all").transpose("time", "component", "parameter").to_numpy()
     )
-    largest = np.abs(slopes).max(axis=(0, 1))
-    assert (np.abs(found - slopes).max(axis=(0, 1)) < 1e-9 * largest).all()
+    largest = np.abs(derivatives).max(axis=(0, 1))
+    assert (np.abs(computed - derivatives).max(axis=(0, 1)) < 1e-9 * largest).all()
     assert (
         np.abs(direct.run.position("F").transpose("time", "component").to_numpy() - place).max()
         < 1e-12
@@ -167,7 +167,7 @@ def test_trapezoidal_rule_converges_with_order_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "values", "slopes"),
+    ("settings", "values", "derivatives"),
     [
         # measured: 9e-10 and 1e-8; 3e-9 and 2e-7 (coordinates are chosen anew); 4e-10 and 5e-9
         ({"formulation": "index1-stabilised"}, 5e-9, 5e-8),
@@ -177,10 +177,12 @@ def test_trapezoidal_rule_converges_with_order_two() -> None:
     ids=lambda x: next(iter(x.values())) if isinstance(x, dict) else "",
 )
 def test_other_methods_agree(
-    mechanism: vm.Mechanism, settings: dict[str, Any], values: float, slopes: float
+    mechanism: vm.Mechanism, settings: dict[str, Any], values: float, derivatives: float
 ) -> None:
-    found = numbers(mechanism.sensitivity(OBJECTIVES, tolerance=1e-10, **settings, **INTERPRETED))
-    for ours, expected, rtol in zip(found, reference(), (values, slopes), strict=True):
+    computed = numbers(
+        mechanism.sensitivity(OBJECTIVES, tolerance=1e-10, **settings, **INTERPRETED)
+    )
+    for ours, expected, rtol in zip(computed, reference(), (values, derivatives), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=rtol)
 
 

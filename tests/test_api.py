@@ -38,9 +38,11 @@ SHOWN = [
 
 
 def test_the_public_interface_is_the_one_that_is_listed() -> None:
-    listed, found = LIST.read_text(encoding="utf-8"), public_api()
+    listed, computed = LIST.read_text(encoding="utf-8"), public_api()
     changed = [
-        line for line in difflib.ndiff(listed.splitlines(), found.splitlines()) if line[0] in "+-"
+        line
+        for line in difflib.ndiff(listed.splitlines(), computed.splitlines())
+        if line[0] in "+-"
     ]
     assert not changed, "\n".join(
         [

@@ -37,21 +37,21 @@ def test_a_file_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
 def test_what_fails_leaves_what_was_there(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "file.txt"
     path.write_text("before", encoding="utf-8")
-    told = vm.ModelError if isinstance(error, OSError) else type(error)
+    stated = vm.ModelError if isinstance(error, OSError) else type(error)
 
     def fail() -> None:
         with atomic_write(path) as beside:
             beside.write_text("half", encoding="utf-8")
             raise error
 
-    with pytest.raises(told) as caught:
+    with pytest.raises(stated) as caught:
         fail()
     assert os.listdir(tmp_path) == ["file.txt"] and path.read_text(encoding="utf-8") == "before"
-    if told is vm.ModelError:
+    if stated is vm.ModelError:
         assert str(caught.value) == f"{path} cannot be written: No space left on device"
 
 
-def test_a_full_disk_is_told() -> None:
+def test_a_full_disk_is_reported() -> None:
     with pytest.raises(vm.ModelError, match="/dev/full cannot be written: No space left on device"):
         write_text("/dev/full", "text")
 
@@ -71,9 +71,9 @@ def stopped_in(owner: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function: Callable[..., Any] = getattr(owner, name)
 
     def stopped(*arguments: Any, **options: Any) -> Any:
-        found = function(*arguments, **options)
+        computed = function(*arguments, **options)
         interrupt()
-        return found
+        return computed
 
     monkeypatch.setattr(owner, name, stopped)
 
@@ -116,13 +116,13 @@ def test_ctrl_c_leaves_no_half_of_the_files_of_a_benchmark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     stopped_in(Checked if at == "write" else Figure, at, monkeypatch)
-    found = CliRunner().invoke(app, ["benchmark", "pendulum", "--out", str(tmp_path)])
-    assert found.exit_code == 130 and os.listdir(tmp_path) == []
+    result = CliRunner().invoke(app, ["benchmark", "pendulum", "--out", str(tmp_path)])
+    assert result.exit_code == 130 and os.listdir(tmp_path) == []
 
 
 def test_ctrl_c_leaves_no_half_of_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_in(Figure, "savefig", monkeypatch)
-    found = CliRunner().invoke(app, ["topology", "pendulum", "--out", str(tmp_path / "t.png")])
-    assert found.exit_code == 130 and os.listdir(tmp_path) == []
+    result = CliRunner().invoke(app, ["topology", "pendulum", "--out", str(tmp_path / "t.png")])
+    assert result.exit_code == 130 and os.listdir(tmp_path) == []

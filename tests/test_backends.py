@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, product_flags: None) -> Path:
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(library_cache, "_own", [])
     return tmp_path / "cache"
@@ -46,9 +46,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     calls: list[Path] = []
     build = compiler._compile
 
-    def counted(command: list[str], source: str, folder: Path, *how: bool) -> None:
+    def counted(command: list[str], source: str, folder: Path, *options: bool) -> None:
         calls.append(folder)
-        build(command, source, folder, *how)
+        build(command, source, folder, *options)
 
     monkeypatch.setattr(compiler, "_compile", counted)
     return calls
@@ -133,8 +133,8 @@ def test_processes_filling_one_cache_at_once_all_get_their_libraries(
         for k in range(3)
     ]
     with multiprocessing.get_context("fork").Pool(6) as pool:
-        found = pool.map(answer, [sources[k % 3] for k in range(18)], chunksize=1)
-    assert found == [k % 3 for k in range(18)]
+        computed = pool.map(answer, [sources[k % 3] for k in range(18)], chunksize=1)
+    assert computed == [k % 3 for k in range(18)]
     assert sorted(p.name for p in own_cache.iterdir()) == sorted(
         compiler._key(source) for source in sources
     )
@@ -144,7 +144,7 @@ def test_processes_filling_one_cache_at_once_all_get_their_libraries(
 def instantly(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiler that takes no time: libraries of 1 MB each."""
 
-    def compile_nothing(command: list[str], source: str, folder: Path, *how: bool) -> None:
+    def compile_nothing(command: list[str], source: str, folder: Path, *options: bool) -> None:
         (folder / library_cache.LIBRARY).write_bytes(bytes(1_000_000 - 64))
 
     monkeypatch.setattr(compiler, "_compile", compile_nothing)
@@ -193,8 +193,8 @@ def test_a_cache_without_a_size_is_refused_with_the_remedy(monkeypatch: pytest.M
         vm.VarimechError, match="VARIMECH_CACHE_MB = 'much' must be a number of megabytes"
     ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
-    found = CliRunner().invoke(app, ["doctor", "--json"])
-    assert "must be a number of megabytes" in json.loads(found.stdout)["cache"]["remedy"]
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    assert "must be a number of megabytes" in json.loads(result.stdout)["cache"]["remedy"]
 
 
 def test_killing_a_build_leaves_a_usable_cache(own_cache: Path, tmp_path: Path) -> None:
@@ -287,15 +287,15 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_compiler_is_told_and_done_without(
-    how: str,
+@pytest.mark.parametrize("options", BROKEN)
+def test_a_broken_compiler_is_reported_and_done_without(
+    options: str,
     own_cache: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    text, words = BROKEN[how]
+    text, words = BROKEN[options]
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
     monkeypatch.setattr(runner, "_explained", False)
     monkeypatch.setattr(native, "_machine", native._Machine())
@@ -305,7 +305,7 @@ def test_a_broken_compiler_is_told_and_done_without(
     assert len(caplog.messages) == 1 and not list(own_cache.glob("*/program.so"))
 
 
-def test_a_full_disk_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 

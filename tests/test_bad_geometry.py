@@ -5,14 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from refusals import (
-    INF,
-    Call,
-    arm,
-    check_refused,
-    pendulum,
-    refused,
-)
+from refusals import INF, Call, arm, check_refused, pendulum, refused
 
 import varimech as vm
 

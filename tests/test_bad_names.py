@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from refusals import (
-    Call,
-    check_refused,
-    pendulum,
-    refused,
-    swinging,
-)
+from refusals import Call, check_refused, pendulum, refused, swinging
 
 import varimech as vm
 from varimech.core.errors import unknown_name
@@ -176,7 +170,7 @@ def test_unknown_names_in_results(kind: str, name: str, words: str, swing: vm.Ru
     assert words in str(caught.value)
 
 
-def test_unknown_measure_to_plot(swing: vm.Run) -> None:
+def test_unknown_output_to_plot(swing: vm.Run) -> None:
     with pytest.raises(
         vm.ModelError, match=r"no output is called 'positon'; did you mean 'position'"
     ):

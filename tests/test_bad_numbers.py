@@ -9,15 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import (
-    INF,
-    NAN,
-    Call,
-    arm,
-    check_refused,
-    pendulum,
-    refused,
-)
+from refusals import INF, NAN, Call, arm, check_refused, pendulum, refused
 
 import varimech as vm
 

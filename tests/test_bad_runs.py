@@ -8,16 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import (
-    INF,
-    NAN,
-    Call,
-    arm,
-    check_refused,
-    pendulum,
-    refused,
-    swinging,
-)
+from refusals import INF, NAN, Call, arm, check_refused, pendulum, refused, swinging
 
 import varimech as vm
 

@@ -44,8 +44,8 @@ def test_frequencies_of_a_simply_supported_beam_are_those_of_the_closed_form(
     x = k * math.pi / (2 * n)
     mass = 1 - 2 / 3 * np.sin(x) ** 2 if masses == "consistent" else 1.0
     expected = 10 * (k * math.pi) ** 2 * np.sqrt((1 + 2 / n**2) * (np.sin(x) / x) ** 4 / mass)
-    found = vibrations(simply_supported(n, "none", masses=masses, area=100), k.size)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    modes = vibrations(simply_supported(n, "none", masses=masses, area=100), k.size)
+    np.testing.assert_allclose(modes, expected, rtol=1e-6)
 
 
 def supported(kind: str, n: int) -> vm.Mechanism:
@@ -68,8 +68,8 @@ def supported(kind: str, n: int) -> vm.Mechanism:
 def test_frequencies_converge_to_those_of_euler_and_bernoulli_at_order_2(kind: str) -> None:
     rigid = 3 if kind == "free-free" else 0
     exact = 10 * frequencies(kind, 3) ** 2
-    found = np.array([vibrations(supported(kind, n), 3 + rigid)[rigid:] for n in (16, 32, 64)])
-    errors = found / exact - 1
+    computed = np.array([vibrations(supported(kind, n), 3 + rigid)[rigid:] for n in (16, 32, 64)])
+    errors = computed / exact - 1
     assert np.abs(errors[1]).max() < 0.01
     np.testing.assert_allclose(orders(errors), 2, atol=0.1)
 

@@ -233,7 +233,7 @@ def test_relative_coordinates_are_those_of_rigid_bodies(coordinates: Any) -> Non
 
 @pytest.mark.parametrize("masses", ["consistent", "lumped"])
 @pytest.mark.parametrize("integrator", ["rk4", "dopri5", "dop853"])
-def test_explicit_steps_that_are_too_long_are_told_how_long_they_may_be(
+def test_explicit_steps_that_are_too_long_are_refused_with_the_longest_stable_one(
     integrator: str, masses: str
 ) -> None:
     m = pendulum(8, E=1e9, masses=masses)

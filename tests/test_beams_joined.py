@@ -103,9 +103,9 @@ def test_a_beam_of_two_spans_leans_on_the_middle_by_five_eighths() -> None:
     errors = []
     for n in (8, 16, 32):
         run = two_spans(n, 1e-3).equilibrium()
-        found = [run.reaction(name).sel(component="y").item() / 1e-3 for name in ("A", "S", "B")]
-        assert sum(found) == pytest.approx(1, rel=1e-7)
-        errors.append(found[1] - 5 / 8)
+        results = [run.reaction(name).sel(component="y").item() / 1e-3 for name in ("A", "S", "B")]
+        assert sum(results) == pytest.approx(1, rel=1e-7)
+        errors.append(results[1] - 5 / 8)
     assert abs(errors[-1]) < 2e-3
     np.testing.assert_allclose(orders(errors), 2, atol=0.1)
 
@@ -269,6 +269,7 @@ def test_written_out_and_assembled_are_the_same(dimension: int, curved: bool) ->
 
 @regimes.needs_compiler
 @pytest.mark.parametrize(("dimension", "curved"), CASES[1:3])
+@pytest.mark.usefixtures("product_flags")
 def test_backends_are_the_same(dimension: int, curved: bool) -> None:
     settings: dict[str, Any] = {"duration": 0.1, "step": 5e-3, "wrt": ["E", "L"]}
     runs = [

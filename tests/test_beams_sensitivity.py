@@ -73,11 +73,11 @@ def check(m: vm.Mechanism, **settings: Any) -> None:
     objectives = {"speed": SPEED, "stretching": STRETCHING}
     gradient = m.sensitivity(objectives, **SETTINGS, **settings).gradient
     for name, value in VALUES.items():
-        found = gradient.sel(parameter=name, objective="stretching" if name == "e" else "speed")
+        computed = gradient.sel(parameter=name, objective="stretching" if name == "e" else "speed")
         scale = value or 1.0  # relative: ∂/∂E alone is of the order of 1e-13
         expected = scale * difference(m, name, **settings)
         assert abs(expected) > 1e-3, name
-        assert scale * found.item() == pytest.approx(expected, rel=1e-6), name
+        assert scale * computed.item() == pytest.approx(expected, rel=1e-6), name
 
 
 @pytest.mark.parametrize(("dimension", "material"), [(2, "logarithmic"), (3, "linear")])
@@ -113,14 +113,14 @@ def test_derivatives_for_a_clamped_curved_beam() -> None:
         damping=(0.1, 1e-5),
     )
     m.clamp("A", direction=(1, 0))
-    found = m.sensitivity(SPEED, **SETTINGS).gradient
+    computed = m.sensitivity(SPEED, **SETTINGS).gradient
     for name, parameter in m.parameters.items():
         shifts = {"e": 1e-5}.get(name, SHIFTS[name]) * np.array([-2, -1, 1, 2])
         y = np.ravel(
             m.ensemble(SPEED, {name: parameter.value + shifts}, threads=1, **SETTINGS).values
         )
         expected = float((y[0] - 8 * y[1] + 8 * y[2] - y[3]) / (6 * shifts[-1]))
-        assert found.sel(parameter=name).item() == pytest.approx(expected, rel=1e-5), name
+        assert computed.sel(parameter=name).item() == pytest.approx(expected, rel=1e-5), name
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -66,7 +66,7 @@ def rod(m: vm.Mechanism, point: str, x: float) -> None:
     m.distance(f"rod {point}", f"ground.G{point}", f"b.{point}", length=0.3)
 
 
-WAYS: dict[str, list[tuple[Callable[[vm.Mechanism, str, float], None], str, float]]] = {
+SCHEMES: dict[str, list[tuple[Callable[[vm.Mechanism, str, float], None], str, float]]] = {
     "pins": [(pin, "A", 0), (pin, "B", 1)],
     "three pins": [(pin, "A", 0), (pin, "n2", 0.5), (pin, "B", 1)],
     "pin and two rollers": [(pin, "A", 0), (roller, "n2", 0.5), (roller, "B", 1)],
@@ -81,10 +81,10 @@ WAYS: dict[str, list[tuple[Callable[[vm.Mechanism, str, float], None], str, floa
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_supports_of_all_kinds_leave_a_beam_straight(way: str) -> None:
-    m = with_beam(vm.Mechanism(way, gravity=(0, -9.81)))
-    for support, point, x in WAYS[way]:
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_supports_of_all_kinds_leave_a_beam_straight(scheme: str) -> None:
+    m = with_beam(vm.Mechanism(scheme, gravity=(0, -9.81)))
+    for support, point, x in SCHEMES[scheme]:
         support(m, point, x)
     run = m.simulate(0.002, step=1e-3)
     for k, node in enumerate(m.data.beams[0].nodes):

@@ -101,10 +101,10 @@ def orders(errors: Sequence[float] | np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("case", CLOSED_FORMS)
 def test_deflections_are_those_of_the_closed_forms_and_converge_at_order_2(case: str) -> None:
     numbers = (2, 4, 8, 16, 32)
-    found = [deflection(case, n) for n in numbers]
-    np.testing.assert_allclose(found, [CLOSED_FORMS[case](n) for n in numbers], rtol=1e-8)
+    results = [deflection(case, n) for n in numbers]
+    np.testing.assert_allclose(results, [CLOSED_FORMS[case](n) for n in numbers], rtol=1e-8)
     if case != "simply-supported mid load":
-        np.testing.assert_allclose(orders(np.array(found[2:]) - 1), 2, atol=0.1)
+        np.testing.assert_allclose(orders(np.array(results[2:]) - 1), 2, atol=0.1)
 
 
 @pytest.mark.parametrize(
@@ -198,16 +198,16 @@ def test_a_cantilever_in_space_bends_alike_in_all_directions(turn: float, load: 
     beam(m, n)
     m.clamp("A", direction=3 * SKEW[0])
     m.force("P", "B", load * down)
-    found, planar = m.equilibrium(), cantilever(n, "end load", load).equilibrium()
-    tip = found.position("B")[0].to_numpy() - (0.1, 0.2, 0.3)
+    computed, planar = m.equilibrium(), cantilever(n, "end load", load).equilibrium()
+    tip = computed.position("B")[0].to_numpy() - (0.1, 0.2, 0.3)
     x, y = planar.position("B")[0].to_numpy()
     np.testing.assert_allclose(tip, x * SKEW[0] - y * down, atol=1e-8 * abs(y))
-    np.testing.assert_allclose(found.reaction("A")[0], -load * down, atol=1e-8 * load)
+    np.testing.assert_allclose(computed.reaction("A")[0], -load * down, atol=1e-8 * load)
     np.testing.assert_allclose(
-        found.reaction_torque("A")[0], -np.cross(tip, load * down), atol=1e-8 * load
+        computed.reaction_torque("A")[0], -np.cross(tip, load * down), atol=1e-8 * load
     )
     np.testing.assert_allclose(
-        found.bending_moment("beam")[0], -planar.bending_moment("beam")[0], atol=1e-8 * load
+        computed.bending_moment("beam")[0], -planar.bending_moment("beam")[0], atol=1e-8 * load
     )
 
 
@@ -389,8 +389,8 @@ def test_derivatives_of_a_small_deflection_are_those_of_its_formula() -> None:
     """y = −c P L³/(E I): relative derivatives are the exponents."""
     run = loaded(TINY).equilibrium("all")
     y = run.position("B").sel(component="y").item()
-    slopes = run.position("B", wrt=["E", "I", "L", "P"]).sel(component="y")[0].to_numpy()
-    np.testing.assert_allclose(slopes * [E, INERTIA, 1.0, TINY] / y, [-1, -1, 3, 1], rtol=1e-6)
+    derivatives = run.position("B", wrt=["E", "I", "L", "P"]).sel(component="y")[0].to_numpy()
+    np.testing.assert_allclose(derivatives * [E, INERTIA, 1.0, TINY] / y, [-1, -1, 3, 1], rtol=1e-6)
 
 
 def test_derivatives_of_a_large_deflection_are_those_of_differences() -> None:

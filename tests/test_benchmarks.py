@@ -157,7 +157,7 @@ def test_four_bar_equation_agrees_with_the_published_points() -> None:
         )
 
 
-def test_four_bar_has_one_freedom_and_all_its_links() -> None:
+def test_four_bar_has_one_degree_of_freedom_and_all_its_links() -> None:
     m = four_bar.mechanism(5)
     assert m.dofs == 1
     assert len(m.data.moving_bodies) == 11
@@ -199,8 +199,8 @@ def slider_crank_alone(times: list[float]) -> dict[str, np.ndarray]:
     y = ca.vertcat(θ, ω, ψ)
     f = ca.vertcat(ω, -(ca.jacobian(M, θ) * ω**2 / 2 + ca.jacobian(V, θ)) / M, speed**2)
     S = ca.SX.sym("S", 3, 4)
-    slopes = ca.vertcat(f, ca.vec(ca.jacobian(f, y) @ S + ca.jacobian(f, ρ)))
-    rates = ca.Function("rates", [ca.vertcat(y, ca.vec(S)), ρ], [slopes])
+    derivatives = ca.vertcat(f, ca.vec(ca.jacobian(f, y) @ S + ca.jacobian(f, ρ)))
+    rates = ca.Function("rates", [ca.vertcat(y, ca.vec(S)), ρ], [derivatives])
     nominal = [100.0, 50.0, 0.08, 2.0]
     start = np.array([0.0, 6.0, 0.0, *np.zeros(12)])
     solution = solve_ivp(
@@ -246,7 +246,7 @@ def test_tree_references_come_from_another_program() -> None:
     assert alone["gradient"] == pytest.approx(tree.PSI_GRADIENT, rel=1e-9)
 
 
-def test_tree_has_all_its_freedoms() -> None:
+def test_tree_has_all_its_degrees_of_freedom() -> None:
     m = tree.mechanism()
     assert m.dofs == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
     assert len(m.data.moving_bodies) == 8

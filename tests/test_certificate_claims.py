@@ -67,7 +67,7 @@ def test_a_vibration_whose_period_divides_the_step_is_noticed(multiple: int, pha
     assert (wave.missed(shorter[:-1], shorter[1:], EIGHTH) <= NOTICED).all()
 
 
-def test_what_no_steps_resolve_is_told_from_what_they_do() -> None:
+def test_what_no_steps_resolve_is_distinguished_from_what_they_do() -> None:
     ends = np.linspace(0, 1, 11)
     assert sampled(lambda t: np.sin(1e7 * t)).resolved(ends, EIGHTH, 1e-8) is None
     slow = sampled(lambda t: np.sin(3 * t)).resolved(ends, EIGHTH, 1e-8)
@@ -102,13 +102,13 @@ def test_nonlinear_parts_of_forces_drivers_and_objectives() -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("factor", [1e3, 1e7])
-@pytest.mark.parametrize("how", [{"tolerance": 1e-9}, {"step": 2e-3}])
+@pytest.mark.parametrize("options", [{"tolerance": 1e-9}, {"step": 2e-3}])
 def test_penalties_are_not_trusted_beyond_exact_constraints(
-    factor: float, how: dict[str, Any]
+    factor: float, options: dict[str, Any]
 ) -> None:
     m = pendulum()
     exact = m.sensitivity(HEIGHT, "L", duration=1.0, tolerance=1e-12).gradient_history[-1].item()
-    g = m.sensitivity(HEIGHT, "L", duration=1.0, formulation=vm.Penalty(factor=factor), **how)
+    g = m.sensitivity(HEIGHT, "L", duration=1.0, formulation=vm.Penalty(factor=factor), **options)
     c = g.certify(relative_steps=PERTURBATIONS)
     true = -math.log10(abs(g.gradient_history[-1].item() / exact - 1))
     claimed = c.digit_array[1].item()

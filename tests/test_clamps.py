@@ -134,7 +134,7 @@ def test_a_shape_with_a_straight_piece_in_space_resists_bending_there() -> None:
     """A cantilever whose first half is straight and lies in a plane: it vibrates in that plane as
     one that cannot leave it.
     """
-    found = []
+    results = []
     for dimension in (2, 3):
         places = [(k / 8, 0.02 * max(0, k - 4) ** 2, 0.0)[:dimension] for k in range(9)]
         m = vm.Mechanism("bow", dimension=dimension)
@@ -142,7 +142,7 @@ def test_a_shape_with_a_straight_piece_in_space_resists_bending_there() -> None:
         beam(m, 8, length=None, shape=places).clamp("A", direction=np.eye(dimension)[0])
         if dimension == 3:
             m.start(position={"b.B": (None, None, 0)}, near={"b.B": places[-1], "b.n6": places[6]})
-        found.append(m.frequencies(12).to_numpy())
-    planar, spatial = found
+        results.append(m.frequencies(12).to_numpy())
+    planar, spatial = results
     for frequency in planar[:3]:
         assert np.abs(spatial / frequency - 1).min() < 1e-6

@@ -107,7 +107,7 @@ def test_a_value_that_is_given_leaves_others_of_the_file(model: Path, tmp_path: 
     assert {name: p.value for name, p in written.parameters.items()} == data["parameters"]
 
 
-def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
+def test_what_cannot_be_written_or_shown_is_refused_before_anything_is_computed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -125,7 +125,7 @@ def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
         assert f"studies.show.{show[1:].partition(':')[0]}" in words and "'Z'" in words
 
 
-def test_run_tells_programs_what_it_found(model: Path) -> None:
+def test_run_reports_results_to_programs(model: Path) -> None:
     data = called("run", model, *SHORT, "--set", "rod=260 mm", "--set", "crank=0.11", "--json")
     assert data["mechanism"] == "crank-slider" and data["duration"] == 0.05
     assert (data["parameters"]["rod"], data["parameters"]["crank"]) == (0.26, 0.11)
@@ -163,10 +163,10 @@ def test_sensitivity(model: Path, tmp_path: Path) -> None:
 def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_path: Path) -> None:
     data = called("uncertainty", model, *SHORT, "--order", "1", "--json")
     assert sum(data["contributions"]["travel"].values()) == pytest.approx(1.0)
-    how = ("--method", "monte-carlo", "--sampling", "sobol", "--json", "--out", tmp_path / "u")
+    options = ("--method", "monte-carlo", "--sampling", "sobol", "--json", "--out", tmp_path / "u")
     native = ("--duration", "50 ms", "--tolerance", "1e-6")
-    few = called("uncertainty", model, *native, *how, "--samples", "64")
-    more = called("uncertainty", model, *native, *how, "--samples", "128")
+    few = called("uncertainty", model, *native, *options, "--samples", "64")
+    more = called("uncertainty", model, *native, *options, "--samples", "128")
     assert (few["samples"], more["samples"]) == (64, 128) and (tmp_path / "u" / "samples").is_dir()
     assert more["at_end"]["travel"]["std"] == pytest.approx(
         data["at_end"]["travel"]["std"], rel=0.2
@@ -174,10 +174,10 @@ def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_pa
 
 
 def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path: Path) -> None:
-    how = (*SHORT, "--set", "rod=260 mm", "--json")
-    moved = called("uncertainty", model, *how, "--order", "1", "--out", tmp_path / "u")
+    options = (*SHORT, "--set", "rod=260 mm", "--json")
+    moved = called("uncertainty", model, *options, "--order", "1", "--out", tmp_path / "u")
     again = called("uncertainty", tmp_path / "u" / "model.yaml", "--json")
-    nominal = called("run", model, *how)
+    nominal = called("run", model, *options)
     meant = vm.Mechanism.from_file(model).study(
         "sensitivity",
         objectives=["travel"],
@@ -209,13 +209,13 @@ def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path:
         encoding="utf-8",
     )
     assert "has a distribution with a mean of its own; change it in the file" in refused(
-        "uncertainty", model, *how
+        "uncertainty", model, *options
     )
 
 
 def test_certify_a_file(model: Path, tmp_path: Path) -> None:
-    how = ("--duration", "0.05", "--tolerance", "1e-8", "--wrt", "rod", "--objective", "travel")
-    data = called("certify", model, *how, "--json", "--out", tmp_path / "c")
+    options = ("--duration", "0.05", "--tolerance", "1e-8", "--wrt", "rod", "--objective", "travel")
+    data = called("certify", model, *options, "--json", "--out", tmp_path / "c")
     assert data["trusted"] and (tmp_path / "c" / "certificate.png").exists()
 
 
@@ -262,44 +262,26 @@ def test_names_are_not_markup(model: Path) -> None:
     assert result.exit_code == 0 and "[bold] [red]x, 0.002 s" in result.output
 
 
+MONTE_CARLO = ["--duration", "50 ms", "--tolerance", "1e-6", "--method", "monte-carlo"]
+
+
 def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:
     def strict(text: str) -> Any:
         return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
-    how = (
-        "--duration",
-        "50 ms",
-        "--tolerance",
-        "1e-6",
-        "--method",
-        "monte-carlo",
-        "--samples",
-        "1",
-        "--json",
-    )
-    result = CliRunner().invoke(app, ["uncertainty", str(model), *how])
+    arguments = ["uncertainty", str(model), *MONTE_CARLO, "--samples", "1", "--json"]
+    result = CliRunner().invoke(app, arguments)
     assert strict(result.output)["at_end"]["travel"]["std"] is None
     give_json({"a": [float("inf"), 1.0]}, False, tmp_path / "new" / "a.json")
     assert strict((tmp_path / "new" / "a.json").read_text(encoding="utf-8")) == {"a": [None, 1.0]}
 
 
-def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> None:
-    how = (
-        "--duration",
-        "50 ms",
-        "--tolerance",
-        "1e-6",
-        "--method",
-        "monte-carlo",
-        "--out",
-        tmp_path / "u",
-        "--json",
-        "--samples",
-    )
-    called("uncertainty", model, *how, 20)
+def test_more_samples_than_requested_are_reported(model: Path, tmp_path: Path) -> None:
+    options = (*MONTE_CARLO, "--out", tmp_path / "u", "--json", "--samples")
+    called("uncertainty", model, *options, 20)
     assert (
         "20 samples from earlier runs exceed the 10 requested"
-        in called("uncertainty", model, *how, 10)["notes"][0]
+        in called("uncertainty", model, *options, 10)["notes"][0]
     )
 
 
@@ -323,7 +305,7 @@ def test_the_report_of_a_benchmark_compares_and_has_its_model(tmp_path: Path) ->
     assert 'id="download-model"' in text
 
 
-def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_after_the_result(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["varimech", "run", str(model), "--out", str(out), *SHORT]
     code = f"""
@@ -417,7 +399,7 @@ def ctrl_c(*_: Any) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def test_ctrl_c_while_a_result_is_told_does_not_lose_it(
+def test_ctrl_c_while_a_result_is_shown_does_not_lose_it(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def tell(run: vm.Run) -> StudyOutput:
@@ -455,7 +437,7 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     assert sorted(p.name for p in out.iterdir()) == ["model.yaml", "run.nc"]
 
 
-def test_files_that_cannot_be_written_leave_the_result_told(
+def test_files_that_cannot_be_written_leave_the_result_shown(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(path: Path) -> None:
@@ -509,7 +491,7 @@ def test_a_gradient_survives_the_end_of_its_certificate() -> None:
     assert caught.value.result == (gradient, None)
 
 
-def test_ctrl_c_before_there_is_a_result_is_told(
+def test_ctrl_c_before_there_is_a_result_is_reported(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vm.Mechanism, "study", ctrl_c)

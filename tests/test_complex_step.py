@@ -1,4 +1,4 @@
-"""Derivatives by complex steps: the same as the direct ones to rounding, by a road that shares no
+"""Derivatives by complex steps: the same as the direct ones to rounding, by a method that shares no
 derivative with them.
 """
 
@@ -37,7 +37,7 @@ MECHANISMS: dict[str, tuple[vm.Mechanism, Any, float]] = {
         0.2,
     ),
 }
-WAYS: dict[str, dict[str, Any]] = {
+SCHEMES: dict[str, dict[str, Any]] = {
     "ali3p": {"step": 2e-3},
     "generalised-alpha": {"step": 2e-3, "integrator": "generalised-alpha"},
     "rk4": {"step": 2e-3, "integrator": "rk4"},
@@ -50,13 +50,13 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_the_same_as_direct_but_not_the_same_bits(mechanism: str, way: str) -> None:
+def test_the_same_as_direct_but_not_the_same_bits(mechanism: str, scheme: str) -> None:
     m, objectives, duration = MECHANISMS[mechanism]
     direct, other = (
         m.sensitivity(
-            objectives, duration=duration, method=method, backend="interpreted", **WAYS[way]
+            objectives, duration=duration, method=method, backend="interpreted", **SCHEMES[scheme]
         )
         for method in ("direct", "complex-step")
     )
@@ -122,8 +122,8 @@ def test_a_parameter_of_zero_is_moved_too() -> None:
     m.body("ball", mass=1.0, inertia=1.0, points={"C": (0, 0)}, floating=True)
     m.start(position={"ball.C": (0, 0)}, angle={"ball": 0.0}, speed={"ball.C": (0, speed)})
     height = vm.final(lambda s: s.position("ball.C")[1])
-    found = m.sensitivity(height, duration=0.5, step=0.05, method="complex-step")
-    assert found.gradient_history[-1, 0, 0] == pytest.approx(0.5, rel=1e-13)
+    gradient = m.sensitivity(height, duration=0.5, step=0.05, method="complex-step")
+    assert gradient.gradient_history[-1, 0, 0] == pytest.approx(0.5, rel=1e-13)
 
 
 @needs_compiler

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 from pendulums import torsional_pendulum
 from refusals import pendulum
 
@@ -66,14 +67,8 @@ def test_a_spatial_door_on_two_ball_joints_has_to_fit() -> None:
 def four_bar() -> vm.Mechanism:
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     θ = m.parameter("θ", 0.5)
-    m.ground_point("A", (0, 0))
-    m.ground_point("B", (2, 0))
-    m.bar("crank", "A", "P", length=0.9, mass=1)
-    m.bar("coupler", "P", "Q", length=2.0, mass=1)
-    m.bar("rocker", "B", "Q", length=1.5, mass=1)
-    for name in "ABPQ":
-        m.revolute(name)
-    m.start(angle={"crank": θ}, near={"Q": (2, 1.5)})
+    add_four_bar(m, 2, 0.9, 2.0, 1.5)
+    m.start(angle={"crank": θ}, near={"C": (2, 1.5)})
     return m
 
 
@@ -82,7 +77,7 @@ def test_the_branch_does_not_depend_on_what_was_run_before(angle: float) -> None
     fresh, used = four_bar(), four_bar()
     used.simulate(0.01)
     Q = [
-        m.simulate(0.01, parameters={"θ": angle}).position("Q")[0].to_numpy() for m in (fresh, used)
+        m.simulate(0.01, parameters={"θ": angle}).position("C")[0].to_numpy() for m in (fresh, used)
     ]
     np.testing.assert_array_equal(Q[0], Q[1])
     crank = 0.9 * np.array([math.cos(angle), math.sin(angle)])
@@ -116,7 +111,7 @@ def test_turns_are_counted_at_every_step_not_at_stored_ones(every: int, backend:
 def test_equal_objectives_written_anew_are_built_once() -> None:
     m = four_bar()
     for _ in range(5):
-        m.sensitivity({"end": vm.final(lambda s: s.position("Q")[0])}, duration=0.01)
+        m.sensitivity({"end": vm.final(lambda s: s.position("C")[0])}, duration=0.01)
     assert len(m._solvers.of(choose(1.0)[0])._runners._of_expressions) == 1
 
 
@@ -162,10 +157,10 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
     run = m.sensitivity(wrt="all", duration=0.05, step=1e-2).run
     labels = [
         line.get_label()
-        for line in run.plot(wrt="all", position="Q", angle="rocker").axes[0].get_lines()
+        for line in run.plot(wrt="all", position="C", angle="rocker").axes[0].get_lines()
     ]
-    assert labels == ["Q x / ∂ θ (m)", "Q x / ∂ unused (m)", "Q y / ∂ θ (m)", "Q y / ∂ unused (m)"]
-    run.draw(times=np.linspace(0.05, 0, 3), trace="Q").savefig(tmp_path / "drawing.png")
+    assert labels == ["C x / ∂ θ (m)", "C x / ∂ unused (m)", "C y / ∂ θ (m)", "C y / ∂ unused (m)"]
+    run.draw(times=np.linspace(0.05, 0, 3), trace="C").savefig(tmp_path / "drawing.png")
     assert (tmp_path / "drawing.png").stat().st_size > 5000
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 
 import varimech as vm
 from varimech.benchmarks import five_bar
@@ -73,24 +74,22 @@ def test_variable_orders_reach_a_tolerance(formulation: str, integrator: str) ->
     check_tolerance(formulation, integrator)
 
 
+def check_differences(**options: Any) -> list[vm.Gradient]:
+    m = five_bar.mechanism()
+    direct, differences = (
+        m.sensitivity(five_bar.objectives(), duration=0.3, method=method, **options)
+        for method in ("direct", "finite-difference")
+    )
+    compare_gradients(direct, differences, 2e-7)
+    return [direct, differences]
+
+
 @every_method
 def test_sensitivities_are_those_of_the_discrete_solution(
     formulation: str, integrator: str
 ) -> None:
     """They equal differences of the program itself, however coarse the step."""
-    m = five_bar.mechanism()
-    direct, differences = (
-        m.sensitivity(
-            five_bar.objectives(),
-            duration=0.3,
-            step=1e-2,
-            integrator=integrator,
-            formulation=formulation,
-            method=method,
-        )
-        for method in ("direct", "finite-difference")
-    )
-    compare_gradients(direct, differences, 2e-7)
+    check_differences(step=1e-2, integrator=integrator, formulation=formulation)
 
 
 @pytest.mark.parametrize(
@@ -98,19 +97,9 @@ def test_sensitivities_are_those_of_the_discrete_solution(
 )
 def test_sensitivities_with_chosen_steps_hold_them_fixed(formulation: str, integrator: str) -> None:
     """Differences replay the steps of the first run."""
-    m = five_bar.mechanism()
-    direct, differences = (
-        m.sensitivity(
-            five_bar.objectives(),
-            duration=0.3,
-            tolerance=1e-4,
-            integrator=integrator,
-            formulation=formulation,
-            method=method,
-        )
-        for method in ("direct", "finite-difference")
+    direct, differences = check_differences(
+        tolerance=1e-4, integrator=integrator, formulation=formulation
     )
-    compare_gradients(direct, differences, 2e-7)
     np.testing.assert_allclose(direct.values, differences.values, rtol=1e-13)
 
 
@@ -119,7 +108,7 @@ def test_sensitivities_with_chosen_steps_hold_them_fixed(formulation: str, integ
     [(f, i) for f, i in ORDERED if FORMULATIONS[f].traits.composite],
 )
 def test_the_composite_system_gives_the_same_derivatives(formulation: str, integrator: str) -> None:
-    """Another road to the same discrete solution: Serban and Freeman's system, solved as one,
+    """Another method for the same discrete solution: Serban and Freeman's system, solved as one,
     agrees to rounding.
     """
     m = five_bar.mechanism()
@@ -254,17 +243,17 @@ def test_heavy_bodies_move_beside_light_ones_as_alone(formulation: str) -> None:
     """What 5e6 kg hang on does not give way where the start of 1 kg is told in coordinates with
     gradients that are 500 times as large.
     """
-    how: dict[str, Any] = {"formulation": formulation, "coordinates": "natural"}
-    how |= {"step": 0.01} if formulation == "ali3p" else {"step": 0.25, "integrator": "dop853"}
+    options: dict[str, Any] = {"formulation": formulation, "coordinates": "natural"}
+    options |= {"step": 0.01} if formulation == "ali3p" else {"step": 0.25, "integrator": "dop853"}
     alone, together = (
-        _hanging(**masses).simulate(0.5, **how)
+        _hanging(**masses).simulate(0.5, **options)
         for masses in ({"heavy": 5e6}, {"heavy": 5e6, "light": 1.0})
     )
-    for found in (
+    for computed in (
         lambda run: run.acceleration("heavy end")[-1],
         lambda run: run.reaction("heavy joint")[-1],
     ):
-        np.testing.assert_allclose(found(together), found(alone), rtol=1e-9)
+        np.testing.assert_allclose(computed(together), computed(alone), rtol=1e-9)
 
 
 def test_penalties_give_way_by_the_inverse_of_their_factor() -> None:
@@ -305,13 +294,7 @@ def test_explicit_schemes_take_redundant_constraints_and_drivers() -> None:
     trapezoidal rule with small steps.
     """
     m = vm.Mechanism("driven", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    m.bar("crank", "A", "B", length=0.5, mass=1)
-    m.bar("coupler", "B", "C", length=1.8, mass=1)
-    m.bar("rocker", "D", "C", length=1.2, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.5, 1.8, 1.2)
     m.distance("twin", "crank.B", "rocker.C", length=1.8)
     m.drive_angle("motor", "crank", lambda t: 1 + 2 * t + t**2)
     m.start(near={"C": (1.5, 1)})

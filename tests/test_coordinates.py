@@ -46,10 +46,10 @@ do.
 
 def mechanism_of(name: str) -> vm.Mechanism:
     """The mechanism of a benchmark."""
-    found: vm.Mechanism = import_module(
+    built: vm.Mechanism = import_module(
         f"varimech.benchmarks.{BENCHMARKS[name].module}"
     ).mechanism()
-    return found
+    return built
 
 
 @cache
@@ -77,19 +77,19 @@ def differences(name: str, coordinates: str) -> dict[str, float]:
     coordinates, the largest.
     """
     runs, m = (gradient(name, "natural").run, gradient(name, coordinates).run), mechanism_of(name)
-    found = {}
+    computed = {}
     for measure in ("position", "velocity", "acceleration"):
         one, other = (
             np.stack([getattr(r, measure)(p).to_numpy() for p in points(m)]) for r in runs
         )
-        found[measure] = apart(one, other)
+        computed[measure] = apart(one, other)
     for parameter in m.parameters:
         one, other = (
             np.stack([r.position(p, wrt=parameter).to_numpy() for p in points(m)]) for r in runs
         )
-        found[f"∂position/∂{parameter}"] = apart(one, other)
+        computed[f"∂position/∂{parameter}"] = apart(one, other)
     one, other = (np.stack([r.reaction(joint).to_numpy() for joint in m.joints]) for r in runs)
-    return found | {"reactions": apart(one, other)}
+    return computed | {"reactions": apart(one, other)}
 
 
 def test_all_rigid_benchmarks_are_compared() -> None:
@@ -106,8 +106,8 @@ def test_every_joint_can_be_part_of_a_tree() -> None:
 @pytest.mark.parametrize("name", DURATIONS)
 @pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")
 def test_motion_reactions_and_sensitivities_agree(name: str, coordinates: str) -> None:
-    found = differences(name, coordinates)
-    assert max(found.values()) < 1e-9, found
+    computed = differences(name, coordinates)
+    assert max(computed.values()) < 1e-9, computed
 
 
 @pytest.mark.parametrize("coordinates", RELATIVE)

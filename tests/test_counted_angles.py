@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 
 import varimech as vm
 
@@ -48,13 +49,7 @@ def four_bar(rng: np.random.Generator) -> vm.Mechanism:
         m.parameter("L", rng.uniform(0.08, 0.12)),
         m.parameter("w", rng.choice([-1, 1]) * rng.uniform(15.0, 25.0)),
     )
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (0.4, 0))
-    m.bar("crank", "A", "B", length=L, mass=1.0)
-    m.bar("coupler", "B", "C", length=0.4, mass=1.0)
-    m.bar("rocker", "D", "C", length=0.3, mass=1.0)
-    for joint in "ABCD":
-        m.revolute(joint)
+    add_four_bar(m, 0.4, L, 0.4, 0.3)
     m.start(
         angle={"crank": rng.uniform(-12.0, 12.0)},
         speed={"crank": w},
@@ -79,26 +74,26 @@ def exact(
     θ = first + w * T
     integral = first**2 * T + first * w * T**2 + w**2 * T**3 / 3
     values = [θ, integral, 2 * θ * w, math.sin(θ)]
-    slopes = [T, first * T**2 + 2 * w * T**3 / 3, 2 * T * w + 2 * θ, T * math.cos(θ)]
-    return values, slopes, [0.0, 2 * T**3 / 3, 4 * T, -(T**2) * math.sin(θ)]
+    derivatives = [T, first * T**2 + 2 * w * T**3 / 3, 2 * T * w + 2 * θ, T * math.cos(θ)]
+    return values, derivatives, [0.0, 2 * T**3 / 3, 4 * T, -(T**2) * math.sin(θ)]
 
 
 @pytest.mark.parametrize(
-    ("how", "first"),
-    [({"backend": "interpreted"}, -20.0), *[(how, 0.0) for how in METHODS]],
+    ("options", "first"),
+    [({"backend": "interpreted"}, -20.0), *[(options, 0.0) for options in METHODS]],
     ids=str,
 )
-def test_objectives_count_turns_with_every_method(how: dict[str, Any], first: float) -> None:
-    values, slopes, _ = exact(first)
-    g = rotor(first).sensitivity(OBJECTIVES, duration=DURATION, **how)
+def test_objectives_count_turns_with_every_method(options: dict[str, Any], first: float) -> None:
+    values, derivatives, _ = exact(first)
+    g = rotor(first).sensitivity(OBJECTIVES, duration=DURATION, **options)
     assert g.values.to_numpy() == pytest.approx(values, rel=1e-6)
-    assert g.gradient.to_numpy().ravel() == pytest.approx(slopes, rel=1e-6, abs=1e-6)
+    assert g.gradient.to_numpy().ravel() == pytest.approx(derivatives, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("method", ["forward", "backward"])
 def test_second_derivatives_count_turns(method: str) -> None:
-    found = rotor().hessian(OBJECTIVES, duration=DURATION, method=method)
-    assert found.hessian.to_numpy().ravel() == pytest.approx(exact(0.0)[2], rel=1e-7, abs=1e-7)
+    hessian = rotor().hessian(OBJECTIVES, duration=DURATION, method=method)
+    assert hessian.hessian.to_numpy().ravel() == pytest.approx(exact(0.0)[2], rel=1e-7, abs=1e-7)
 
 
 def test_statistics_count_turns() -> None:
@@ -110,9 +105,9 @@ def test_statistics_count_turns() -> None:
         0.1 * half, rel=1e-6
     )
     w = SPEED + 0.1 * np.random.default_rng(1).standard_normal(64)
-    found = m.ensemble(END, {"w": w}, duration=half, wrt="all")
-    assert found.values.to_numpy().ravel() == pytest.approx(half * w, rel=1e-8)
-    assert found.gradient.to_numpy().ravel() == pytest.approx(np.full(64, half), rel=1e-8)
+    ensemble = m.ensemble(END, {"w": w}, duration=half, wrt="all")
+    assert ensemble.values.to_numpy().ravel() == pytest.approx(half * w, rel=1e-8)
+    assert ensemble.gradient.to_numpy().ravel() == pytest.approx(np.full(64, half), rel=1e-8)
     study = m.monte_carlo(
         {"a": END, "w": vm.final(lambda s: s.parameter("w"))}, duration=half, samples=128, seed=3
     )
@@ -124,8 +119,8 @@ def test_statistics_count_turns() -> None:
 def test_designs_and_fits_count_turns() -> None:
     m = rotor()
     aim = vm.final(lambda s: (s.angle("c") - 12.0) ** 2)
-    found = m.optimize(aim, ["w"], bounds={"w": (4.0, 8.0)}, duration=DURATION)
-    assert found.parameters["w"] == pytest.approx(6.0, rel=1e-4)
+    optimum = m.optimize(aim, ["w"], bounds={"w": (4.0, 8.0)}, duration=DURATION)
+    assert optimum.parameters["w"] == pytest.approx(6.0, rel=1e-4)
     below = m.optimize(
         vm.final(lambda s: -s.angle("c")),
         ["w"],
@@ -146,7 +141,7 @@ def test_designs_and_fits_count_turns() -> None:
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
 )
-def test_objectives_and_measures_are_those_of_runs(seed: int) -> None:
+def test_objectives_and_outputs_are_those_of_runs(seed: int) -> None:
     """Bodies and joints of a closed loop, some of which turn on and some of which swing; given at
     the start, or not.
     """
@@ -217,12 +212,12 @@ def clock(*, custom: bool) -> vm.Mechanism:
     return m
 
 
-@pytest.mark.parametrize("how", [{}, {"integrator": "cvodes"}, {"step": 1e-4}], ids=str)
-def test_torques_count_turns(how: dict[str, Any]) -> None:
-    run = clock(custom=True).simulate(1.3, **how)
+@pytest.mark.parametrize("options", [{}, {"integrator": "cvodes"}, {"step": 1e-4}], ids=str)
+def test_torques_count_turns(options: dict[str, Any]) -> None:
+    run = clock(custom=True).simulate(1.3, **options)
     turned = FAST / FREQUENCY * np.sin(FREQUENCY * run.time)
     assert turned.max() > 4 * math.pi
-    assert run.angle("c").to_numpy() == pytest.approx(turned, abs=1e-6 if not how else 1e-3)
+    assert run.angle("c").to_numpy() == pytest.approx(turned, abs=1e-6 if not options else 1e-3)
 
 
 def test_what_needs_no_turns_has_no_further_coordinates() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
+from markdown_pages import DOCS, ROOT, blocks, not_run, run_and_capture, run_page, same
 
 import varimech as vm
 from varimech.backends import complex_step
@@ -33,6 +33,7 @@ ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name
 TUTORIAL = DOCS / "tutorial"
 STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
 ELSEWHERE = {
+    "figures.md": "test_notebook.py",
     "interchange.md": "test_interchange.py",
     "optimisation.md": "test_optimize.py",
     "reliability.md": "test_openturns.py",
@@ -65,8 +66,8 @@ def test_blocks_run(page: Path) -> None:
 
 @pytest.mark.parametrize("page", TOLD, ids=lambda p: p.stem)
 def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for told, printed in run_told(page, capsys):
-        assert same(told, printed), f"{page.name} says\n{told}\nbut this is printed:\n{printed}"
+    for stated, printed in run_and_capture(page, capsys):
+        assert same(stated, printed), f"{page.name} says\n{stated}\nbut this is printed:\n{printed}"
     for picture in re.findall(r"images/tutorial/([\w-]+\.png)", page.read_text(encoding="utf-8")):
         assert (DOCS / "images" / "tutorial" / picture).exists() and Path(
             picture
@@ -137,11 +138,11 @@ def test_the_tutorial_shows_the_starter_and_what_can_be_asked_of_it() -> None:
 
 def test_commands_write_to_folders_of_their_own() -> None:
     for page in PAGES:
-        told = [
+        stated = [
             line for _, text in blocks(page, "sh") for line in text.splitlines() if "--out" in line
         ]
-        folders = [re.search(r"--out (\S+)", line) for line in told]
-        names = [found[1] for found in folders if found]
+        folders = [re.search(r"--out (\S+)", line) for line in stated]
+        names = [computed[1] for computed in folders if computed]
         assert len(set(names)) == len(names) and "out" not in names, f"{page.name}: {names}"
 
 
@@ -149,15 +150,15 @@ def test_commands_write_to_folders_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("page", ELEMENTS, ids=lambda p: p.stem)
-def test_elements_run_and_refuse_as_told(page: Path) -> None:
+def test_elements_run_and_refuse_as_documented(page: Path) -> None:
     namespace = run_page(page)
-    told = re.findall(
+    listed = re.findall(
         r"^\| `(.+?)` \| (.+) \|$",
         page.read_text(encoding="utf-8").split("## Errors")[1],
         flags=re.MULTILINE,
     )
-    assert told
-    for code, says in told:
+    assert listed
+    for code, says in listed:
         with pytest.raises(vm.VarimechError) as caught:
             eval(code, namespace)
         assert str(caught.value).startswith(says.removesuffix(" …")), code
@@ -172,7 +173,7 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
     assert re.search(r"## Equations\n\n    \S", text)
 
 
-def test_every_word_of_a_model_has_a_page() -> None:
+def test_every_element_method_has_a_page() -> None:
     shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
     words = [name for name in dir(Model) if not name.startswith("_")]
     assert "revolute" in words and "start" in words
@@ -196,9 +197,9 @@ def _joint(kind: type[Joint], dimension: int) -> tuple[int, int]:
     directions = [f.name for f in kind.fields() if f.file_type == "Vector"]
     if n == 2 and kind.kind == "revolute":
         directions = []
-    said: dict[str, Any] = {name: np.eye(n)[k] for k, name in enumerate(directions)}
-    said |= {f.name: 1.0 for f in kind.fields() if isinstance(f, fields.Scalar) and f.required}
-    joint = getattr(m, kind.method())("j", "ground.O", "b.P", **said)
+    options: dict[str, Any] = {name: np.eye(n)[k] for k, name in enumerate(directions)}
+    options |= {f.name: 1.0 for f in kind.fields() if isinstance(f, fields.Scalar) and f.required}
+    joint = getattr(m, kind.method())("j", "ground.O", "b.P", **options)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
     equations = joint.residuals(
         {m.data.ground: m.data.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}
@@ -207,14 +208,14 @@ def _joint(kind: type[Joint], dimension: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("kind", JOINTS, ids=lambda kind: kind.kind)
-def test_joints_have_as_many_equations_as_told(kind: type[Joint]) -> None:
+def test_joints_have_as_many_equations_as_documented(kind: type[Joint]) -> None:
     text = (DOCS / "elements" / f"{kind.method()}.md").read_text(encoding="utf-8")
-    told = re.findall(r"(plane|space): (\d) equations?, (\d|no) DOF left", text)
-    found = {
+    listed = re.findall(r"(plane|space): (\d) equations?, (\d|no) DOF left", text)
+    results = {
         int(space == "space") + 2: (int(rows), int(left.replace("no", "0")))
-        for space, rows, left in told
+        for space, rows, left in listed
     }
-    assert found == {dimension: _joint(kind, dimension) for dimension in kind.dimensions}
+    assert results == {dimension: _joint(kind, dimension) for dimension in kind.dimensions}
 
 
 # tests that pages name
@@ -253,16 +254,16 @@ def _statements(text: str) -> list[str]:
     """Paragraphs of the theory, each with the formulas that are set off in it and what follows
     them.
     """
-    found: list[str] = []
+    results: list[str] = []
     for paragraph in re.split(r"\n\n+", text):
         goes_on = paragraph.startswith("    ") or (
-            found and found[-1].rsplit("\n\n")[-1].startswith("    ")
+            results and results[-1].rsplit("\n\n")[-1].startswith("    ")
         )
         if goes_on and not paragraph.startswith("#"):
-            found[-1] += "\n\n" + paragraph
+            results[-1] += "\n\n" + paragraph
         else:
-            found.append(paragraph)
-    return found
+            results.append(paragraph)
+    return results
 
 
 def test_every_formula_names_a_test() -> None:
@@ -286,7 +287,7 @@ def test_every_formula_names_a_test() -> None:
 # what pages say of machines without a compiler
 
 
-def test_what_needs_a_compiler_is_what_is_told(
+def test_what_needs_a_compiler_is_documented(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("CC", raising=False)
@@ -325,24 +326,24 @@ def test_what_needs_a_compiler_is_what_is_told(
 
 def test_every_public_name_is_in_the_reference() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
-    told = set(re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)) | set(
+    stated = set(re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)) | set(
         re.findall(r"`vm\.(\w+)", pages)
     )
-    assert set(vm.__all__) <= told
+    assert set(vm.__all__) <= stated
     assert {
         name for name in re.findall(r"^::: varimech\.(\w+)$", pages, flags=re.MULTILINE)
     } <= set(vm.__all__)
 
 
-def test_every_verb_and_word_is_in_the_reference() -> None:
-    told = set(
+def test_every_analysis_and_element_method_is_in_the_reference() -> None:
+    stated = set(
         re.findall(
             r"^        - (\w+)$",
             (DOCS / "api" / "mechanism.md").read_text(encoding="utf-8"),
             flags=re.MULTILINE,
         )
     )
-    assert told == {name for name in dir(vm.Mechanism) if not name.startswith("_")}
+    assert stated == {name for name in dir(vm.Mechanism) if not name.startswith("_")}
 
 
 def test_the_site_loads_nothing_from_elsewhere() -> None:

@@ -74,9 +74,11 @@ def test_a_start_too_far_away_to_be_followed_is_assembled_by_itself() -> None:
     m.prismatic("guide", "ground.O", "slider.S", axis=(1, 0))
     m.start(angle={"crank": m.parameter("turned", 0.3)}, near={"S": (0.3, 0)})
     place = vm.final(lambda s: s.displacement("guide"))
-    found = m.ensemble(place, {"turned": [60.0]}, backend="native", duration=0.01, step=1e-3).values
+    computed = m.ensemble(
+        place, {"turned": [60.0]}, backend="native", duration=0.01, step=1e-3
+    ).values
     assembled = 0.1 * math.cos(60) + math.sqrt(0.25**2 - (0.1 * math.sin(60)) ** 2)
-    assert found.item() == pytest.approx(assembled, abs=1e-3)  # it moves by less in 10 ms
+    assert computed.item() == pytest.approx(assembled, abs=1e-3)  # it moves by less in 10 ms
 
 
 def test_both_backends_give_the_same_ensemble() -> None:
@@ -112,16 +114,16 @@ def test_a_sample_that_outruns_light_is_no_result() -> None:
     m.torsional_damper("oil", "rod", damping=m.parameter("damping", 1.0))
     m.start(angle={"rod": 0.5}, speed={"rod": 1.0})
     turned = vm.final(lambda s: s.angular_velocity("rod"))
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": 0.8,
         "step": 0.1,
         "integrator": "rk4",
         "coordinates": "rtdyn1",
         "backend": "native",
     }
-    found = m.ensemble(turned, {"damping": [1.0, 20.0]}, **how)
-    assert np.isfinite(found.values.to_numpy().ravel()).tolist() == [True, False]
-    assert "faster than light" in str(found.failures[1])
+    ensemble = m.ensemble(turned, {"damping": [1.0, 20.0]}, **options)
+    assert np.isfinite(ensemble.values.to_numpy().ravel()).tolist() == [True, False]
+    assert "faster than light" in str(ensemble.failures[1])
 
 
 @pytest.mark.parametrize(

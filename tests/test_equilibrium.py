@@ -144,11 +144,11 @@ def test_frequencies_under_a_load_that_follows(load: float) -> None:
     M = np.array([[4 / 3, 1 / 2], [1 / 2, 1 / 3]])
     K = np.array([[2 - load, -1 + load], [-1, 1]])
     squares = np.sort_complex(np.linalg.eigvals(np.linalg.solve(M, K)))
-    found = 2 * math.pi * m.frequencies(2).to_numpy()
+    computed = 2 * math.pi * m.frequencies(2).to_numpy()
     if np.abs(squares.imag).max() > 0:
-        assert np.isnan(found).all()
+        assert np.isnan(computed).all()
     else:
-        np.testing.assert_allclose(found, np.sqrt(squares.real), rtol=1e-8)
+        np.testing.assert_allclose(computed, np.sqrt(squares.real), rtol=1e-8)
 
 
 def test_a_long_chain_hangs_and_swings_as_a_rope() -> None:
@@ -175,9 +175,9 @@ def test_motions_without_stiffness_have_no_frequency() -> None:
         floating=True,
     )
     m.start(position={"A": (0, 0)}, angle={"beam": 0.0})
-    found = m.frequencies(4).to_numpy()
-    np.testing.assert_array_equal(found[:3], 0)
-    assert found[3] > 1
+    computed = m.frequencies(4).to_numpy()
+    np.testing.assert_array_equal(computed[:3], 0)
+    assert computed[3] > 1
     assert len(m.frequencies(500)) == 18
     with pytest.raises(vm.ModelError, match=r"count = 2.5 must be a whole number"):
         m.frequencies(2.5)  # type: ignore[arg-type]

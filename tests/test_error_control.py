@@ -10,21 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from both_backends import both_backends
 
 import varimech as vm
-from varimech.backends import compiler
 from varimech.benchmarks import five_bar
-
-BACKENDS = (
-    "interpreted",
-    pytest.param(
-        "native",
-        marks=pytest.mark.skipif(
-            compiler.find_compiler() is None, reason="no C compiler on this machine"
-        ),
-    ),
-)
-both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def pendulum(angle: float) -> vm.Mechanism:
@@ -145,34 +134,39 @@ def test_independent_coordinates_are_chosen_anew_where_one_turns_back(
     """
     m = pendulum(angle)
     objective = vm.final(lambda s: s.position("tip")[0])
-    said: dict[str, Any] = {"step": 2e-3} if integrator == "rk4" else {}
+    options: dict[str, Any] = {"step": 2e-3} if integrator == "rk4" else {}
     exact = m.sensitivity(objective, wrt="L", duration=1.0, tolerance=1e-11)
-    found = m.sensitivity(
-        objective, wrt="L", duration=1.0, integrator=integrator, formulation="independent", **said
+    gradient = m.sensitivity(
+        objective,
+        wrt="L",
+        duration=1.0,
+        integrator=integrator,
+        formulation="independent",
+        **options,
     )
     assert (
-        found.run.info["selections"] > 1 or angle == -1.0
+        gradient.run.info["selections"] > 1 or angle == -1.0
     )  # which swings through the lowest position only
-    assert float(found.values[0]) == pytest.approx(float(exact.values[0]), abs=1e-7)
-    assert float(found.gradient[0, 0]) == pytest.approx(float(exact.gradient[0, 0]), rel=1e-5)
+    assert float(gradient.values[0]) == pytest.approx(float(exact.values[0]), abs=1e-7)
+    assert float(gradient.gradient[0, 0]) == pytest.approx(float(exact.gradient[0, 0]), rel=1e-5)
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas"])
 def test_ensembles_of_sundials_in_threads(integrator: str) -> None:
     m, x = pendulum(0.3), vm.final(lambda s: s.position("tip")[0])
     lengths = [0.95, 1.0, 1.05, 2.0] * 2
-    found = m.ensemble(
+    ensemble = m.ensemble(
         x, {"L": lengths}, duration=1.0, wrt=["L"], integrator=integrator, tolerance=1e-7, threads=4
     )
     alone = m.ensemble(x, {"L": lengths}, duration=1.0, wrt=["L"], tolerance=1e-10, threads=1)
-    assert not found.failures
-    np.testing.assert_allclose(found.values, alone.values, rtol=0, atol=1e-5)
-    assert found.gradient is not None and alone.gradient is not None
-    np.testing.assert_allclose(found.gradient, alone.gradient, rtol=0, atol=1e-4)
+    assert not ensemble.failures
+    np.testing.assert_allclose(ensemble.values, alone.values, rtol=0, atol=1e-5)
+    assert ensemble.gradient is not None and alone.gradient is not None
+    np.testing.assert_allclose(ensemble.gradient, alone.gradient, rtol=0, atol=1e-4)
 
 
 def test_a_composite_system_that_comes_apart_says_so() -> None:
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": 30.0,
         "step": 0.12,
         "integrator": "rk4",
@@ -181,7 +175,7 @@ def test_a_composite_system_that_comes_apart_says_so() -> None:
     for method in ("direct", "composite"):
         with pytest.raises(vm.SimulationError):
             pendulum(0.3).sensitivity(
-                vm.final(lambda s: s.position("tip")[0]), wrt="L", method=method, **said
+                vm.final(lambda s: s.position("tip")[0]), wrt="L", method=method, **options
             )
 
 

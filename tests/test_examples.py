@@ -118,7 +118,7 @@ def test_the_five_bar_draws_the_ellipse_as_well_as_it_can() -> None:
         rows = np.array([[-1, -1, 1, 1, -1], [1, -1, -1, 1, -1], [1, -1, 1, -1, -1]])
         reach = {"type": "ineq", "fun": lambda x: rows @ x - five_bar_path.MARGIN}
         options = {"ftol": 1e-14, "maxiter": 500}
-        found = minimize(
+        optimum = minimize(
             lambda x: 1e4 * psi(x),
             x,
             method="SLSQP",
@@ -126,7 +126,7 @@ def test_the_five_bar_draws_the_ellipse_as_well_as_it_can() -> None:
             constraints=reach,
             options=options,
         )
-        return found.x, 1e-4 * found.fun
+        return optimum.x, 1e-4 * optimum.fun
 
     lengths, least = best(o.best.start)
     assert o.converged and o.objective == pytest.approx(least, rel=1e-6)
@@ -184,11 +184,11 @@ def test_the_rod_is_as_light_as_it_may_be() -> None:
     o = slider_crank_section.solve(m)
     T = slider_crank_section.DURATION
 
-    def largest(width: float, height: float, **how: float) -> float:
+    def largest(width: float, height: float, **options: float) -> float:
         run = m.simulate(
             T,
             parameters={"width": width, "height": height},
-            **{"tolerance": 1e-8, "output": T / 1000, **how},  # type: ignore[arg-type]
+            **{"tolerance": 1e-8, "output": T / 1000, **options},  # type: ignore[arg-type]
         )
         return float(np.abs(run.measure(slider_crank_section.deflection).to_numpy()).max())
 
@@ -220,11 +220,11 @@ def test_stiffness_and_damping_are_found_as_well_as_they_can_be() -> None:
     assert all(f.converged for f in fits)
     f = fits[0]
     steps = 1e-5 * f.x
-    slopes = [
+    derivatives = [
         (pendulum_fit.motion(*(f.x + d)) - pendulum_fit.motion(*(f.x - d))) / (2 * d.sum())
         for d in np.diag(steps)
     ]
-    J, r = np.array(slopes).T, pendulum_fit.motion(*f.x) - pendulum_fit.samples(1)
+    J, r = np.array(derivatives).T, pendulum_fit.motion(*f.x) - pendulum_fit.samples(1)
     covariance = r @ r / (r.size - 2) * np.linalg.inv(J.T @ J)
     assert f.covariance.to_numpy() == pytest.approx(covariance, rel=1e-4)
     assert np.abs(J.T @ r).max() < 1e-6 * np.abs(J.T @ J).max()  # the normal equations hold
@@ -262,7 +262,7 @@ def test_tolerances_of_the_five_bar_are_those_of_differences() -> None:
     """Runs one standard deviation to either side of each length, for slopes and for how much the
     mean moves.
     """
-    found = tolerances.five_bar_moments()
+    moments = tolerances.five_bar_moments()
     m = tolerances.five_bar()
     names, σ = list(m.parameters), np.array([1e-3, 1e-3, 1e-3, 1e-3, 2e-3, 2e-3]) / 3
     nominal = np.array([p.value for p in m.parameters.values()])
@@ -273,16 +273,18 @@ def test_tolerances_of_the_five_bar_are_those_of_differences() -> None:
     ).values.to_numpy()
     middle, above, below = values[0], values[1:7], values[7:]
     parts = ((above - below) / 2) ** 2
-    assert found.std.values[-1] == pytest.approx(np.sqrt(parts.sum(axis=0)), rel=1e-4)
-    assert found.contributions.values[-1] == pytest.approx((parts / parts.sum(axis=0)).T, abs=1e-4)
-    assert found.mean.values[-1] - middle == pytest.approx(
+    assert moments.std.values[-1] == pytest.approx(np.sqrt(parts.sum(axis=0)), rel=1e-4)
+    assert moments.contributions.values[-1] == pytest.approx(
+        (parts / parts.sum(axis=0)).T, abs=1e-4
+    )
+    assert moments.mean.values[-1] - middle == pytest.approx(
         (above - 2 * middle + below).sum(axis=0) / 2, rel=1e-2
     )
-    assert found.horizon.values.tolist() == [5.0, 5.0, 5.0]
+    assert moments.horizon.values.tolist() == [5.0, 5.0, 5.0]
 
 
-def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
-    found = tolerances.squeezer_moments()
+def test_tolerances_of_the_squeezer_hold_as_long_as_documented() -> None:
+    moments = tolerances.squeezer_moments()
     study = tolerances.squeezer().monte_carlo(
         tolerances.SQUEEZER,
         tolerances.SQUEEZER_TOLERANCES,
@@ -291,12 +293,12 @@ def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
         sampling="sobol",
         output=2.5e-4,
     )
-    off = np.maximum(abs(found.mean - study.mean).values, abs(found.std - study.std).values)
+    off = np.maximum(abs(moments.mean - study.mean).values, abs(moments.std - study.std).values)
     t, σ = study.time, study.std.to_numpy()
     largest = np.array([σ[np.searchsorted(t, x / 2) : k + 1].max(axis=0) for k, x in enumerate(t)])
     beyond = off > 0.1 * largest + 1e-9
-    assert found.horizons[0] == 0.05 and not beyond[:, 0].any()
-    assert found.horizons[1] == pytest.approx(t[np.flatnonzero(beyond[:, 1])[0]], rel=0.05)
+    assert moments.horizons[0] == 0.05 and not beyond[:, 0].any()
+    assert moments.horizons[1] == pytest.approx(t[np.flatnonzero(beyond[:, 1])[0]], rel=0.05)
 
 
 def test_bricards_loop_moves_although_it_should_not() -> None:
@@ -376,8 +378,8 @@ def test_the_five_bar_bends_as_another_program_says(E: float) -> None:
 
 def test_all_lengths_of_the_squeezer_at_once() -> None:
     m = andrews_lengths.mechanism()
-    found = andrews_lengths.solve(m)
-    energy, β = found.run.energy().to_numpy(), found.run.angle("OF").to_numpy()
+    solution = andrews_lengths.solve(m)
+    energy, β = solution.run.energy().to_numpy(), solution.run.angle("OF").to_numpy()
     assert energy[-1] - energy[0] == pytest.approx(
         0.033 * (β[-1] - β[0]), rel=1e-7
     )  # what the motor gave
@@ -393,7 +395,7 @@ def test_all_lengths_of_the_squeezer_at_once() -> None:
             )
             kinetic[change] = float(run.energy("kinetic")[-1])
         slope = (kinetic[1e-5] - kinetic[-1e-5]) / (2e-5 * x)
-        assert found.gradient.sel(parameter=name).item() == pytest.approx(slope, rel=1e-4)
+        assert solution.gradient.sel(parameter=name).item() == pytest.approx(slope, rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -132,28 +132,30 @@ def test_written_formulas_mean_the_same(text: str) -> None:
     except vm.ModelError:
         return  # a division by zero
     try:
-        told = formula(expression, symbols, "it")
+        stated = formula(expression, symbols, "it")
     except vm.ModelError:
         assert re.search(
             r"\b(inf|nan)\b", str(expression)
         )  # a folded division by zero, wherever it stands
         return
     again = (
-        ca.SX(told) if isinstance(told, float) else ca.SX(Expression(told).value(Scope(symbols)))
+        ca.SX(stated)
+        if isinstance(stated, float)
+        else ca.SX(Expression(stated).value(Scope(symbols)))
     )
     both = ca.Function("f", list(symbols.values()), [expression, again])
     first, second = (float(x) for x in both(*NAMES.values()))
     assert first == second or (math.isnan(first) and math.isnan(second))
 
 
-def test_a_formula_without_a_word_is_refused() -> None:
+def test_a_formula_without_a_name_is_refused() -> None:
     x = ca.SX.sym("x")
     with pytest.raises(vm.ModelError, match="no word for"):
         formula(ca.erf(x), {"x": x}, "body 'b': mass")
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "expected"),
+    ("text", "requested", "expected"),
     [
         ("30 mm", "m", 0.03),
         ("2 deg", "rad", math.radians(2)),
@@ -173,10 +175,10 @@ def test_a_formula_without_a_word_is_refused() -> None:
         ("10 turn/s", "rad/s", 20 * math.pi),
     ],
 )
-def test_quantities(text: str, wanted: str, expected: float) -> None:
+def test_quantities(text: str, requested: str, expected: float) -> None:
     quantity = split_quantity(text)
     assert quantity is not None
-    assert in_unit(*quantity, wanted, "it") == pytest.approx(expected, rel=1e-15)
+    assert in_unit(*quantity, requested, "it") == pytest.approx(expected, rel=1e-15)
 
 
 def test_texts_that_are_no_quantities() -> None:
@@ -220,7 +222,7 @@ def test_names_that_mean_two_things_are_refused() -> None:
         m.drive_angle("motor", "rod", "2*t")
 
 
-def test_speeds_of_two_freedoms_in_text() -> None:
+def test_speeds_of_two_degrees_of_freedom_in_text() -> None:
     m = vm.Mechanism("sleeve", dimension=3)
     m.ground_point("O", (0, 0, 0))
     m.body("b", mass=1.0, inertia=(1, 1, 1), points={"O": (0, 0, 0)})
@@ -235,17 +237,17 @@ def test_speeds_of_two_freedoms_in_text() -> None:
 
 
 def test_rotations_of_bodies_and_by_angles() -> None:
-    m, how = swinging(), {"duration": 0.1, "step": 0.01, "backend": "interpreted"}
-    told = m.sensitivity(
-        {"x": vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")},
-        **how,  # type: ignore[arg-type]
+    text = vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")
+    function = vm.final(lambda s: vm.sin(s.angle("rod")) + vm.sin(s.time))
+    read, meant = (
+        swinging().sensitivity({"x": x}, duration=0.1, step=0.01, backend="interpreted")
+        for x in (text, function)
     )
-    meant = m.sensitivity({"x": vm.final(lambda s: vm.sin(s.angle("rod")) + vm.sin(s.time))}, **how)  # type: ignore[arg-type]
-    np.testing.assert_allclose(told.value_history, meant.value_history, rtol=1e-14)
+    np.testing.assert_allclose(read.value_history, meant.value_history, rtol=1e-14)
 
 
 def test_names_of_si_units() -> None:
-    told = {
+    stated = {
         "mm": "m",
         "N/mm": "N/m",
         "N·m·s/rad": "N·m·s/rad",
@@ -255,7 +257,7 @@ def test_names_of_si_units() -> None:
         "N·m/deg": "N·m/rad",
         "": "",
     }
-    assert {unit: si_unit(unit, "it") for unit in told} == told
+    assert {unit: si_unit(unit, "it") for unit in stated} == stated
     assert is_si("N·s/m") and is_si("") and not is_si("mm") and not is_si("parsnips")
 
 
@@ -313,15 +315,15 @@ def test_forces_and_motions_in_text() -> None:
         m.start(displacement={"rail": 0.0})
         return m.simulate(0.5, step=0.01, backend="interpreted")
 
-    told = pushed(["3*sin(4*t) - c*velocity('cart.P')[0]", "1 N"], "6*t + t**2")
+    stated = pushed(["3*sin(4*t) - c*velocity('cart.P')[0]", "1 N"], "6*t + t**2")
     meant = pushed(
         lambda s: (3 * vm.sin(4 * s.time) - s.parameter("c") * s.velocity("cart.P")[0], 1.0),
         lambda t: 6 * t + t**2,
     )
-    np.testing.assert_array_equal(told.position("Q"), meant.position("Q"))
+    np.testing.assert_array_equal(stated.position("Q"), meant.position("Q"))
 
 
-def test_every_measure_can_be_said_in_text() -> None:
+def test_every_output_can_be_written_as_text() -> None:
     m = swinging()
     m.spring("s", "ground.O", "rod.com", stiffness="1 N/mm", natural_length="400 mm")
     parts = (
@@ -331,7 +333,7 @@ def test_every_measure_can_be_said_in_text() -> None:
         " kinetic_energy() + potential_energy() + energy() + rate(angle('rod')) +"
         " parameter('L') + t"
     )
-    told = m.sensitivity({"all": vm.final(parts)}, duration=0.1, step=0.01, backend="interpreted")
+    stated = m.sensitivity({"all": vm.final(parts)}, duration=0.1, step=0.01, backend="interpreted")
 
     def meant(s: vm.State) -> object:
         return (
@@ -341,10 +343,10 @@ def test_every_measure_can_be_said_in_text() -> None:
         )  # fmt: skip
 
     same = m.sensitivity({"all": vm.final(meant)}, duration=0.1, step=0.01, backend="interpreted")
-    np.testing.assert_array_equal(told.gradient_history, same.gradient_history)
+    np.testing.assert_array_equal(stated.gradient_history, same.gradient_history)
 
 
-def test_a_text_with_the_wrong_unit_says_where() -> None:
+def test_a_text_with_the_wrong_unit_is_located() -> None:
     with pytest.raises(
         vm.ModelError,
         match="bar 'rod': mass = '3 m' has the wrong dimension; expected kg",

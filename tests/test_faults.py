@@ -11,24 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_backends import both_backends
 from pendulums import pendulum, torsional_pendulum
 
 import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import four_bar as windows
 from varimech.integrators.sundials import Sundials
-
-BACKENDS = (
-    "interpreted",
-    pytest.param(
-        "native",
-        marks=pytest.mark.skipif(
-            compiler.find_compiler() is None, reason="no C compiler on this machine"
-        ),
-    ),
-)
-both_backends = pytest.mark.parametrize("backend", BACKENDS)
-
 
 # a singular position: all links on one line at t = 0.71436 s
 
@@ -72,7 +61,7 @@ def test_index1_passes_the_flat_position_with_equal_steps(step: float) -> None:
 
 @both_backends
 @pytest.mark.parametrize(
-    "said",
+    "options",
     [
         {"tolerance": 1e-6},
         {"tolerance": 1e-6, "integrator": "dopri5"},
@@ -81,10 +70,10 @@ def test_index1_passes_the_flat_position_with_equal_steps(step: float) -> None:
     ids=["dop853", "dopri5", "rk4"],
 )
 def test_independent_coordinates_stop_at_the_flat_position(
-    said: dict[str, Any], backend: str
+    options: dict[str, Any], backend: str
 ) -> None:
     with pytest.raises(vm.SimulationError, match="near a singular position") as caught:
-        parallelograms().simulate(DURATION, formulation="independent", backend=backend, **said)
+        parallelograms().simulate(DURATION, formulation="independent", backend=backend, **options)
     assert caught.value.time == pytest.approx(FLAT, abs=2e-3)
     named = re.findall(r"formulation='(\w+)' or '(\w+)' may pass", str(caught.value))
     assert named == [("index1", "ali3p")]
@@ -143,24 +132,24 @@ def test_projections_do_not_close_what_long_steps_have_opened(backend: str) -> N
 def test_ensembles_refuse_what_single_runs_refuse(backend: str) -> None:
     angle = vm.final(lambda s: s.angle("crank 0"))
     samples = {"m_rod": [1.0, 1.02]}
-    found = parallelograms().ensemble(
+    ensemble = parallelograms().ensemble(
         angle, samples, duration=DURATION, formulation="penalty", backend=backend
     )
-    assert list(found.failures) == [0, 1]
-    assert all("constraints were violated" in str(error) for error in found.failures.values())
+    assert list(ensemble.failures) == [0, 1]
+    assert all("constraints were violated" in str(error) for error in ensemble.failures.values())
 
 
 @pytest.mark.parametrize("integrator", ["dop853", "cvodes"])
 def test_stabilisation_passes_the_flat_position_or_says_that_it_does_not(integrator: str) -> None:
     m = parallelograms()
-    said: dict[str, Any] = {"formulation": "index1-stabilised", "integrator": integrator}
+    options: dict[str, Any] = {"formulation": "index1-stabilised", "integrator": integrator}
     if integrator == "cvodes":
         with pytest.raises(
             vm.SimulationError, match=r"t = 0\.716 s: CVODES steps over a singular position there"
         ):
-            m.simulate(DURATION, tolerance=1e-8, **said)
+            m.simulate(DURATION, tolerance=1e-8, **options)
         return
-    run = m.simulate(DURATION, tolerance=1e-8, **said)
+    run = m.simulate(DURATION, tolerance=1e-8, **options)
     np.testing.assert_allclose(
         run.angle("crank 0"), windows.crank_angle(2, run.time), rtol=0, atol=1e-5
     )
@@ -186,19 +175,21 @@ CHOSEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(
-    ("said", "duration"),
+    ("options", "duration"),
     # at the first two times the distance asked for is that of stretched bars, to what an implicit
     # step converges to
     [
         ({"step": 1e-3}, 0.051),
-        *[(said, t) for said in CHOSEN.values() for t in (0.0500001, 0.05001, 0.051)],
+        *[(options, t) for options in CHOSEN.values() for t in (0.0500001, 0.05001, 0.051)],
     ],
     ids=["ali3p", *[f"{name}-{t}" for name in CHOSEN for t in (0.0500001, 0.05001, 0.051)]],
 )
-def test_bars_that_are_pulled_too_far_stop_every_run(said: dict[str, Any], duration: float) -> None:
+def test_bars_that_are_pulled_too_far_stop_every_run(
+    options: dict[str, Any], duration: float
+) -> None:
     """However soon after that it ends."""
     with pytest.raises(vm.SimulationError, match=r"near (a )?singular position"):
-        stretched().simulate(duration, backend="interpreted", **said)
+        stretched().simulate(duration, backend="interpreted", **options)
 
 
 def test_bars_that_are_pulled_too_far_are_named_in_a_long_run_too() -> None:
@@ -214,7 +205,7 @@ def test_bars_that_are_pulled_too_far_are_named_in_a_long_run_too() -> None:
 @pytest.mark.parametrize("formulation", ["index1", "index1-stabilised", "independent", "penalty"])
 def test_a_pole_stops_a_run_where_it_is(formulation: str, integrator: str) -> None:
     m = pendulum(lambda s: (1 / (1 - s.time) ** 2, 0))
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "tolerance": 1e-6,
         "formulation": formulation,
         "integrator": integrator,
@@ -224,9 +215,9 @@ def test_a_pole_stops_a_run_where_it_is(formulation: str, integrator: str) -> No
         vm.SimulationError,
         match=r"'pendulum': step \d+, t = 1 s, .* at tolerance 1e-06; look for a force",
     ) as caught:
-        m.simulate(2.0, **said)
+        m.simulate(2.0, **options)
     assert caught.value.time == pytest.approx(1.0, abs=1e-4)
-    assert m.simulate(0.9, **said).time[-1] == 0.9
+    assert m.simulate(0.9, **options).time[-1] == 0.9
 
 
 @both_backends
@@ -305,10 +296,10 @@ def test_cvodes_stops_at_a_pole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"tolerance": 1e-6}, {"step": 1e-2}], ids=["dop853", "trapezoidal"]
+    "options", [{"tolerance": 1e-6}, {"step": 1e-2}], ids=["dop853", "trapezoidal"]
 )
 @pytest.mark.parametrize("method", ["direct", "composite", "finite-difference"])
-def test_every_kind_of_derivative_stops_at_a_pole(method: str, said: dict[str, Any]) -> None:
+def test_every_kind_of_derivative_stops_at_a_pole(method: str, options: dict[str, Any]) -> None:
     m = pendulum(lambda s: (1 / (1 - s.time) ** 2, 0))
     with pytest.raises(vm.SimulationError, match="t = 1 s") as caught:
         m.sensitivity(
@@ -316,7 +307,7 @@ def test_every_kind_of_derivative_stops_at_a_pole(method: str, said: dict[str, A
             duration=2.0,
             method=method,
             backend="interpreted",
-            **said,
+            **options,
         )
     assert caught.value.time == pytest.approx(1.0, abs=1e-4)
 
@@ -355,12 +346,12 @@ def test_a_spring_may_be_wound_fast_and_far(
 
 @pytest.mark.parametrize("integrator", ["dopri5", "cvodes"])
 def test_stabilisation_takes_loose_tolerances(integrator: str) -> None:
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "formulation": "index1-stabilised",
         "integrator": integrator,
         "backend": "interpreted",
     }
-    assert torsional_pendulum(8.0).simulate(2.3, tolerance=1e-2, **said).time[-1] == 2.3
+    assert torsional_pendulum(8.0).simulate(2.3, tolerance=1e-2, **options).time[-1] == 2.3
 
 
 def test_angles_do_not_depend_on_how_often_results_are_stored() -> None:

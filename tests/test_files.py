@@ -73,8 +73,8 @@ def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written
     name: str,
 ) -> None:
     one, other = BENCHMARKS[name].mechanism(), vm.Mechanism.from_file(BENCHMARKS[name].model_file)
-    how: dict[str, Any] = {"step": 1e-3, "every": 2, "backend": "interpreted"}
-    first, second = one.simulate(0.004, **how), other.simulate(0.004, **how)
+    options: dict[str, Any] = {"step": 1e-3, "every": 2, "backend": "interpreted"}
+    first, second = one.simulate(0.004, **options), other.simulate(0.004, **options)
     for body in one.data.moving_bodies:
         point = f"{body.name}.{list(body.points)[-1]}"
         np.testing.assert_array_equal(first.position(point), second.position(point))
@@ -114,14 +114,14 @@ def test_names_mean_the_same_although_files_have_an_order_of_their_own(tmp_path:
     assert [j.first.label for j in again.joints.values()] == [
         j.first.label for j in m.joints.values()
     ]
-    how: dict[str, Any] = {"step": 1e-3, "backend": "interpreted"}
+    options: dict[str, Any] = {"step": 1e-3, "backend": "interpreted"}
     np.testing.assert_array_equal(
-        m.simulate(0.01, **how).reaction("O"), again.simulate(0.01, **how).reaction("O")
+        m.simulate(0.01, **options).reaction("O"), again.simulate(0.01, **options).reaction("O")
     )
-    found, meant = again.parameters, m.parameters
-    distributions: dict[str, Any] = {name: p.distribution for name, p in found.items()}
+    computed, meant = again.parameters, m.parameters
+    distributions: dict[str, Any] = {name: p.distribution for name, p in computed.items()}
     for name in meant:
-        assert (found[name].value, found[name].unit, found[name].bounds) == (
+        assert (computed[name].value, computed[name].unit, computed[name].bounds) == (
             meant[name].value,
             meant[name].unit,
             meant[name].bounds,
@@ -280,7 +280,7 @@ def test_python_functions_are_refused_by_name() -> None:
         m.to_text()
 
 
-def test_words_said_to_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+def test_calls_that_cannot_be_written_to_a_file(tmp_path: Path) -> None:
     m = vm.Mechanism.from_file(STARTER)
     with pytest.raises(vm.ModelError, match="cannot be written"):
         m.to_file(tmp_path)
@@ -302,29 +302,29 @@ def test_the_files_of_the_documentation_are_read(tmp_path: Path) -> None:
         m.study("simulate", duration=0.01, backend="interpreted")
 
 
-def test_the_mistakes_of_the_documentation_are_told_so(
+def test_the_mistakes_of_the_documentation_are_reported_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starter = STARTER.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    told = []
+    reports = []
     for right, wrong in (("[P, S], length:", "[P, S], lenght:"), ("mass: 1.2 kg", "mass: 1.2 m")):
         Path("my.yaml").write_text(starter.replace(right, wrong), encoding="utf-8")
         with pytest.raises(FileError) as caught:
             vm.Mechanism.from_file("my.yaml")
-        told.append(str(caught.value))
+        reports.append(str(caught.value))
     docs = Path(__file__).parent.parent / "docs"
-    assert "\n".join(told) in (docs / "files.md").read_text(encoding="utf-8")
-    assert told[0] in (docs / "tutorial" / "0_model_file.md").read_text(encoding="utf-8")
+    assert "\n".join(reports) in (docs / "files.md").read_text(encoding="utf-8")
+    assert reports[0] in (docs / "tutorial" / "0_model_file.md").read_text(encoding="utf-8")
 
 
 # --- the schema says what the words say
 
 
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.method())
-def test_entries_have_the_keywords_of_their_words(kind: type[Element]) -> None:
+def test_entries_have_the_keywords_of_their_methods(kind: type[Element]) -> None:
     keywords = inspect.signature(getattr(Model, kind.method())).parameters.values()
-    told = {
+    stated = {
         k.name: k.default is not k.empty
         for k in keywords
         if k.kind is k.KEYWORD_ONLY or k.name in ("value", "motion", "direction")
@@ -334,10 +334,10 @@ def test_entries_have_the_keywords_of_their_words(kind: type[Element]) -> None:
         for name, field in entry_of(kind).model_fields.items()
         if name != kind.file_key()
     }
-    assert fields == told
+    assert fields == stated
 
 
-def test_every_word_has_an_entry() -> None:
+def test_every_element_method_has_an_entry() -> None:
     words = {
         name
         for name, method in inspect.getmembers(Model, inspect.isfunction)
@@ -613,7 +613,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize(("text", "line", "field", "words"), MALFORMED.values(), ids=MALFORMED)
-def test_malformed_files_are_told_with_file_line_and_remedy(
+def test_malformed_files_are_reported_with_file_line_and_remedy(
     tmp_path: Path, text: str, line: int, field: str, words: str
 ) -> None:
     with pytest.raises(FileError) as caught:
@@ -624,7 +624,7 @@ def test_malformed_files_are_told_with_file_line_and_remedy(
     assert words in message and len(message) < 1000
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         read(
             tmp_path,
@@ -783,16 +783,16 @@ def test_numbers_and_words_are_those_of_yaml_1_2() -> None:
 # --- studies
 
 
-def test_studies_of_a_file_are_those_of_the_verbs() -> None:
+def test_studies_of_a_file_are_those_of_the_analyses() -> None:
     m = vm.Mechanism.from_file(STARTER)
-    how: dict[str, Any] = {"tolerance": 1e-6, "backend": "interpreted"}
+    options: dict[str, Any] = {"tolerance": 1e-6, "backend": "interpreted"}
     objectives = {
         "travel": vm.final('displacement("guide")', unit="m"),
         "wear": vm.integral('dot(reaction("O"), reaction("O"))', unit="N²·s"),
     }
-    found = m.study("sensitivity", duration="100 ms", **how)
-    meant = m.sensitivity(objectives, ["crank", "rod", "stiffness"], duration=0.1, **how)
-    np.testing.assert_array_equal(found.gradient_history, meant.gradient_history)
+    sample_study = m.study("sensitivity", duration="100 ms", **options)
+    meant = m.sensitivity(objectives, ["crank", "rod", "stiffness"], duration=0.1, **options)
+    np.testing.assert_array_equal(sample_study.gradient_history, meant.gradient_history)
     run = m.study(
         "simulate",
         duration=0.1,
@@ -802,16 +802,18 @@ def test_studies_of_a_file_are_those_of_the_verbs() -> None:
     )
     same = m.simulate(0.1, step=1e-3, integrator=vm.Newmark(gamma=0.7), backend="interpreted")
     np.testing.assert_array_equal(run.position("P"), same.position("P"))
-    moments = m.study("uncertainty", duration=0.1, order=1, **how)
+    moments = m.study("uncertainty", duration=0.1, order=1, **options)
     assert (
         moments.std.values[-1, 0]
-        == m.moments({"travel": objectives["travel"]}, duration=0.1, order=1, **how).std.values[
+        == m.moments({"travel": objectives["travel"]}, duration=0.1, order=1, **options).std.values[
             -1, 0
         ]
     )
-    parts = m.study("uncertainty", duration=0.1, method="monte-carlo", samples=16, seed=3, **how)
+    parts = m.study(
+        "uncertainty", duration=0.1, method="monte-carlo", samples=16, seed=3, **options
+    )
     assert parts.count == 16
-    best = m.study("optimize", duration=0.1, max_iterations=3, **how)
+    best = m.study("optimize", duration=0.1, max_iterations=3, **options)
     assert set(best.parameters) == {"crank", "rod"} and best.problem.name == "wear"
 
 

@@ -158,7 +158,7 @@ def test_kinds_of_units() -> None:
         "start: has no argument 'angel'; call start(*, angle=None, displ",
     ),
 )
-def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
+def test_element_methods_show_their_arguments(call: Call, says: str) -> None:
     m = crank_slider()
     before = m.data.revision, len(m.data.calls), m.data.start_conditions
     with pytest.raises(TypeError) as caught:
@@ -296,7 +296,7 @@ def test_times_to_draw(run: vm.Run) -> None:
             run.draw(times=[0.0, t])
 
 
-def test_a_card_is_no_backend() -> None:
+def test_a_gpu_is_no_backend() -> None:
     with pytest.raises(
         vm.ModelError,
         match=r"backend = 'cuda': a GPU executes many runs at once.*executor='cuda'",
@@ -436,7 +436,7 @@ def test_what_is_asked_first() -> None:
     assert json.loads(step.output)["step"] == 0.01
 
 
-def test_what_a_word_gives_back_stands_for_its_name(run: vm.Run) -> None:
+def test_what_an_element_method_returns_stands_for_its_name(run: vm.Run) -> None:
     m = crank_slider()
     motion = m.simulate(0.02, step=0.01)
     for thing, measure in (
@@ -449,7 +449,7 @@ def test_what_a_word_gives_back_stands_for_its_name(run: vm.Run) -> None:
         )
 
 
-def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
+def test_what_an_element_method_returns_is_shown_in_a_line() -> None:
     m = crank_slider()
     shown = [
         m.ground_point("Q", (1, 0)),
@@ -518,7 +518,7 @@ def test_what_is_drawn_has_a_name(run: vm.Run, call: Call, says: str) -> None:
     assert str(caught.value).startswith(says)
 
 
-def test_a_parameter_that_was_forgotten_is_told() -> None:
+def test_a_parameter_that_was_forgotten_is_reported() -> None:
     m = crank_slider()
     m.parameter("spare", 1.0)
     gradient = m.sensitivity(TRAVEL, ["load", "spare"], duration=0.02, step=0.01)

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oscillator import oscillator
 from scipy.optimize import lsq_linear
 from scipy.stats import kstest
 
 import varimech as vm
-from test_fit import TIMES, TRUE, exact, noisy, oscillator, position
+from test_fit import TIMES, TRUE, VALUES, exact, noisy, position
 from varimech.optimization.confidence import Confidence, at_bounds, confidence, intervals
 from varimech.optimization.goodness import goodness, serial_correlation, standardised
 
@@ -128,7 +129,7 @@ def test_outliers_are_found_and_hide_no_others(known: bool, rows: list[int]) -> 
 
 @pytest.fixture(scope="module")
 def m() -> vm.Mechanism:
-    return oscillator()
+    return oscillator(VALUES)
 
 
 def test_one_outlier_of_a_motion_is_named_and_widens_the_interval(m: vm.Mechanism) -> None:

@@ -1,5 +1,5 @@
 """The five-bar benchmark: Table 1, order of convergence, independently computed trajectories,
-invariants, two roads to every derivative.
+invariants, two methods for every derivative.
 """
 
 from __future__ import annotations

@@ -27,11 +27,11 @@ from varimech.benchmarks.flexible_five_bar import (
 
 
 def test_the_reference_gives_the_stored_values() -> None:
-    places, slopes = FlexibleFiveBar(2, PARAMETERS, E=SOFT).run(DURATION, 5e-4)
+    places, derivatives = FlexibleFiveBar(2, PARAMETERS, E=SOFT).run(DURATION, 5e-4)
     for point, place in PLACES[SOFT].items():
         np.testing.assert_allclose(places[point], place, atol=1e-11)
     for name, value in DERIVATIVES[SOFT].items():
-        assert slopes[name] == pytest.approx(value, rel=1e-8), name
+        assert derivatives[name] == pytest.approx(value, rel=1e-8), name
 
 
 @pytest.mark.parametrize(("segments", "linear"), [(4, False), (3, True)])
@@ -42,10 +42,10 @@ def test_agrees_with_the_reference_for_the_stiff_beam(segments: int, linear: boo
         .sensitivity((), PARAMETERS, duration=0.008, tolerance=1e-10)
         .run
     )
-    places, slopes = FlexibleFiveBar(segments, PARAMETERS, linear=linear).run(0.008, 2e-5)
+    places, derivatives = FlexibleFiveBar(segments, PARAMETERS, linear=linear).run(0.008, 2e-5)
     for point, place in places.items():
         np.testing.assert_allclose(run.position(point).to_numpy()[-1], place, atol=1e-12)
-    for name, value in slopes.items():
+    for name, value in derivatives.items():
         assert scaled_derivative(run, name, 0.008) == pytest.approx(value, rel=1e-6, abs=1e-9), name
 
 

@@ -1,4 +1,4 @@
-"""Runs on cards, as far as they can be tested without one: the kernel is the same text, built for
+"""Runs on GPUs, as far as they can be tested without one: the kernel is the same text, built for
 the processor.
 """
 
@@ -39,7 +39,7 @@ OBJECTIVES = {
     "angle": vm.final(lambda s: s.angle("rod"), unit="rad"),
     "work": vm.integral(lambda s: s.angular_velocity("rod") ** 2, unit="rad²/s"),
 }
-WAYS: dict[str, dict[str, Any]] = {
+SCHEMES: dict[str, dict[str, Any]] = {
     "implicit": {"step": 0.02},
     "equal steps": {"step": 0.05, "integrator": "dop853"},
     "chosen steps": {"tolerance": 1e-7, "output": 0.25},
@@ -48,8 +48,8 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("way", WAYS)
-def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_gpu_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     m = pendulum()
     here, there = (
@@ -60,7 +60,7 @@ def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -
             keep=True,
             executor=executor,
             backend="native",
-            **WAYS[way],
+            **SCHEMES[scheme],
         )
         for executor in (1, "cuda")
     )
@@ -71,24 +71,24 @@ def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @needs_compiler
-def test_a_small_card_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_gpu_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(memory=20_000))
-    found = pendulum().monte_carlo(
+    study = pendulum().monte_carlo(
         OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda", backend="native"
     )
     alone = pendulum().monte_carlo(
         OBJECTIVES, duration=0.5, step=0.05, samples=300, backend="native"
     )
-    np.testing.assert_allclose(found.mean, alone.mean, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(study.mean, alone.mean, rtol=1e-12, atol=1e-12)
 
 
-def test_without_cupy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_remedy_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(ModelError, match=r"needs cupy, .* pip install 'varimech\[cuda\]'"):
         pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
 
 
-def test_without_a_card_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_gpu_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = fake_cupy()
     module.cuda.runtime.getDeviceCount = lambda: 0
     monkeypatch.setitem(sys.modules, "cupy", module)
@@ -136,9 +136,9 @@ def test_a_bundle_gives_nothing_where_a_run_would_be_refused(
     bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lengths = [1.0, 1.018, 1.02, -0.5, 0.0, math.nan, math.inf]
-    found = bundle.run({"L": lengths})["angle"]
-    assert found.shape == (7, 2)  # the start and the end
-    assert np.isfinite(found).all(axis=1).tolist() == [True, True, *5 * [False]]
+    computed = bundle.run({"L": lengths})["angle"]
+    assert computed.shape == (7, 2)  # the start and the end
+    assert np.isfinite(computed).all(axis=1).tolist() == [True, True, *5 * [False]]
     assert "bar 'rod': mass: positive" in bundle.about["not checked"]
     monkeypatch.setitem(bundle.about, "limits", [-1.0, math.inf])
     assert np.isnan(bundle.run({"L": [1.0]})["angle"]).all()
@@ -200,9 +200,7 @@ def test_a_bundle_needs_a_folder(tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_a_bundle_for_cards_holds_what_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundle_for_gpus_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     pendulum().export(tmp_path, OBJECTIVES, target="cuda", duration=1.0, step=0.05)
     bundle = Bundle(tmp_path)

@@ -61,15 +61,17 @@ def belongs_to_another(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     """As if somebody else owned it: the tests may run without the right to give files away."""
     number, real = path.stat().st_ino, private_folders.os.stat_result
 
-    def changed(found: os.stat_result) -> os.stat_result:
-        fields = list(found)
-        fields[4] = found.st_uid + 1
-        return real(fields) if found.st_ino == number else found
+    def changed(computed: os.stat_result) -> os.stat_result:
+        fields = list(computed)
+        fields[4] = computed.st_uid + 1
+        return real(fields) if computed.st_ino == number else computed
 
     for name in ("stat", "lstat"):
         original = getattr(Path, name)
         monkeypatch.setattr(
-            Path, name, lambda self, original=original, **how: changed(original(self, **how))
+            Path,
+            name,
+            lambda self, original=original, **options: changed(original(self, **options)),
         )
 
 
@@ -102,9 +104,9 @@ def test_a_cache_that_others_can_write_to_is_not_used_and_reported_once(
     expose(cache, monkeypatch)
     with pytest.warns(
         UserWarning, match=r"cache of compiled libraries .* is not used, because .*VARIMECH_CACHE"
-    ) as said:
+    ) as options:
         assert answer() == 42
-    assert len(said) == 1
+    assert len(options) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert answer() == 42  # from the folder of this process
@@ -135,16 +137,16 @@ def test_a_link_to_a_private_folder_is_used(cache: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("part", ["entry", library_cache.LIBRARY, library_cache.CHECKSUM])
-@pytest.mark.parametrize("how", ["a link", "others may write", "belongs to another"])
+@pytest.mark.parametrize("options", ["a link", "others may write", "belongs to another"])
 def test_an_entry_that_somebody_else_could_have_made_is_built_anew(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, how: str
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, options: str
 ) -> None:
     entry = plant(cache)
     path = entry if part == "entry" else entry / part
-    if how == "a link":
+    if options == "a link":
         path.rename(tmp_path / "moved")
         path.symlink_to(tmp_path / "moved")
-    elif how == "others may write":
+    elif options == "others may write":
         path.chmod(0o777)
     else:
         belongs_to_another(monkeypatch, path)

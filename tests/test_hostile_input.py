@@ -177,10 +177,10 @@ def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     compare = difflib.get_close_matches
 
-    def counted(name: str, known: Any, **how: Any) -> list[str]:
+    def counted(name: str, known: Any, **options: Any) -> list[str]:
         names = list(known)
         counts.append(len(names))
-        return compare(name, names, **how)
+        return compare(name, names, **options)
 
     monkeypatch.setattr(difflib, "get_close_matches", counted)
     return counts

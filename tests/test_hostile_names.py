@@ -200,7 +200,7 @@ def test_names_that_are_taken_can_be_used_everywhere(tmp_path: Path) -> None:
 
 def active_tags(page: str) -> list[tuple[Any, ...]]:
     """Tags of a page that can do something, with the attributes that matter."""
-    found = []
+    results = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -210,10 +210,10 @@ def active_tags(page: str) -> list[tuple[Any, ...]]:
                 if name.startswith("on") or name in ("src", "href", "srcdoc")
             ]
             if does or tag in ("script", "iframe", "object", "embed", "link", "img", "svg"):
-                found.append((tag, *does))
+                results.append((tag, *does))
 
     Reader().feed(page)
-    return found
+    return results
 
 
 INJECTIONS = [

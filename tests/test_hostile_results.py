@@ -285,7 +285,7 @@ Broken.__module__, Broken.__name__ = "distributed.client", "Client"
 @pytest.mark.parametrize(
     "error", [OSError("gone"), TimeoutError(), RuntimeError("KilledWorker"), KeyError("x")]
 )
-def test_without_a_checkpoint_it_says_how_to_have_one(error: Exception) -> None:
+def test_without_a_checkpoint_the_remedy_names_it(error: Exception) -> None:
     with pytest.raises(
         vm.StudyError, match=r"lost after 0 of 5 samples \(\w+: .*\); give checkpoint=… a folder"
     ):

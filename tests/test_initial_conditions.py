@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import add_four_bar
 from newton_euler import turned
 from refusals import pendulum
 
@@ -32,13 +33,7 @@ def four_bar(
     crank: Any = CRANK, coupler: Any = COUPLER, rocker: Any = ROCKER, ground: Any = 2.0
 ) -> vm.Mechanism:
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (m.parameter("ground", ground), 0))
-    m.bar("crank", "A", "B", length=crank, mass=1)
-    m.bar("coupler", "B", "C", length=coupler, mass=2)
-    m.bar("rocker", "D", "C", length=rocker, mass=3)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, m.parameter("ground", ground), crank, coupler, rocker, masses=(1, 2, 3))
     return m
 
 
@@ -189,7 +184,7 @@ def test_near_chooses_the_branch_in_space(side: int) -> None:
 
 
 @pytest.mark.parametrize("side", [1, -1])
-def test_near_tells_what_components_of_a_position_leave_open(side: int) -> None:
+def test_near_determines_what_components_of_a_position_leave_open(side: int) -> None:
     """A point on a rod of length 1 at a given height is to the left or to the right; near says
     where another point of its body is.
     """
@@ -240,13 +235,13 @@ def test_what_an_orientation_is_off_by_is_the_sine_of_the_angle_along_its_axis()
     m = vm.Mechanism("free", gravity=(0, 0, 0))
     m.body("top", mass=1, inertia=(0.2, 0.3, 0.4))
     body, still = m.bodies["top"], ca.SX.zeros(3, 3)
-    wanted, axis, angle = (
+    expected, axis, angle = (
         turned(np.array([1.0, 2.0, -1.0]), 2.5),
         np.array([2.0, -1.0, 2.0]) / 3,
         0.3,
     )
-    hold = OrientationCondition("top", body, ca.SX(wanted), ca.SX.zeros(3))
-    frame = Frame(ca.SX.zeros(3), ca.SX(turned(axis, angle) @ wanted), ca.SX.zeros(3), still)
+    hold = OrientationCondition("top", body, ca.SX(expected), ca.SX.zeros(3))
+    frame = Frame(ca.SX.zeros(3), ca.SX(turned(axis, angle) @ expected), ca.SX.zeros(3), still)
     off = np.array(ca.DM(hold.deviation({body: frame}))).ravel()
     assert off == pytest.approx(math.sin(angle) * axis, abs=1e-14)
 
@@ -269,7 +264,7 @@ def test_angle_and_displacement_of_one_joint_in_space() -> None:
     assert first(run.displacement_rate("O")) == pytest.approx(0.5, abs=1e-10)
 
 
-def test_rates_of_measures_between_moving_bodies_are_derivatives_of_the_measures() -> None:
+def test_rates_of_outputs_between_moving_bodies_are_their_derivatives() -> None:
     m = vm.Mechanism("sleeve on an arm", gravity=(0, 0, -9.81))
     m.ground_point("O", (0, 0, 0))
     m.body("arm", mass=1, inertia=(0.2, 0.3, 0.4), points={"O": (0, 0, 0), "C": (1, 0.2, 0.1)})
@@ -315,7 +310,7 @@ def test_values_for_a_run_may_assemble_what_nominal_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize(("make", "dofs"), [(four_bar, 1), (slider_crank, 1), (spatial_loop, 1)])
-def test_freedoms(make: Callable[[], vm.Mechanism], dofs: int) -> None:
+def test_degrees_of_freedom(make: Callable[[], vm.Mechanism], dofs: int) -> None:
     m = make()
     m.start(angle={"A": ANGLE})
     assert m.dofs == dofs
@@ -437,12 +432,12 @@ def check_gap(error: vm.AssemblyError, size: float, joints: str | Collection[str
     """All of the gap is at one of the joints; the message says so, and everything else
     is closed.
     """
-    found = re.search(
+    match = re.search(
         r"stays open by ([0-9.e+-]+) m at joint '(\w+)'|joint '(\w+)' stays open by ([0-9.e+-]+) m",
         str(error),
     )
-    assert found is not None
-    shown, worst = float(found[1] or found[4]), found[2] or found[3]
+    assert match is not None
+    shown, worst = float(match[1] or match[4]), match[2] or match[3]
     assert shown == pytest.approx(size, rel=0.005)  # three digits are shown
     assert worst in joints
     assert error.gaps[worst] == pytest.approx(size, rel=1e-4)
@@ -673,7 +668,7 @@ def slider_in_the_plane() -> vm.Mechanism:
 
 
 def driven_in_the_plane() -> vm.Mechanism:
-    """A driver that fixes the angle, its speed and its acceleration; a second freedom held by a
+    """A driver that fixes the angle, its speed and its acceleration; a second degree of freedom held by a
     position and a distance.
     """
     m = vm.Mechanism("driven", gravity=(0, -9.81))
@@ -795,7 +790,7 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
     start, ρ = m._solvers.of(choose(1.0)[0]).start, m.data.parameter_set.nominal
     state = completed(start, ρ)
-    found = start.sensitivities(state, ρ, list(range(ρ.size)))
+    computed = start.sensitivities(state, ρ, list(range(ρ.size)))
     parts = np.cumsum([x.size for x in (state.q, state.v, state.a)])
     δ = 1e-5
     for k, name in enumerate(m.parameters):
@@ -805,7 +800,7 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
         expected = (above - below) / (2 * δ)
         assert np.abs(expected).max() > 1e-3, name
         for symbol, slope, reference in zip(
-            "qvaλ", np.split(found[:, k], parts), np.split(expected, parts), strict=True
+            "qvaλ", np.split(computed[:, k], parts), np.split(expected, parts), strict=True
         ):
             scale = max(1.0, np.abs(reference).max(initial=0.0))
             assert slope == pytest.approx(reference, abs=1e-7 * scale), f"d{symbol}/d{name}"
@@ -828,16 +823,7 @@ def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
     """
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     θ = m.parameter("θ", 0.05, unit="rad")
-    m.ground_point("O", (0, 0))
-    m.ground_point("Q", (1, 0))
-    for name, a, b, length in (
-        ("crank", "O", "B", 0.3),
-        ("rod", "B", "C", 0.9),
-        ("rocker", "Q", "C", 0.6),
-    ):
-        m.bar(name, a, b, length=length, mass=1.0)
-    for point in "OBCQ":
-        m.revolute(point)
+    add_four_bar(m, 1, 0.3, 0.9, 0.6)
     m.start(angle={"crank": θ})
     nominal = m.simulate(0.01, step=0.01).position("C")[0, 1].item()
     alone = m.simulate(0.01, step=0.01, parameters={"θ": angle}).position("C")[0, 1].item()
@@ -854,7 +840,7 @@ def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
     )
 
 
-def test_lengths_beyond_all_numbers_are_told() -> None:
+def test_lengths_beyond_all_numbers_are_refused() -> None:
     m = vm.Mechanism("huge", gravity=(0, 0, -9.81))
     m.ground_point("A", (0, 0, 0))
     m.ground_point("C", (0, 0, 1))
@@ -903,21 +889,21 @@ def redundant_loop() -> vm.Mechanism:
 
 @pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
 def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> None:
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": 1e-3,
         "step": 1e-3,
         "coordinates": coordinates,
         "backend": "interpreted",
     }
     place = vm.final(lambda s: s.position("C")[1])
-    assert redundant_loop().sensitivity(place, "length", **said).gradient.item() != 0
+    assert redundant_loop().sensitivity(place, "length", **options).gradient.item() != 0
     for name in ("height", "tilt"):
         for method in ("direct", "adjoint"):
             with pytest.raises(
                 vm.AssemblyError,
                 match=f"'loop': no derivative with respect to '{name}' exists: .*let another parameter",
             ):
-                redundant_loop().sensitivity(place, ["length", name], method=method, **said)
+                redundant_loop().sensitivity(place, ["length", name], method=method, **options)
 
 
 def _open_or_crossed(**start: Any) -> vm.Mechanism:

@@ -15,6 +15,8 @@ import casadi as ca
 import numpy as np
 import pytest
 import xarray as xr
+from loops import add_four_bar
+from markdown_pages import DOCS, run_page
 from scipy.integrate import solve_ivp
 from scipy.io import loadmat
 
@@ -23,19 +25,8 @@ import varimech as vm
 
 def four_bar() -> vm.Mechanism:
     m = vm.Mechanism("4-bar ψ", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    m.bar(
-        "AB",
-        "A",
-        "B",
-        length=m.parameter("L", 0.5, unit="m"),
-        mass=m.parameter("mass", 1.0, unit="kg"),
-    )
-    m.bar("BC", "B", "C", length=1.8, mass=3.0)
-    m.bar("DC", "D", "C", length=1.2, mass=2.0)
-    for name in "ABCD":
-        m.revolute(name)
+    L, mass = m.parameter("L", 0.5, unit="m"), m.parameter("mass", 1.0, unit="kg")
+    add_four_bar(m, 2, L, 1.8, 1.2, masses=(mass, 3.0, 2.0), names=("AB", "BC", "DC"))
     m.spring("s", "B", "D", stiffness=50, natural_length=1.0, damping=2.0)
     m.force("wind", "BC.com", lambda s: (vm.sin(5 * s.time), 0.0))
     m.start(angle={"AB": 1.0}, speed={"AB": 3.0}, near={"C": (1.5, 1)})
@@ -46,11 +37,11 @@ def four_bar() -> vm.Mechanism:
 def test_another_integrator_finds_the_same_motion(coordinates: str) -> None:
     """SciPy with M a + Φ_qᵀ λ = Q, Φ_q a = γ solved by numpy: nothing of Varimech runs."""
     m = four_bar()
-    found = m.equations(
+    equations = m.equations(
         coordinates=coordinates,
         outputs={"C": lambda s: s.position("C"), "energy": lambda s: s.energy},
     )
-    f, n = found.function, found.q.size
+    f, n = equations.function, equations.q.size
     assert f.name_in() == ["q", "v", "t", "rho"] and f.name_out() == [
         "M",
         "Q",
@@ -60,26 +51,32 @@ def test_another_integrator_finds_the_same_motion(coordinates: str) -> None:
         "C",
         "energy",
     ]
-    assert len(found.coordinate_names) == n and found.parameter_names == ("L", "mass")
-    assert len(found.constraint_names) == f.size1_out("Phi")
+    assert len(equations.coordinate_names) == n and equations.parameter_names == ("L", "mass")
+    assert len(equations.constraint_names) == f.size1_out("Phi")
     ρ = [0.55, 1.2]
 
     def rates(t: float, x: np.ndarray) -> np.ndarray:
-        M, Q, Φ, J, γ = (np.array(y) for y in f(x[:n], x[n:], t, found.parameters)[:5])
+        M, Q, Φ, J, γ = (np.array(y) for y in f(x[:n], x[n:], t, equations.parameters)[:5])
         system = np.block([[M, J.T], [J, np.zeros((Φ.size, Φ.size))]])
         a = np.linalg.lstsq(system, np.vstack([Q, γ]), rcond=None)[0][:n, 0]
         return np.concatenate([x[n:], a])
 
     end = solve_ivp(
-        rates, (0, 0.5), np.concatenate([found.q, found.v]), method="DOP853", rtol=1e-10, atol=1e-10
+        rates,
+        (0, 0.5),
+        np.concatenate([equations.q, equations.v]),
+        method="DOP853",
+        rtol=1e-10,
+        atol=1e-10,
     ).y[:, -1]
     run = m.simulate(0.5, tolerance=1e-11)
-    out = f(q=end[:n], v=end[n:], t=0.5, rho=found.parameters)
+    out = f(q=end[:n], v=end[n:], t=0.5, rho=equations.parameters)
     assert np.array(out["C"]).ravel() == pytest.approx(run.position("C").to_numpy()[-1], abs=1e-8)
     assert float(out["energy"]) == pytest.approx(run.energy().to_numpy()[-1], abs=1e-6)
     assert np.abs(run.position("C").to_numpy()[-1] - run.position("C").to_numpy()[0]).max() > 0.1
     assert not np.allclose(
-        f(found.q, found.v, 0, ρ)[0], f(found.q, found.v, 0, found.parameters)[0]
+        f(equations.q, equations.v, 0, ρ)[0],
+        f(equations.q, equations.v, 0, equations.parameters)[0],
     )
 
 
@@ -89,9 +86,9 @@ def test_casadis_own_integrator_takes_the_function() -> None:
     m.bar("rod", "O", "tip", length=m.parameter("L", 1.0), mass=2.0)
     m.revolute("O")
     m.start(angle={"rod": 0.3})
-    found = m.equations(coordinates="rtdyn1")
+    equations = m.equations(coordinates="rtdyn1")
     q, v, L = (ca.SX.sym(x) for x in "qvL")
-    M, Q = found.function(q, v, 0, L)[:2]
+    M, Q = equations.function(q, v, 0, L)[:2]
     flow = ca.integrator(
         "flow",
         "cvodes",
@@ -100,9 +97,9 @@ def test_casadis_own_integrator_takes_the_function() -> None:
         1.0,
         {"reltol": 1e-11, "abstol": 1e-11},
     )
-    end = flow(x0=ca.vertcat(found.q, found.v), p=1.0)["xf"]
+    end = flow(x0=ca.vertcat(equations.q, equations.v), p=1.0)["xf"]
     slope = flow.factory("slope", ["x0", "p"], ["jac:xf:p"])(
-        x0=ca.vertcat(found.q, found.v), p=1.0
+        x0=ca.vertcat(equations.q, equations.v), p=1.0
     )["jac_xf_p"]
     own = m.sensitivity(
         {"angle": vm.final(lambda s: s.angle("rod"))}, duration=1.0, tolerance=1e-11
@@ -114,8 +111,8 @@ def test_casadis_own_integrator_takes_the_function() -> None:
 def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
     if (compiler := shutil.which("cc")) is None:
         pytest.skip("no C compiler")
-    found = four_bar().equations(outputs={"tip": lambda s: s.position("C")})
-    source = found.to_c(tmp_path / "c")
+    equations = four_bar().equations(outputs={"tip": lambda s: s.position("C")})
+    source = equations.to_c(tmp_path / "c")
     assert source.name == "mechanism_4_bar_equations.c"
     header = source.with_suffix(".h").read_text(encoding="utf-8")
     assert (
@@ -132,19 +129,19 @@ def test_plain_c_gives_the_same_numbers(tmp_path: Path) -> None:
         [pointer, pointer, ctypes.c_double, *[pointer] * 3, ctypes.c_void_p, *[pointer] * 3],
         None,
     )
-    v, ρ = found.v + 0.3, np.array([0.6, 1.5])
-    want = [np.array(x) for x in found.function(found.q, v, 0.2, ρ)]
+    v, ρ = equations.v + 0.3, np.array([0.6, 1.5])
+    want = [np.array(x) for x in equations.function(equations.q, v, 0.2, ρ)]
     got = [np.full(x.T.shape, np.nan) for x in want]
-    call(found.q, v, 0.2, ρ, *got[:2], None, *got[3:])  # what is not wanted may be 0
+    call(equations.q, v, 0.2, ρ, *got[:2], None, *got[3:])  # what is not wanted may be 0
     for k, (w, g) in enumerate(zip(want, got, strict=True)):
         assert np.isnan(g).all() if k == 2 else np.allclose(g.T, w, rtol=1e-14, atol=1e-14), (
-            found.function.name_out()[k]
+            equations.function.name_out()[k]
         )
     with pytest.raises(vm.ModelError, match="'4x' is not a C identifier"):
-        found.to_c(tmp_path, "4x")
+        equations.to_c(tmp_path, "4x")
 
 
-def test_measures_of_equations_are_checked() -> None:
+def test_outputs_of_equations_are_checked() -> None:
     m = four_bar()
     with pytest.raises(
         vm.ModelError, match="output 'reaction': depends on accelerations or reactions"
@@ -265,13 +262,9 @@ def test_saving_elsewhere_is_refused(gradient: vm.Gradient, tmp_path: Path) -> N
 def test_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = Path(__file__).parent.parent / "docs" / "interchange.md"
+    page = DOCS / "interchange.md"
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {}
-    for block in re.findall(
-        r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL
-    ):
-        exec(compile(block, str(page), "exec"), namespace)
+    run_page(page)
     assert "four-bar: 3 bodies, 4 joints, 1 loop" in capsys.readouterr().out
     assert {p.name for p in tmp_path.iterdir()} > {"run.nc", "run.csv", "run.mat"}
     declared = re.search(r"```c\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)

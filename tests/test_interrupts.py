@@ -32,7 +32,7 @@ from varimech.uncertainty import study_run
 from varimech.uncertainty.accumulator import Accumulator
 
 FINAL = {"x": vm.final(x_of, unit="m"), "distance": vm.integral(lambda s: x_of(s) ** 2)}
-WAYS: list[dict[str, Any]] = [
+SCHEMES: list[dict[str, Any]] = [
     {"duration": 0.5, "step": 1e-3},
     {"duration": 0.5, "step": 1e-3, "every": 7},
     {"duration": 10.0, "tolerance": 1e-8},
@@ -99,13 +99,13 @@ def on_the_way(backend: str, hooked: Callable[..., None]) -> None:
         hooked(interpreted._Run, "_keep", 200)
 
 
-@pytest.mark.parametrize("how", WAYS, ids=["equal", "every", "chosen"])
+@pytest.mark.parametrize("options", SCHEMES, ids=["equal", "every", "chosen"])
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
 def test_a_run_keeps_its_first_rows(
-    mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, how: dict[str, Any]
+    mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, options: dict[str, Any]
 ) -> None:
     def go() -> vm.Run:
-        return mechanism.simulate(backend=backend, **how)
+        return mechanism.simulate(backend=backend, **options)
 
     whole = go()
     on_the_way(backend, hooked)
@@ -120,32 +120,34 @@ def test_a_run_keeps_its_first_rows(
     assert whole.step_ends is not None
     np.testing.assert_array_equal(run.step_ends, whole.step_ends[: run.step_ends.size])
     assert run.step_ends[-2] < last <= run.step_ends[-1]
-    assert run.info["stopped"] == {"time": last, "duration": how["duration"]}
-    assert f"'oscillator': stopped at t = {last:.6g} s of {how['duration']:g} s; " in str(error)
-    assert f"{last:g} s of {how['duration']:g} s in {run.step_ends.size - 1} steps" in repr(run)
+    assert run.info["stopped"] == {"time": last, "duration": options["duration"]}
+    assert f"'oscillator': stopped at t = {last:.6g} s of {options['duration']:g} s; " in str(error)
+    assert f"{last:g} s of {options['duration']:g} s in {run.step_ends.size - 1} steps" in repr(run)
     hooked()
     np.testing.assert_array_equal(go().live.trajectory.states, whole.live.trajectory.states)
 
 
-@pytest.mark.parametrize("how", WAYS[1:], ids=["every", "chosen"])
+@pytest.mark.parametrize("options", SCHEMES[1:], ids=["every", "chosen"])
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
 def test_a_gradient_is_that_of_the_motion_up_to_then(
-    mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, how: dict[str, Any]
+    mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, options: dict[str, Any]
 ) -> None:
     def go() -> vm.Gradient:
-        return mechanism.sensitivity(FINAL, ["k", "c"], backend=backend, **how)
+        return mechanism.sensitivity(FINAL, ["k", "c"], backend=backend, **options)
 
     whole = go()
     on_the_way(backend, hooked)
-    found, n = (error := stopped(go)).result, error.result.time.size
+    computed, n = (error := stopped(go)).result, error.result.time.size
     assert 1 < n < whole.time.size
     for name in ("time", "value_history", "gradient_history"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name)[:n], err_msg=name)
-    slopes = whole.run.displacement("guide", wrt="all")[:n]
-    np.testing.assert_array_equal(found.run.displacement("guide", wrt="all"), slopes)
-    np.testing.assert_array_equal(found.gradient, whole.gradient_history[n - 1])
+        np.testing.assert_array_equal(
+            getattr(computed, name), getattr(whole, name)[:n], err_msg=name
+        )
+    derivatives = whole.run.displacement("guide", wrt="all")[:n]
+    np.testing.assert_array_equal(computed.run.displacement("guide", wrt="all"), derivatives)
+    np.testing.assert_array_equal(computed.gradient, whole.gradient_history[n - 1])
     with pytest.raises(vm.ModelError, match="a run that was stopped; compute it anew"):
-        found.certify()
+        computed.certify()
     hooked()
     np.testing.assert_array_equal(go().gradient, whole.gradient)
 
@@ -371,9 +373,9 @@ def test_a_study_is_that_of_the_samples_so_far(hooked: Callable[..., None], tmp_
 def test_a_chunk_is_counted_in_as_a_whole(hooked: Callable[..., None]) -> None:
     request: dict[str, Any] = {"samples": 64, "chunk": 16}
     hooked(Accumulator, "add", at=2)
-    found = stopped(lambda: study(**request)).result
+    computed = stopped(lambda: study(**request)).result
     hooked()
-    same(found, study(**{**request, "samples": 32}))
+    same(computed, study(**{**request, "samples": 32}))
 
 
 def test_a_study_without_samples_is_none(hooked: Callable[..., None]) -> None:
@@ -399,21 +401,21 @@ def test_a_search_keeps_its_best_design(hooked: Callable[..., None], name: str) 
     request = {**PARABOLA, "start": {"a": -1.2, "b": 1.0}, "solver": name}
     hooked(DesignProblem, "fun", at=60)
     error = stopped(lambda: m.optimize(BANANA, **request))
-    found = error.result
-    assert f"stopped after {found.iterations} iterations; " in str(error)
-    assert found.iterations == len(found.history) - 1 > 0
-    assert not found.converged
-    assert found.message.startswith("stopped; ")
+    computed = error.result
+    assert f"stopped after {computed.iterations} iterations; " in str(error)
+    assert computed.iterations == len(computed.history) - 1 > 0
+    assert not computed.converged
+    assert computed.message.startswith("stopped; ")
     assert (
-        found.objective
-        == found.history["objective"].min()
-        < found.objective_before
+        computed.objective
+        == computed.history["objective"].min()
+        < computed.objective_before
         == pytest.approx(24.2)
     )
-    a, b = found.parameters["a"], found.parameters["b"]
-    assert found.objective == pytest.approx((1 - a) ** 2 + 100 * (b - a**2) ** 2)
+    a, b = computed.parameters["a"], computed.parameters["b"]
+    assert computed.objective == pytest.approx((1 - a) ** 2 + 100 * (b - a**2) ** 2)
     hooked()
-    assert "NOT converged" in repr(found)
+    assert "NOT converged" in repr(computed)
     again = m.optimize(BANANA, **{**request, "start": {"a": a, "b": b}, "solver": "ipopt"})
     assert again.parameters["a"] == pytest.approx(1.0, abs=1e-4)
 
@@ -422,12 +424,12 @@ def test_designs_that_meet_constraints_come_first(hooked: Callable[..., None]) -
     m = oscillator()
     limits = {"above": of(lambda a, b: a + b) >= 1.0}
     hooked(DesignProblem, "_evaluated", at=120)
-    found = stopped(
+    computed = stopped(
         lambda: m.optimize(GOAL, constraints=limits, **PARABOLA, tolerance_optimality=1e-14)
     ).result
-    met = found.history[found.history["infeasibility"] <= 1e-6]
-    assert found.objective == pytest.approx(met["objective"].min())
-    assert found.best.feasible
+    met = computed.history[computed.history["infeasibility"] <= 1e-6]
+    assert computed.objective == pytest.approx(met["objective"].min())
+    assert computed.best.feasible
 
 
 def test_a_signal_between_the_functions_that_ipopt_calls(hooked: Callable[..., None]) -> None:
@@ -437,9 +439,9 @@ def test_a_signal_between_the_functions_that_ipopt_calls(hooked: Callable[..., N
     plainly(lambda: m.optimize(GOAL, **PARABOLA))
     hooked(ipopt._Plain, "eval", at=20)
     request = {**PARABOLA, "start": {"a": -1.2, "b": 1.0}}
-    found = stopped(lambda: m.optimize(BANANA, **request)).result
-    assert 0 < found.iterations < 20
-    assert found.objective < 24.2
+    computed = stopped(lambda: m.optimize(BANANA, **request)).result
+    assert 0 < computed.iterations < 20
+    assert computed.objective < 24.2
 
 
 def test_a_search_without_an_iteration_keeps_nothing(hooked: Callable[..., None]) -> None:
@@ -454,11 +456,11 @@ def test_starts_that_are_done_count(hooked: Callable[..., None]) -> None:
     m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
     first = m.optimize(GOAL, **PARABOLA, method="direct")
     hooked(search, "attempt", at=2)
-    found = stopped(lambda: m.optimize(GOAL, **PARABOLA, starts=3, method="direct")).result
-    assert len(found.starts) == 1
-    assert found.best is found.starts[0]
-    assert found.parameters == first.parameters
-    assert not found.converged
+    computed = stopped(lambda: m.optimize(GOAL, **PARABOLA, starts=3, method="direct")).result
+    assert len(computed.starts) == 1
+    assert computed.best is computed.starts[0]
+    assert computed.parameters == first.parameters
+    assert not computed.converged
 
 
 def test_what_holds_between_stored_times_is_the_last_that_is_done(
@@ -468,10 +470,10 @@ def test_what_holds_between_stored_times_is_the_last_that_is_done(
     hooked(refinement, "_missed")
     request: dict[str, Any] = {"over": ["c"], "duration": 0.5, "output": 0.05, "tolerance": 1e-8}
     goal, limit = vm.final(lambda s: s.parameter("c") ** 2), {"swing": vm.path(x_of) >= -0.05}
-    found = stopped(lambda: m.optimize(goal, constraints=limit, **request)).result
-    assert found.best.feasible
-    assert not found.converged
-    assert found.message.startswith("stopped; ")
+    computed = stopped(lambda: m.optimize(goal, constraints=limit, **request)).result
+    assert computed.best.feasible
+    assert not computed.converged
+    assert computed.message.startswith("stopped; ")
 
 
 # everything else stops, and leaves the mechanism usable
@@ -502,9 +504,11 @@ OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = 
 }
 
 
-@pytest.mark.parametrize("verb", OTHERS)
-def test_other_verbs_stop(mechanism: vm.Mechanism, hooked: Callable[..., None], verb: str) -> None:
-    go, where = OTHERS[verb]
+@pytest.mark.parametrize("analysis", OTHERS)
+def test_other_analyses_stop(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], analysis: str
+) -> None:
+    go, where = OTHERS[analysis]
     hooked(*where)
     plainly(lambda: go(mechanism))
     hooked()
@@ -514,12 +518,12 @@ def test_other_verbs_stop(mechanism: vm.Mechanism, hooked: Callable[..., None], 
 def test_openturns(hooked: Callable[..., None]) -> None:
     """Whose own handler breaks down where Python runs."""
     x = vm.final(x_of, unit="m")
-    found = oscillator().openturns(x, {"k": vm.Tolerance(1.0)}, duration=0.1, step=1e-2)
-    limit = x >= float(found.function([100.0])[0]) + 1e-4
+    computed = oscillator().openturns(x, {"k": vm.Tolerance(1.0)}, duration=0.1, step=1e-2)
+    limit = x >= float(computed.function([100.0])[0]) + 1e-4
     hooked(solver.Solver, "run", at=4)
-    plainly(lambda: found.probability(limit))
+    plainly(lambda: computed.probability(limit))
     hooked()
-    assert 0 < found.probability(limit).form < 1
+    assert 0 < computed.probability(limit).form < 1
 
 
 def test_a_part_of_a_larger_work_is_not_its_result(
@@ -587,22 +591,22 @@ def test_ctrl_c_that_is_ignored_stays_so() -> None:
 
 
 def test_threads_do_not_touch_signals() -> None:
-    found = list[object]()
+    computed = list[object]()
 
     def look() -> None:
         with interrupts.deferred_interrupts():
-            found.append(signal.getsignal(signal.SIGINT))
+            computed.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=look)
     thread.start()
     thread.join()
-    assert found == [signal.default_int_handler]
+    assert computed == [signal.default_int_handler]
 
 
 # measures of what was computed
 
 
-def test_measures_of_long_runs_stop_between_slices(
+def test_outputs_of_long_runs_stop_between_slices(
     mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = mechanism.simulate(0.5, step=1e-3, backend="interpreted")

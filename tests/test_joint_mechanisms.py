@@ -76,7 +76,7 @@ def four_bar(dimension: int) -> vm.Mechanism:
 
 
 def test_a_four_bar_is_the_same_in_plane_and_space() -> None:
-    """Three bodies with four hinges: in space 18 − 20 = −2 freedoms are counted, three equations
+    """Three bodies with four hinges: in space 18 − 20 = −2 DOF are counted, three equations
     too many, and it moves.
     """
     flat, deep = four_bar(2), four_bar(3)
@@ -101,8 +101,8 @@ def test_ground_reactions_of_a_four_bar_carry_weight_and_inertia(dimension: int)
         + 1.5 * moving(run, "rocker.com")
     )
     F = run.reaction("A").values + run.reaction("D").values
-    wanted = derivative(P, h) - 4.5 * DOWN[2]
-    np.testing.assert_allclose(F[2:-2], wanted[:, :dimension], atol=1e-3)
+    expected = derivative(P, h) - 4.5 * DOWN[2]
+    np.testing.assert_allclose(F[2:-2], expected[:, :dimension], atol=1e-3)
 
 
 def parallelogram(r: float, crank: float, M: float, start: tuple[float, float]) -> vm.Mechanism:
@@ -155,10 +155,10 @@ def test_a_parallelogram_with_a_third_crank_runs() -> None:
     θ, θ̇ = exact.T
     θ̈ = acceleration(0.0, θ, θ̇)
     a = np.column_stack([-θ̈ * np.sin(θ) - θ̇**2 * np.cos(θ), θ̈ * np.cos(θ) - θ̇**2 * np.sin(θ)])
-    wanted = moment * a + [0.0, (3 * crank + M) * 9.81]
+    expected = moment * a + [0.0, (3 * crank + M) * 9.81]
     run = m.simulate(1.0, step=5e-4, every=40)
     np.testing.assert_allclose(
-        sum(run.reaction(f"A{k}").values for k in range(3)), wanted, atol=1e-3
+        sum(run.reaction(f"A{k}").values for k in range(3)), expected, atol=1e-3
     )
 
 
@@ -393,8 +393,8 @@ def test_point_on_plane_slides_down_with_g_sin() -> None:
     )
     run = m.simulate(1.0, step=5e-3)
     down = 9.81 * np.sin(β) * run.time**2 / 2
-    wanted = np.column_stack([down * np.cos(β), 0.3 + 0.7 * run.time, -down * np.sin(β)])
-    np.testing.assert_allclose(at(run, "b.com"), wanted, atol=1e-10)
+    expected = np.column_stack([down * np.cos(β), 0.3 + 0.7 * run.time, -down * np.sin(β)])
+    np.testing.assert_allclose(at(run, "b.com"), expected, atol=1e-10)
     normal = np.array([np.sin(β), 0, np.cos(β)])
     np.testing.assert_allclose(
         run.reaction("plane").values,

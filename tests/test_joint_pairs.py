@@ -87,10 +87,10 @@ class Pair:
                 "speed": {"a.com": (1.0, -0.5, 0.3), "a": BODY_SPIN},
             }
         self.join(m)
-        said: dict[str, Any] = {
+        options: dict[str, Any] = {
             key: {**a.get(key, {}), **self.start.get(key, {})} for key in {*a, *self.start}
         }
-        m.start(**said)
+        m.start(**options)
         return m
 
 
@@ -219,8 +219,8 @@ def own_angular_momentum(run: vm.Run, body: str, dimension: int) -> Array:
 
 def test_every_joint_has_a_pair() -> None:
     joints = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind is not Clamp]
-    wanted = {(joint.kind, dimension) for joint in joints for dimension in joint.dimensions}
-    assert {(pair.kind, pair.dimension) for pair in PAIRS} == wanted
+    expected = {(joint.kind, dimension) for joint in joints for dimension in joint.dimensions}
+    assert {(pair.kind, pair.dimension) for pair in PAIRS} == expected
 
 
 @each_pair

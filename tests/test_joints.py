@@ -22,8 +22,8 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 def test_every_joint_has_a_case() -> None:
     joints = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind is not Clamp]
-    wanted = {(joint.kind, dimension) for joint in joints for dimension in joint.dimensions}
-    assert {(case.kind, case.dimension) for case in CASES} == wanted
+    expected = {(joint.kind, dimension) for joint in joints for dimension in joint.dimensions}
+    assert {(case.kind, case.dimension) for case in CASES} == expected
 
 
 @each_case

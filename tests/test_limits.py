@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops import pendulum
+from loops import add_four_bar, pendulum
 
 import varimech as vm
 from varimech.schemes import FORMULATIONS, integrators_of
@@ -29,12 +29,7 @@ from varimech.solving.programs import LARGE
 )
 def test_a_start_that_does_not_close(formulation: str, integrator: str | None) -> None:
     m = vm.Mechanism("open", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    for name, first, second in (("crank", "A", "B"), ("coupler", "B", "C"), ("rocker", "D", "C")):
-        m.bar(name, first, second, length=0.3, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.3, 0.3, 0.3)
     m.start(angle={"crank": 1.0})
     with pytest.raises(vm.AssemblyError, match="'open': assembly fails"):
         m.simulate(0.1, formulation=formulation, integrator=integrator)
@@ -51,16 +46,18 @@ def twin() -> vm.Mechanism:
     return m
 
 
-@pytest.mark.parametrize("said", [{"step": 1e-2}, {"tolerance": 1e-6}])
-def test_redundant_constraints_are_refused_by_the_composite_system(said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{"step": 1e-2}, {"tolerance": 1e-6}])
+def test_redundant_constraints_are_refused_by_the_composite_system(options: dict[str, Any]) -> None:
     angle = vm.final(lambda s: s.angle("rod"))
     with pytest.raises(
         vm.ModelError,
         match=r"'twin': method 'composite' takes no redundant constraints .*; use method='direct'",
     ):
-        twin().sensitivity(angle, duration=0.1, method="composite", backend="interpreted", **said)
-    g = twin().sensitivity(angle, duration=0.1, method="direct", backend="interpreted", **said)
-    reference = pendulum().sensitivity(angle, duration=0.1, backend="interpreted", **said)
+        twin().sensitivity(
+            angle, duration=0.1, method="composite", backend="interpreted", **options
+        )
+    g = twin().sensitivity(angle, duration=0.1, method="direct", backend="interpreted", **options)
+    reference = pendulum().sensitivity(angle, duration=0.1, backend="interpreted", **options)
     np.testing.assert_allclose(g.gradient, reference.gradient, rtol=1e-5)
 
 
@@ -96,7 +93,7 @@ def chain() -> vm.Mechanism:
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("options", "words"),
     [
         (
             {"formulation": "independent"},
@@ -110,11 +107,11 @@ def chain() -> vm.Mechanism:
         ({"method": "composite"}, f"method 'composite' takes up to {LARGE}; use method='direct'"),
     ],
 )
-def test_large_models_are_refused_with_the_limit(said: dict[str, Any], words: str) -> None:
+def test_large_models_are_refused_with_the_limit(options: dict[str, Any], words: str) -> None:
     with pytest.raises(
         vm.ModelError, match=r"mechanism 'chain' has 5[13] unknowns and multipliers"
     ) as caught:
-        chain().sensitivity(vm.final(lambda s: s.angle("b0")), duration=0.1, **said)
+        chain().sensitivity(vm.final(lambda s: s.angle("b0")), duration=0.1, **options)
     assert words in str(caught.value)
 
 
@@ -128,7 +125,7 @@ def end_of_chain(step: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("options", "error"),
     [
         ({"tolerance": 1e-8}, 1e-8),
         ({"integrator": "rk4", "step": 1e-3}, 1e-8),
@@ -139,10 +136,10 @@ def end_of_chain(step: float) -> np.ndarray:
         ({"formulation": "penalty", "step": 1e-3}, 2e-6),
     ],
 )
-def test_large_models_run_with_the_others(said: dict[str, Any], error: float) -> None:
+def test_large_models_run_with_the_others(options: dict[str, Any], error: float) -> None:
     coarse, fine = end_of_chain(2e-3), end_of_chain(1e-3)
     exact = fine + (fine - coarse) / 3  # the trapezoidal rule is of order 2
-    run = chain().simulate(0.1, backend="interpreted", **said)
+    run = chain().simulate(0.1, backend="interpreted", **options)
     assert (
         np.abs(run.position(f"P{LARGE // 3 + 1}")[-1] - run.position(f"P{LARGE // 3 + 1}")[0]).max()
         > 1e-3

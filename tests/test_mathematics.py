@@ -37,8 +37,8 @@ def number(expression: Any, parameter: vm.Parameter) -> np.ndarray:
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) & set(dir(math)) - {"dot"}))
 def test_of_numbers_they_are_those_of_math(name: str) -> None:
     given = (0.6, 0.8) if name == "atan2" else (0.6,)
-    found = FUNCTIONS[name](*given)
-    assert isinstance(found, float) and found == pytest.approx(
+    computed = FUNCTIONS[name](*given)
+    assert isinstance(computed, float) and computed == pytest.approx(
         getattr(math, name)(*given), rel=1e-15
     )
 
@@ -85,7 +85,7 @@ def test_vectors_may_be_lists_of_parameters_and_numbers() -> None:
         (lambda: vm.rotation(None, (1, 2)), r"rotation: axis = None, angle = \(1, 2\)"),
     ],
 )
-def test_what_cannot_be_computed_is_told(call: Callable[[], Any], words: str) -> None:
+def test_what_cannot_be_computed_is_refused(call: Callable[[], Any], words: str) -> None:
     with pytest.raises(vm.ModelError, match=words):
         call()
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_computed_is_told(call: Callable[[], Any], words: str) ->
         ),
     ],
 )
-def test_what_objectives_do_with_symbols_in_vain_is_told(
+def test_what_objectives_do_with_symbols_in_vain_is_refused(
     function: Callable[[vm.State], Any], words: str
 ) -> None:
     m, _ = pendulum()

@@ -32,20 +32,24 @@ def combinations(
     formulations: tuple[str, ...], integrators: tuple[str, ...]
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """Formulation, integrator and times of all that go together."""
-    found: list[tuple[str, str, dict[str, Any]]] = []
+    results: list[tuple[str, str, dict[str, Any]]] = []
     for formulation in formulations:
         for integrator in integrators_of(FORMULATIONS[formulation]):
             if integrator not in integrators:
                 continue
             if integrator in EQUAL_ONLY[:4]:
-                found.append((formulation, integrator, {"duration": 0.3, "step": 2e-3, "every": 7}))
+                results.append(
+                    (formulation, integrator, {"duration": 0.3, "step": 2e-3, "every": 7})
+                )
             elif integrator not in TOLERANCE_ONLY:
-                found.append((formulation, integrator, {"duration": 1.0, "step": 5e-3, "every": 7}))
+                results.append(
+                    (formulation, integrator, {"duration": 1.0, "step": 5e-3, "every": 7})
+                )
             if integrator not in EQUAL_ONLY:
-                found.append(
+                results.append(
                     (formulation, integrator, {"duration": 1.0, "tolerance": 1e-6, "output": 0.03})
                 )
-    return found
+    return results
 
 
 def check_same(first: vm.Gradient, second: vm.Gradient) -> None:
@@ -86,6 +90,7 @@ def check_backends(
 @pytest.mark.parametrize(
     ("formulation", "integrator", "times"), combinations(tuple(FORMULATIONS), tuple(INTEGRATORS))
 )
+@pytest.mark.usefixtures("product_flags")
 def test_backends_agree_to_the_last_bit(
     formulation: str, integrator: str, times: dict[str, Any]
 ) -> None:
@@ -185,9 +190,9 @@ def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
     as if it were alone.
     """
     lengths, m = [1.8, 1.82, 1.75, 2.1], four_bar()
-    said: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "formulation": formulation}
+    options: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "formulation": formulation}
     native, slow = (
-        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **said)
+        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **options)
         for b in ("native", "interpreted")
     )
     assert not native.failures and not slow.failures
@@ -195,7 +200,7 @@ def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
     assert native.gradient is not None and slow.gradient is not None
     np.testing.assert_array_equal(native.gradient, slow.gradient)
     for k, L in enumerate(lengths):
-        alone = m.sensitivity(OBJECTIVES, "L", parameters={"L": L}, backend="native", **said)
+        alone = m.sensitivity(OBJECTIVES, "L", parameters={"L": L}, backend="native", **options)
         np.testing.assert_array_equal(alone.values, native.values[k])
         np.testing.assert_array_equal(alone.gradient, native.gradient[k])
 
@@ -362,7 +367,7 @@ def test_derivatives_to_a_tolerance_are_those_of_the_steps_taken(formulation: st
     )
 
 
-def test_a_run_tells_its_steps(tmp_path: Path) -> None:
+def test_a_run_reports_its_steps(tmp_path: Path) -> None:
     run = four_bar().simulate(0.5, tolerance=1e-6, output=0.25)
     assert run.step_ends is not None
     lengths = np.diff(run.step_ends)

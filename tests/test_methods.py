@@ -33,7 +33,7 @@ NAN, INF = math.nan, math.inf
 
 
 @pytest.mark.parametrize(
-    ("said", "formulation", "integrator"),
+    ("options", "formulation", "integrator"),
     [
         ({}, "index1", "dop853"),
         ({"tolerance": 1e-6}, "index1", "dop853"),
@@ -51,35 +51,35 @@ NAN, INF = math.nan, math.inf
         ({"integrator": "dopri5", "step": 1e-2}, "index1", "dopri5"),
     ],
 )
-def test_what_is_chosen_where_little_is_said(
-    said: dict[str, Any], formulation: str, integrator: str
+def test_what_is_chosen_where_few_options_are_given(
+    options: dict[str, Any], formulation: str, integrator: str
 ) -> None:
-    method, schedule = choose(1.0, **said)
+    method, schedule = choose(1.0, **options)
     assert (method.formulation, method.integrator) == (
         FORMULATIONS[formulation],
         INTEGRATORS[integrator],
     )
-    equal = "step" in said or "every" in said or (integrator in EQUAL_ONLY)
+    equal = "step" in options or "every" in options or (integrator in EQUAL_ONLY)
     assert (schedule.tolerance == 0.0) == equal
     if equal:
-        assert schedule.step == pytest.approx(said.get("step", DEFAULT_STEP))
-        assert schedule.every == said.get("every", 1)
+        assert schedule.step == pytest.approx(options.get("step", DEFAULT_STEP))
+        assert schedule.every == options.get("every", 1)
     else:
-        assert schedule.tolerance == said.get("tolerance", DEFAULT_TOLERANCE)
-        assert schedule.stored_count == (11 if "output" in said else DEFAULT_OUTPUTS + 1)
+        assert schedule.tolerance == options.get("tolerance", DEFAULT_TOLERANCE)
+        assert schedule.stored_count == (11 if "output" in options else DEFAULT_OUTPUTS + 1)
 
 
 def test_the_command_line_lists_all_there_is() -> None:
-    told = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)["methods"]
+    stated = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)["methods"]
     kinds: dict[str, Mapping[str, Any]] = {
         "formulation": FORMULATIONS,
         "integrator": INTEGRATORS,
         "coordinates": COORDINATES,
     }
-    assert [(row["kind"], row["name"]) for row in told] == [
+    assert [(row["kind"], row["name"]) for row in stated] == [
         (kind, name) for kind, names in kinds.items() for name in names
     ]
-    for row in told:
+    for row in stated:
         assert row["suits"] == kinds[row["kind"]][row["name"]].suits
         assert set(row["goes_with"]) <= set(
             INTEGRATORS if row["kind"] == "formulation" else FORMULATIONS
@@ -136,20 +136,20 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(
     text = str(caught.value)
     assert f"formulation {formulation!r}" in text
     assert f"integrator {integrator!r}" in text
-    found = re.search(r"use one of (.*) with it, or formulation='(.*)'$", text)
-    assert found is not None, text
-    others = re.findall(r"'([^']+)'", found[1])
+    match = re.search(r"use one of (.*) with it, or formulation='(.*)'$", text)
+    assert match is not None, text
+    others = re.findall(r"'([^']+)'", match[1])
     assert others == integrators_of(FORMULATIONS[formulation])
     for other in others:
         angle(formulation, other)
-    angle(found[2], integrator)
+    angle(match[2], integrator)
 
 
 # what is refused
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("options", "words"),
     [
         *[
             (
@@ -197,10 +197,10 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(
         ({"integrator": "dop583"}, ("no integrator is called 'dop583'; did you mean 'dop853'",)),
     ],
 )
-def test_settings_that_make_no_sense(said: dict[str, Any], words: tuple[str, ...]) -> None:
+def test_settings_that_make_no_sense(options: dict[str, Any], words: tuple[str, ...]) -> None:
     calls: list[Callable[[], object]] = [
-        lambda: pendulum().simulate(1.0, backend="interpreted", **said),
-        lambda: pendulum().sensitivity(duration=1.0, backend="interpreted", **said),
+        lambda: pendulum().simulate(1.0, backend="interpreted", **options),
+        lambda: pendulum().sensitivity(duration=1.0, backend="interpreted", **options),
     ]
     for call in calls:
         with pytest.raises(vm.ModelError) as caught:
@@ -210,13 +210,13 @@ def test_settings_that_make_no_sense(said: dict[str, Any], words: tuple[str, ...
 
 
 @pytest.mark.parametrize("duration", [0, -1.0, NAN, INF, True, "1"])
-@pytest.mark.parametrize("said", [{}, {"step": 0.1}, {"tolerance": 1e-6}, {"integrator": "rk4"}])
-def test_durations_that_make_no_sense(duration: Any, said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{}, {"step": 0.1}, {"tolerance": 1e-6}, {"integrator": "rk4"}])
+def test_durations_that_make_no_sense(duration: Any, options: dict[str, Any]) -> None:
     with pytest.raises(
         vm.ModelError,
         match=re.escape(f"duration = {duration!r} must be a positive finite number of seconds"),
     ):
-        choose(duration, **said)
+        choose(duration, **options)
 
 
 @pytest.mark.parametrize(

@@ -59,17 +59,17 @@ def linear_slopes(t: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("order", [1, 2])
 def test_linear_models_are_exact_and_covariances_count_once(order: int) -> None:
     r = 0.6
-    found = linear_oscillator().moments(
+    moments = linear_oscillator().moments(
         LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11
     )
-    g = linear_slopes(found.time)
+    g = linear_slopes(moments.time)
     σ = np.array([0.1, 0.2])
     variance = (
         (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
     )
-    assert found.mean.values[:, 0] == pytest.approx(g @ [1.0, 0.5], abs=1e-9)
-    assert found.variance.values[:, 0] == pytest.approx(variance, abs=1e-11)
-    assert found.horizon.item() == TIME
+    assert moments.mean.values[:, 0] == pytest.approx(g @ [1.0, 0.5], abs=1e-9)
+    assert moments.variance.values[:, 0] == pytest.approx(variance, abs=1e-11)
+    assert moments.horizon.item() == TIME
     halved = variance - r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
     assert np.abs(halved - variance).max() > 1e-3
 
@@ -77,7 +77,7 @@ def test_linear_models_are_exact_and_covariances_count_once(order: int) -> None:
 def test_normal_variance_of_a_quadratic_is_exact() -> None:
     """ψ = x², x normal: mean μ² + σ², variance 4μ²σ² + 2σ⁴."""
     r = -0.4
-    found = linear_oscillator().moments(
+    moments = linear_oscillator().moments(
         SQUARE,
         correlation=[[1, r], [r, 1]],
         duration=TIME,
@@ -85,44 +85,44 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
         accuracy=ANY,
         output=0.5,
     )
-    g, σ = linear_slopes(found.time), np.array([0.1, 0.2])
+    g, σ = linear_slopes(moments.time), np.array([0.1, 0.2])
     μ = g @ [1.0, 0.5]
     v = np.einsum("ti,ij,tj->t", g, np.outer(σ, σ) * [[1, r], [r, 1]], g)
-    assert found.mean.values[:, 0] == pytest.approx(μ**2 + v, abs=1e-9)
-    assert found.variance.values[:, 0] == pytest.approx(4 * μ**2 * v + 2 * v**2, abs=1e-9)
-    assert found.first_mean.values[:, 0] == pytest.approx(μ**2, abs=1e-9)
-    assert found.first_variance.values[:, 0] == pytest.approx(4 * μ**2 * v, abs=1e-9)
+    assert moments.mean.values[:, 0] == pytest.approx(μ**2 + v, abs=1e-9)
+    assert moments.variance.values[:, 0] == pytest.approx(4 * μ**2 * v + 2 * v**2, abs=1e-9)
+    assert moments.first_mean.values[:, 0] == pytest.approx(μ**2, abs=1e-9)
+    assert moments.first_variance.values[:, 0] == pytest.approx(4 * μ**2 * v, abs=1e-9)
 
 
 def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
     """Their densities are polynomials, so Gauss's rule integrates x² and x⁴ exactly."""
     distributions = {"F": stats.uniform(0.5, 1.5), "x0": stats.beta(2, 5, loc=-0.2)}
-    found = linear_oscillator().moments(
+    moments = linear_oscillator().moments(
         SQUARE, distributions, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
     )
     node, weight = np.polynomial.legendre.leggauss(12)
     u, w = (node + 1) / 2, weight / 2
     x = np.einsum(
         "ti,iab->tab",
-        linear_slopes(found.time),
+        linear_slopes(moments.time),
         np.array(np.meshgrid(0.5 + 1.5 * u, u - 0.2, indexing="ij")),
     )
     p = np.outer(w, w * 30 * u * (1 - u) ** 4)
     mean = np.einsum("tab,ab->t", x**2, p)
     variance = np.einsum("tab,ab->t", (x**2 - mean[:, None, None]) ** 2, p)
-    assert found.mean.values[:, 0] == pytest.approx(mean, rel=1e-8)
-    assert found.variance.values[:, 0] == pytest.approx(variance, rel=1e-8)
+    assert moments.mean.values[:, 0] == pytest.approx(mean, rel=1e-8)
+    assert moments.variance.values[:, 0] == pytest.approx(variance, rel=1e-8)
 
 
 def test_pendulum_slopes_are_known() -> None:
     """Computed elsewhere, from the elliptic function."""
-    found = mechanism().moments(
+    moments = mechanism().moments(
         ANGLE, {"L": vm.Tolerance(0.1)}, duration=3.0, tolerance=1e-11, output=1.0
     )
-    assert found.values[1:, 0] == pytest.approx(
+    assert moments.values[1:, 0] == pytest.approx(
         [-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8
     )
-    assert found.derivatives[1:, 0, 0] == pytest.approx(
+    assert moments.derivatives[1:, 0, 0] == pytest.approx(
         [-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8
     )
 
@@ -139,13 +139,13 @@ def test_errors_have_the_orders_of_theory() -> None:
         "variance": [],
     }
     for width in widths:
-        found = m.moments(
+        moments = m.moments(
             ANGLE, {"L": vm.Tolerance(width)}, duration=3.0, tolerance=1e-12, output=1.0
         )
-        mean, variance = exact_moments(found.time, 1.0, width / 3)
+        mean, variance = exact_moments(moments.time, 1.0, width / 3)
         for name, list_ in errors.items():
             exact = mean if "mean" in name else variance
-            list_.append(np.abs(found.dataset[name].values[1:, 0] - exact[1:]))
+            list_.append(np.abs(moments.dataset[name].values[1:, 0] - exact[1:]))
     orders = {name: np.log2(coarse / fine) for name, (coarse, fine) in errors.items()}
     assert orders["first_mean"] == pytest.approx(2.0, abs=0.02)
     assert orders["mean"] == pytest.approx(4.0, abs=0.1)
@@ -155,26 +155,30 @@ def test_errors_have_the_orders_of_theory() -> None:
 
 
 def test_moments_within_the_horizon_are_those_of_the_exact_motion() -> None:
-    found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=6.0, tolerance=1e-10)
-    assert found.horizon.item() == 6.0
-    mean, variance = exact_moments(found.time, 1.0, 0.1 / 3)
+    moments = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=6.0, tolerance=1e-10)
+    assert moments.horizon.item() == 6.0
+    mean, variance = exact_moments(moments.time, 1.0, 0.1 / 3)
     σ = np.maximum.accumulate(np.sqrt(variance))
-    inside = found.time > 0.2
-    assert (np.abs(found.mean.values[:, 0] - mean) < 0.02 * σ)[inside].all()
-    assert (np.abs(found.std.values[:, 0] - np.sqrt(variance)) < 0.1 * σ)[inside].all()
+    inside = moments.time > 0.2
+    assert (np.abs(moments.mean.values[:, 0] - mean) < 0.02 * σ)[inside].all()
+    assert (np.abs(moments.std.values[:, 0] - np.sqrt(variance)) < 0.1 * σ)[inside].all()
 
 
 def test_the_second_mean_decays_and_the_first_does_not() -> None:
     """Figure 2 of Choi et al. (2005); the exact mean decays too."""
     with pytest.warns(vm.HorizonWarning):
-        found = mechanism().moments(
+        moments = mechanism().moments(
             ANGLE, {"L": vm.Tolerance(0.1)}, duration=10.0, tolerance=1e-10, output=0.02
         )
-    mean, _ = exact_moments(found.time, 1.0, 0.1 / 3)
-    late = found.time > 8.3
-    assert np.abs(found.first_mean.values[late, 0]).max() == pytest.approx(INITIAL_ANGLE, rel=1e-3)
+    mean, _ = exact_moments(moments.time, 1.0, 0.1 / 3)
+    late = moments.time > 8.3
+    assert np.abs(moments.first_mean.values[late, 0]).max() == pytest.approx(
+        INITIAL_ANGLE, rel=1e-3
+    )
     assert np.abs(mean[late]).max() == pytest.approx(0.871 * INITIAL_ANGLE, rel=5e-3)
-    assert np.abs(found.mean.values[late, 0]).max() == pytest.approx(0.86 * INITIAL_ANGLE, rel=1e-2)
+    assert np.abs(moments.mean.values[late, 0]).max() == pytest.approx(
+        0.86 * INITIAL_ANGLE, rel=1e-2
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,25 +192,27 @@ def test_the_horizon_is_where_errors_are(order: int, width: float, close: float)
     with pytest.warns(
         vm.HorizonWarning, match=r"'angle' up to t = .* only, not up to .*monte_carlo"
     ):
-        found = mechanism().moments(
+        moments = mechanism().moments(
             ANGLE, {"L": vm.Tolerance(width)}, duration=duration, order=order, output=duration / 400
         )
-    mean, variance = exact_moments(found.time, 1.0, width / 3)
+    mean, variance = exact_moments(moments.time, 1.0, width / 3)
     σ = np.sqrt(variance)
     largest = np.array(
-        [σ[np.searchsorted(found.time, t / 2) : k + 1].max() for k, t in enumerate(found.time)]
+        [σ[np.searchsorted(moments.time, t / 2) : k + 1].max() for k, t in enumerate(moments.time)]
     )
-    missed = np.maximum(np.abs(found.mean.values[:, 0] - mean), np.abs(found.std.values[:, 0] - σ))
-    true = found.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
-    assert found.horizon.item() == pytest.approx(true, rel=close)
+    missed = np.maximum(
+        np.abs(moments.mean.values[:, 0] - mean), np.abs(moments.std.values[:, 0] - σ)
+    )
+    true = moments.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
+    assert moments.horizon.item() == pytest.approx(true, rel=close)
 
 
 def test_no_horizon_where_nothing_varies() -> None:
     still = {"still": vm.final(lambda s: s.angle("rod") * 0 + 1.0)}
     for order in (1, 2):
-        found = mechanism().moments(still, {"L": vm.Tolerance(0.1)}, duration=1.0, order=order)
-        assert found.horizon.item() == 1.0 and found.std.values.max() == 0.0
-        assert not np.isnan(found.contributions.values).any()
+        moments = mechanism().moments(still, {"L": vm.Tolerance(0.1)}, duration=1.0, order=order)
+        assert moments.horizon.item() == 1.0 and moments.std.values.max() == 0.0
+        assert not np.isnan(moments.contributions.values).any()
 
 
 def test_a_vanishing_slope_is_no_expansion() -> None:
@@ -215,8 +221,8 @@ def test_a_vanishing_slope_is_no_expansion() -> None:
     """
     square = {"square": vm.final(lambda s: (s.parameter("L") - 1) ** 2)}
     with pytest.warns(vm.HorizonWarning, match=r"up to t = 0 s"):
-        found = mechanism().moments(square, {"L": vm.Tolerance(0.3)}, duration=1.0)
-    assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[
+        moments = mechanism().moments(square, {"L": vm.Tolerance(0.3)}, duration=1.0)
+    assert moments.mean[-1].item() == pytest.approx(0.01) and moments.variance[
         -1
     ].item() == pytest.approx(2e-4)
 
@@ -226,38 +232,38 @@ def test_what_has_just_begun_does_not_count() -> None:
     is.
     """
     travelled = {"travelled": vm.integral(lambda s: (s.displacement("guide") - 0.5) ** 2)}
-    found = linear_oscillator().moments(
+    moments = linear_oscillator().moments(
         travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME
     )
-    assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(
-        found.derivatives[1, 0, 0]
+    assert moments.curvatures is not None and moments.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(
+        moments.derivatives[1, 0, 0]
     )
-    assert found.horizon.item() == TIME
+    assert moments.horizon.item() == TIME
 
 
 def test_contributions() -> None:
     m = linear_oscillator()
-    found = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
-    parts = (linear_slopes(found.time) * [0.1, 0.2]) ** 2
-    shares = found.contributions.values[:, 0]
+    moments = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
+    parts = (linear_slopes(moments.time) * [0.1, 0.2]) ** 2
+    shares = moments.contributions.values[:, 0]
     assert shares == pytest.approx(parts / parts.sum(axis=1, keepdims=True), abs=1e-7)
     together = m.moments(LINEAR, correlation={("F", "x0"): 0.9}, duration=TIME, order=1)
     assert together.contributions.sum("parameter").values == pytest.approx(1.0)
-    assert found.table()["parameter"].tolist() == ["x0", "F"]
+    assert moments.table()["parameter"].tolist() == ["x0", "F"]
 
 
 def test_expansion_is_about_the_means() -> None:
     m = linear_oscillator()
-    found = m.moments(
+    moments = m.moments(
         LINEAR,
         {"F": stats.uniform(2, 2), "x0": None},
         duration=1.0,
         order=1,
         parameters={"x0": -1.0},
     )
-    g = linear_slopes(found.time)
-    assert found.mean.values[:, 0] == pytest.approx(g @ [3.0, -1.0], abs=1e-6)
-    assert found.std.values[:, 0] == pytest.approx(np.abs(g[:, 0]) * 2 / math.sqrt(12), abs=1e-6)
+    g = linear_slopes(moments.time)
+    assert moments.mean.values[:, 0] == pytest.approx(g @ [3.0, -1.0], abs=1e-6)
+    assert moments.std.values[:, 0] == pytest.approx(np.abs(g[:, 0]) * 2 / math.sqrt(12), abs=1e-6)
 
 
 def test_orders_agree_on_what_both_know() -> None:
@@ -276,22 +282,22 @@ def test_orders_agree_on_what_both_know() -> None:
 
 
 def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
-    found = linear_oscillator().moments(LINEAR, duration=1.0, output=0.25)
-    text = repr(found)
+    moments = linear_oscillator().moments(LINEAR, duration=1.0, output=0.25)
+    text = repr(moments)
     assert "order 2" in text and "x0" in text and "%" in text
-    band = found.bands(2.0)
-    assert (band["upper"] - band["lower"]).values == pytest.approx(4 * found.std.values)
-    kept = xr.load_dataset(found.save(tmp_path / "moments.nc"), engine="h5netcdf")
+    band = moments.bands(2.0)
+    assert (band["upper"] - band["lower"]).values == pytest.approx(4 * moments.std.values)
+    kept = xr.load_dataset(moments.save(tmp_path / "moments.nc"), engine="h5netcdf")
     assert (
-        kept["std"].equals(found.std)
+        kept["std"].equals(moments.std)
         and kept.attrs["order"] == 2
         and kept["objective_unit"].item() == "m"
     )
-    assert found.to_dataframe().shape == (5, 6)
-    mean, deviation = found.plot().axes
+    assert moments.to_dataframe().shape == (5, 6)
+    mean, deviation = moments.plot().axes
     assert mean.get_ylabel() == "x (m)"
     assert [c.get_label() for c in deviation.collections] == ["x0", "F"]
-    late = replace(found, errors=found.errors + np.linspace(0, 1, 5)[:, None])
+    late = replace(moments, errors=moments.errors + np.linspace(0, 1, 5)[:, None])
     assert late.horizon.item() == pytest.approx(0.1)
     assert [line.get_label() for line in late.plot().axes[1].lines] == [
         "standard deviation",
@@ -300,7 +306,7 @@ def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
     assert "up to t = 0.1 s only" in repr(late)
 
 
-def test_many_parameters_are_told_together() -> None:
+def test_many_parameters_are_shown_together() -> None:
     m = linear_oscillator()
     distributions: dict[str, Any] = {"F": None, "x0": None}
     for k in range(12):
@@ -316,7 +322,7 @@ def test_many_parameters_are_told_together() -> None:
     assert "p4 " not in text
 
 
-def test_the_page_tells_the_truth(
+def test_the_page_prints_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -351,7 +357,7 @@ def test_refuses(changes: dict[str, Any], says: str) -> None:
         linear_oscillator().moments(**given)
 
 
-def test_refuses_spreads_that_leave_the_model() -> None:
+def test_refuses_distributions_that_leave_the_model() -> None:
     """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more
     than CVODES gives.
     """
@@ -360,8 +366,8 @@ def test_refuses_spreads_that_leave_the_model() -> None:
         m.moments(ANGLE, {"L": vm.Tolerance(3.5)}, duration=1.0, order=1)
     with pytest.raises(vm.ModelError, match=r"second derivatives do not go with .*CVODES"):
         m.moments(ANGLE, duration=1.0, integrator="cvodes")
-    found = m.moments(ANGLE, duration=1.0, integrator="cvodes", order=1)
-    assert found.values[-1, 0] == pytest.approx(-0.4243060674, abs=1e-6)
+    moments = m.moments(ANGLE, duration=1.0, integrator="cvodes", order=1)
+    assert moments.values[-1, 0] == pytest.approx(-0.4243060674, abs=1e-6)
 
 
 def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
@@ -372,28 +378,28 @@ def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
     distributions = {"F": stats.uniform(0, 2), "x0": stats.uniform(0, 1)}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = m.moments(
+        moments = m.moments(
             LINEAR, distributions, correlation={("F", "x0"): 0.5}, duration=1.0, order=1
         )
     g, σ, r = (
-        linear_slopes(found.time),
+        linear_slopes(moments.time),
         np.array([2, 1]) / math.sqrt(12),
         6 / math.pi * math.asin(0.25),
     )
     exact = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
-    assert found.variance.values[:, 0] == pytest.approx(exact, abs=1e-7)
+    assert moments.variance.values[:, 0] == pytest.approx(exact, abs=1e-7)
     assert distributions_of(m.parameters, distributions).independent
 
 
 def test_rounding_has_no_contributions() -> None:
-    found = mechanism().moments(
+    moments = mechanism().moments(
         {"angle": vm.final(lambda s: 1 + 1e-17 * s.parameter("L")), "other": ANGLE["angle"]},
         duration=0.2,
         step=0.02,
     )
-    np.testing.assert_array_equal(found.contributions.sel(objective="angle"), 0.0)
-    assert found.contributions.sel(objective="other")[-1].item() == 1.0
-    assert "0.0 %" in repr(found)
+    np.testing.assert_array_equal(moments.contributions.sel(objective="angle"), 0.0)
+    assert moments.contributions.sel(objective="other")[-1].item() == 1.0
+    assert "0.0 %" in repr(moments)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
@@ -403,10 +409,10 @@ def test_rounding_is_measured_by_the_size_of_the_objective(size: float) -> None:
         np.array([0.6, 0.4]),
     )  # each adds 0.36 and 0.64 to a variance of 1
     for share, expected in ((0.1, [0.0, 0.0]), (10.0, [0.36, 0.64])):
-        slopes = share * ROUNDING * size * directions
-        assert contributions(np.full((1, 1), size), slopes[None, None], C)[0, 0] == pytest.approx(
-            expected, abs=1e-12
-        )
+        derivatives = share * ROUNDING * size * directions
+        assert contributions(np.full((1, 1), size), derivatives[None, None], C)[
+            0, 0
+        ] == pytest.approx(expected, abs=1e-12)
 
 
 def test_runs_beside_the_means_have_to_be_allowed() -> None:
@@ -425,18 +431,18 @@ def test_runs_beside_the_means_have_to_be_allowed() -> None:
         vm.HorizonWarning,
         match=r"runs at means ± σ.* failed \(1 of them; ModelError: .*outside its bounds",
     ):
-        found = m.moments(ANGLE, duration=0.2, step=0.02, order=2)
-    assert np.isfinite(found.std).all() and np.isfinite(found.error).all()
+        moments = m.moments(ANGLE, duration=0.2, step=0.02, order=2)
+    assert np.isfinite(moments.std).all() and np.isfinite(moments.error).all()
 
 
 def test_negative_contributions_are_drawn_as_lines() -> None:
-    found = linear_oscillator().moments(
+    moments = linear_oscillator().moments(
         LINEAR, correlation={("F", "x0"): -0.9}, duration=TIME, tolerance=1e-6
     )
-    parts = (found.contributions * found.std).isel(objective=0)
+    parts = (moments.contributions * moments.std).isel(objective=0)
     assert (parts < -1e-3).any()
     lines: dict[Any, Any] = {
-        line.get_label(): line.get_ydata() for line in found.plot().axes[1].get_lines()
+        line.get_label(): line.get_ydata() for line in moments.plot().axes[1].get_lines()
     }
     for name in ("F", "x0"):
         np.testing.assert_allclose(lines[name], parts.sel(parameter=name))
@@ -527,5 +533,5 @@ def test_a_sine_of_a_parameter_is_warned_of(order: int) -> None:
     m = mechanism()
     bent = {"bent": vm.final(lambda s: vm.sin(3 * s.parameter("L")) + 3)}
     with pytest.warns(vm.HorizonWarning, match=r"'bent' up to t = 0 s only"):
-        found = m.moments(bent, {"L": stats.norm(1, 0.99)}, duration=0.1, order=order)
-    assert found.std.values[-1, 0] > 2.9
+        moments = m.moments(bent, {"L": stats.norm(1, 0.99)}, duration=0.1, order=order)
+    assert moments.std.values[-1, 0] > 2.9

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import add_four_bar
 from oscillator import oscillator, x_of
 from pendulum_exact import DISTRIBUTIONS, DURATION, OBJECTIVES, exact_moments, exact_quantile
 from scipy.stats import norm, uniform
@@ -56,11 +57,11 @@ def same(a: vm.Study, b: vm.Study) -> None:
 
 @pytest.mark.parametrize("sampling", KINDS)
 def test_intervals_hold_the_exact_moments(sampling: str) -> None:
-    found = study(samples=4096, sampling=sampling)
+    sample_study = study(samples=4096, sampling=sampling)
     for t in (0.5, 1.0):
         mean, variance = exact_moments(t)
         for of, exact in (("mean", mean), ("variance", variance)):
-            bounds = found.interval(0.999, of=of).sel(time=t, method="nearest")
+            bounds = sample_study.interval(0.999, of=of).sel(time=t, method="nearest")
             assert (bounds.lower < exact).all()
             assert (exact < bounds.upper).all()
             assert (bounds.upper - bounds.lower < 0.2 * np.sqrt(variance)).all()
@@ -69,12 +70,14 @@ def test_intervals_hold_the_exact_moments(sampling: str) -> None:
                 4 * np.sqrt(0.09 / 4096) / norm.pdf(norm.ppf(0.1)) * np.sqrt(variance)
             )  # four standard errors
             assert (
-                np.abs(found.quantile(q).sel(time=t, method="nearest") - exact_quantile(q, t))
+                np.abs(
+                    sample_study.quantile(q).sel(time=t, method="nearest") - exact_quantile(q, t)
+                )
                 < 2 * density
             ).all()
-    assert found.failed == 0
-    assert found.mean.dims == ("time", "objective")
-    assert list(found.mean["objective_unit"].to_numpy()) == ["m", "m"]
+    assert sample_study.failed == 0
+    assert sample_study.mean.dims == ("time", "objective")
+    assert list(sample_study.mean["objective_unit"].to_numpy()) == ["m", "m"]
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
@@ -85,9 +88,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     for sampling in KINDS:
         missed = np.zeros((2, 2))
         for seed in range(100):
-            found = study(samples=512, sampling=sampling, seed=seed, step=0.05, every=20)
+            sample_study = study(samples=512, sampling=sampling, seed=seed, step=0.05, every=20)
             for row, (of, exact) in enumerate((("mean", truth), ("variance", variance))):
-                bounds = found.interval(of=of).isel(time=-1)
+                bounds = sample_study.interval(of=of).isel(time=-1)
                 missed[row] += ((exact < bounds.lower) | (exact > bounds.upper)).to_numpy()
         assert (missed <= 12).all(), (sampling, missed)
 
@@ -119,7 +122,7 @@ def test_a_linear_objective_is_known_by_its_control() -> None:
     m = oscillator()
     distributions = {"a": norm(0.9, 0.1), "b": uniform(-1, 3)}
     sum_of = vm.final(lambda s: 2 * s.parameter("a") + s.parameter("b"))
-    found = m.monte_carlo(
+    computed = m.monte_carlo(
         sum_of,
         distributions,
         duration=0.1,
@@ -128,12 +131,12 @@ def test_a_linear_objective_is_known_by_its_control() -> None:
         control=True,
         correlation={("a", "b"): 0.5},
     )
-    np.testing.assert_allclose(found.mean, 2 * 0.9 + 0.5, rtol=1e-14)
+    np.testing.assert_allclose(computed.mean, 2 * 0.9 + 0.5, rtol=1e-14)
 
 
 def test_what_does_not_vary_is_known_exactly() -> None:
-    found = study(samples=100)
-    assert abs(found.variance[0, 1]) < 1e-30  # y begins at 0, to rounding
+    sample_study = study(samples=100)
+    assert abs(sample_study.variance[0, 1]) < 1e-30  # y begins at 0, to rounding
     constant = mechanism().monte_carlo(
         vm.final(lambda s: 3.3), DISTRIBUTIONS, **SETTINGS, samples=100
     )
@@ -144,13 +147,15 @@ def test_what_does_not_vary_is_known_exactly() -> None:
 
 
 def test_kept_samples_are_those_that_were_summed_up() -> None:
-    found = study(samples=300, keep=True, sampling="latin-hypercube")
-    kept = found.samples
+    sample_study = study(samples=300, keep=True, sampling="latin-hypercube")
+    kept = sample_study.samples
     assert kept["values"].dims == ("sample", "time", "objective")
     assert kept["parameters"].shape == (300, 1)
-    np.testing.assert_allclose(kept["values"].mean("sample"), found.mean, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(
-        kept["values"].var("sample", ddof=1), found.variance, rtol=1e-10, atol=1e-25
+        kept["values"].mean("sample"), sample_study.mean, rtol=1e-12, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        kept["values"].var("sample", ddof=1), sample_study.variance, rtol=1e-10, atol=1e-25
     )
     row = 123
     alone = mechanism().simulate(
@@ -167,7 +172,7 @@ def test_kept_samples_are_those_that_were_summed_up() -> None:
 
 def test_other_parameters_stay_as_given() -> None:
     m = oscillator()
-    found = m.monte_carlo(
+    computed = m.monte_carlo(
         vm.final(lambda s: s.parameter("b")),
         {"k": vm.Tolerance(1)},
         duration=0.1,
@@ -175,7 +180,7 @@ def test_other_parameters_stay_as_given() -> None:
         samples=3,
         parameters={"b": 7},
     )
-    np.testing.assert_array_equal(found.mean, 7)
+    np.testing.assert_array_equal(computed.mean, 7)
     with pytest.raises(vm.ModelError, match="has its own distribution"):
         m.monte_carlo(vm.final(x_of), {"k": vm.Tolerance(1)}, duration=0.1, parameters={"k": 7})
 
@@ -197,15 +202,15 @@ def test_memory_does_not_grow_with_samples() -> None:
 
 
 def test_a_target_ends_it() -> None:
-    found = study(samples=10**6, chunk=32, target={"x": 1e-3})
-    assert found.count % (16 * 32) == 0
-    assert 512 < found.count < 10**6
+    sample_study = study(samples=10**6, chunk=32, target={"x": 1e-3})
+    assert sample_study.count % (16 * 32) == 0
+    assert 512 < sample_study.count < 10**6
     half = [
         (s.interval().upper - s.mean).isel(time=-1).sel(objective="x").item()
-        for s in (found, study(samples=found.count - 512, chunk=32))
+        for s in (sample_study, study(samples=sample_study.count - 512, chunk=32))
     ]
     assert half[0] <= 1e-3 < half[1]
-    same(found, study(samples=10**6, chunk=32, target={"x": 1e-3}, executor=1))
+    same(sample_study, study(samples=10**6, chunk=32, target={"x": 1e-3}, executor=1))
 
 
 def test_the_first_samples_of_a_longer_study_are_those_of_a_shorter_one() -> None:
@@ -220,23 +225,14 @@ def four_bar() -> vm.Mechanism:
     """It closes if the coupler is longer than 1.3 m."""
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     coupler = m.parameter("coupler", 1.35, unit="m")
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    for name, a, b, length in (
-        ("AB", "A", "B", 0.5),
-        ("BC", "B", "C", coupler),
-        ("DC", "D", "C", 1.2),
-    ):
-        m.bar(name, a, b, length=length, mass=1.0)
-    for joint in "ABCD":
-        m.revolute(joint)
+    add_four_bar(m, 2, 0.5, coupler, 1.2, names=("AB", "BC", "DC"))
     m.start(angle={"AB": math.pi}, near={"C": (0.8, 0.3)})
     return m
 
 
 def test_failures_are_counted_and_reported_and_the_others_go_on() -> None:
     m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
-    found = m.monte_carlo(
+    computed = m.monte_carlo(
         reached,
         {"a": uniform(0.5, 0.6)},
         duration=0.1,
@@ -245,16 +241,16 @@ def test_failures_are_counted_and_reported_and_the_others_go_on() -> None:
         allowed_failures=0.5,
         keep=True,
     )
-    values = found.samples["parameters"].values[:, 0]
-    assert found.failed == (values > 1).sum() > 30
-    assert found.count == 400 - found.failed
-    np.testing.assert_allclose(found.mean[-1], values[values <= 1].mean(), rtol=1e-13)
-    np.testing.assert_array_equal(np.isnan(found.samples["values"].values[:, -1, 0]), values > 1)
-    first = found.failures[0]
+    values = computed.samples["parameters"].values[:, 0]
+    assert computed.failed == (values > 1).sum() > 30
+    assert computed.count == 400 - computed.failed
+    np.testing.assert_allclose(computed.mean[-1], values[values <= 1].mean(), rtol=1e-13)
+    np.testing.assert_array_equal(np.isnan(computed.samples["values"].values[:, -1, 0]), values > 1)
+    first = computed.failures[0]
     assert first.parameters == {"a": values[first.sample]}
     assert (first.kind, "outside its bounds" in first.message) == ("ModelError", True)
-    assert [f.sample for f in found.failures] == np.flatnonzero(values > 1).tolist()[:100]
-    assert f"{found.failed} failed" in repr(found)
+    assert [f.sample for f in computed.failures] == np.flatnonzero(values > 1).tolist()[:100]
+    assert f"{computed.failed} failed" in repr(computed)
 
 
 def test_too_many_failures_end_it_and_lose_nothing() -> None:
@@ -277,10 +273,10 @@ def test_too_many_failures_end_it_and_lose_nothing() -> None:
 def test_a_few_failures_more_than_allowed_may_be_chance_until_the_end() -> None:
     m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
     request: Any = {"duration": 0.1, "step": 0.1, "chunk": 8, "seed": 1}
-    found = m.monte_carlo(
+    computed = m.monte_carlo(
         reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=0.5, keep=True
     )
-    bad = np.cumsum(found.samples["parameters"].values[:, 0] > 1)
+    bad = np.cumsum(computed.samples["parameters"].values[:, 0] > 1)
     share, taken = bad[-1] / 400 + 1e-9, np.arange(1, 401)
     early = bad[63:392:8] > share * taken[63:392:8]
     assert early.any()
@@ -326,7 +322,7 @@ def test_none_that_went_well() -> None:
 
 def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
     place = vm.final(lambda s: s.position("C")[1], unit="m")
-    found = four_bar().monte_carlo(
+    computed = four_bar().monte_carlo(
         place,
         {"coupler": vm.Tolerance(0.12)},
         duration=0.01,
@@ -336,12 +332,12 @@ def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
         keep=True,
         chunk=100,
     )
-    lengths = found.samples["parameters"].values[:, 0]
-    assert [f.sample for f in found.failures] == np.flatnonzero(lengths < 1.3).tolist()
-    assert found.failed > 2
-    assert {f.kind for f in found.failures} == {"AssemblyError"}
-    assert ["loop" in f.message for f in found.failures] == [True, True] + [False] * (
-        found.failed - 2
+    lengths = computed.samples["parameters"].values[:, 0]
+    assert [f.sample for f in computed.failures] == np.flatnonzero(lengths < 1.3).tolist()
+    assert computed.failed > 2
+    assert {f.kind for f in computed.failures} == {"AssemblyError"}
+    assert ["loop" in f.message for f in computed.failures] == [True, True] + [False] * (
+        computed.failed - 2
     )  # the others in short
 
 
@@ -412,53 +408,55 @@ def test_other_executors_are_refused(executor: Any) -> None:
 # what is told
 
 
-def test_what_is_told(tmp_path: Path) -> None:
-    found = study(samples=256, sampling="sobol")
-    assert repr(found).startswith("<Study of 'pendulum': 256 samples (sobol, seed 0), at t = 1 s>")
-    table = found.table()
-    np.testing.assert_array_equal(table["mean"], found.mean[-1])
-    np.testing.assert_array_equal(table["95 %"], found.quantile(0.95)[-1])
-    frame = found.to_dataframe()
-    np.testing.assert_array_equal(frame["std"].to_numpy().reshape(-1, 2), found.std)
-    counts = found.histogram("y", 0.5)
+def test_what_is_reported(tmp_path: Path) -> None:
+    sample_study = study(samples=256, sampling="sobol")
+    assert repr(sample_study).startswith(
+        "<Study of 'pendulum': 256 samples (sobol, seed 0), at t = 1 s>"
+    )
+    table = sample_study.table()
+    np.testing.assert_array_equal(table["mean"], sample_study.mean[-1])
+    np.testing.assert_array_equal(table["95 %"], sample_study.quantile(0.95)[-1])
+    frame = sample_study.to_dataframe()
+    np.testing.assert_array_equal(frame["std"].to_numpy().reshape(-1, 2), sample_study.std)
+    counts = sample_study.histogram("y", 0.5)
     assert (counts.sum(), counts.attrs["time"]) == (256, 0.5)
     middle = (counts * counts["value"]).sum() / 256
-    assert abs(middle - found.mean.sel(time=0.5, objective="y")) < counts.attrs["width"]
-    data = found.dataset
+    assert abs(middle - sample_study.mean.sel(time=0.5, objective="y")) < counts.attrs["width"]
+    data = sample_study.dataset
     assert data["quantiles"].dims == ("quantile", "time", "objective")
     assert (data["lowest"] <= data["quantiles"]).all()
     import xarray as xr
 
-    with xr.open_dataset(found.save(tmp_path / "study.nc"), engine="h5netcdf") as read:
-        np.testing.assert_array_equal(read["variance"], found.variance)
+    with xr.open_dataset(sample_study.save(tmp_path / "study.nc"), engine="h5netcdf") as read:
+        np.testing.assert_array_equal(read["variance"], sample_study.variance)
     assert (data["quantiles_lower"] <= data["quantiles"]).all() and (
         data["quantiles"] <= data["quantiles_upper"]
     ).all()
-    bounds = found.interval(0.9, of="std").isel(time=-1)
+    bounds = sample_study.interval(0.9, of="std").isel(time=-1)
     np.testing.assert_allclose(
-        bounds.upper**2, found.interval(0.9, of="variance").upper.isel(time=-1)
+        bounds.upper**2, sample_study.interval(0.9, of="variance").upper.isel(time=-1)
     )
     for sigmas in (None, 2.0):
-        axes = found.plot(sigmas).axes
+        axes = sample_study.plot(sigmas).axes
         assert [ax.get_ylabel() for ax in axes] == ["x (m)", "y (m)"]
-        np.testing.assert_array_equal(axes[0].get_lines()[0].get_ydata(), found.mean[:, 0])
+        np.testing.assert_array_equal(axes[0].get_lines()[0].get_ydata(), sample_study.mean[:, 0])
         assert [ax.get_legend() is not None for ax in axes] == [True, False]
     assert "1 sample (" in repr(study(samples=1))
 
 
-def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[float, str]] = []
+def test_progress_shows_the_running_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports: list[tuple[float, str]] = []
 
     @contextmanager
     def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
         assert (label, total, enabled) == ("pendulum: 256 samples", 256, True)
-        yield lambda done, note: told.append((done, note()))
+        yield lambda done, note: reports.append((done, note()))
 
     monkeypatch.setattr("varimech.uncertainty.study_run.progress_bar", bar)
-    found = study(samples=256, progress=True)
-    assert [done for done, _ in told] == list(range(16, 257, 16))
-    half = (found.interval().upper - found.mean)[-1, 0].item()
-    assert told[-1][1] == f"x = {found.mean[-1, 0].item():.6g} ± {half:.2g} m"
+    sample_study = study(samples=256, progress=True)
+    assert [done for done, _ in reports] == list(range(16, 257, 16))
+    half = (sample_study.interval().upper - sample_study.mean)[-1, 0].item()
+    assert reports[-1][1] == f"x = {sample_study.mean[-1, 0].item():.6g} ± {half:.2g} m"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import matplotlib.image
 import matplotlib.text
 import numpy as np
 import pytest
+from markdown_pages import DOCS, run_page
 
 import varimech as vm
 from varimech.plotting.mechanism_drawing import _free_direction
@@ -49,13 +50,13 @@ def gradient(m: vm.Mechanism) -> vm.Gradient:
 
 def pictures(html: str) -> list[str]:
     """All pictures, as SVG that parses."""
-    found = [
+    results = [
         base64.b64decode(x).decode()
         for x in re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
     ]
-    for svg in found:
+    for svg in results:
         assert ElementTree.fromstring(svg).tag.endswith("svg")
-    return found
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -160,13 +161,9 @@ def test_figures_for_papers(things: dict[str, tuple[Any, int, str]], tmp_path: P
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parent.parent / "docs" / "figures.md"
+    page = DOCS / "figures.md"
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {}
-    for block in re.findall(
-        r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL
-    ):
-        exec(compile(block, str(page), "exec"), namespace)
+    run_page(page)
     assert {p.name for p in tmp_path.iterdir()} == {
         "both.png",
         "motion.pdf",
@@ -210,7 +207,7 @@ def sliding() -> vm.Run:
     return m.sensitivity(duration=0.1, step=0.01).run
 
 
-def test_curves_of_derivatives_tell_parameters_and_units(sliding: vm.Run) -> None:
+def test_curves_of_derivatives_show_parameters_and_units(sliding: vm.Run) -> None:
     (one,), (several,) = (
         sliding.panels(displacement="guide", wrt=wrt) for wrt in (["L"], ["L", "k"])
     )
@@ -224,14 +221,14 @@ def test_curves_of_derivatives_tell_parameters_and_units(sliding: vm.Run) -> Non
 
 def test_sliders_are_blocks_on_rails(sliding: vm.Run) -> None:
     ax = sliding.draw(times=[0.1]).axes[0]
-    place, way = sliding.position("S").to_numpy()[-1], sliding.position("S").to_numpy()[:, 1]
+    place, scheme = sliding.position("S").to_numpy()[-1], sliding.position("S").to_numpy()[:, 1]
     (block,) = ax.patches
     corners = np.asarray(block.get_path().vertices)[:-1]
     np.testing.assert_allclose(corners.mean(axis=0), place, atol=1e-12)
     assert np.ptp(corners[:, 1]) > np.ptp(corners[:, 0])  # longer along its way
     rails = [np.asarray(line.get_xydata()) for line in ax.lines if line.get_path_effects()]
     assert len(rails) == 1 and np.ptp(rails[0][:, 0]) < 1e-12
-    assert rails[0][:, 1].min() < way.min() and rails[0][:, 1].max() > way.max()
+    assert rails[0][:, 1].min() < scheme.min() and rails[0][:, 1].max() > scheme.max()
 
 
 def test_labels_keep_clear_of_lines() -> None:

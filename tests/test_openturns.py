@@ -103,7 +103,7 @@ def test_derivatives_are_those_of_differences(swing: vm.GlobalStudy) -> None:
     assert np.array(f(points)) == pytest.approx(np.array([f(p) for p in points]), rel=1e-9)
 
 
-def test_distributions_are_those_of_the_spreads() -> None:
+def test_distributions_are_those_of_the_parameters() -> None:
     given = {
         "F": stats.lognorm(0.3, scale=2.0),
         "G": stats.uniform(-1, 3),
@@ -150,17 +150,17 @@ def test_seeds_count_for_distributions_of_scipy() -> None:
 
 def test_a_linear_limit_is_exact(study: vm.GlobalStudy) -> None:
     β = 3.0
-    found = study.probability(displaced >= float(MIDDLE + β * DEVIATION))
+    estimate = study.probability(displaced >= float(MIDDLE + β * DEVIATION))
     shares = (SLOPES * σ / DEVIATION) ** 2
-    assert found.beta == pytest.approx(β, abs=1e-6) and found.form == pytest.approx(
+    assert estimate.beta == pytest.approx(β, abs=1e-6) and estimate.form == pytest.approx(
         stats.norm.sf(β), rel=1e-5
     )
-    assert list(found.sorms.values()) == pytest.approx([stats.norm.sf(β)] * 3, rel=1e-5)
-    assert list(found.importance.values()) == pytest.approx(shares, rel=1e-4)
-    assert list(found.design.values()) == pytest.approx(
+    assert list(estimate.sorms.values()) == pytest.approx([stats.norm.sf(β)] * 3, rel=1e-5)
+    assert list(estimate.importance.values()) == pytest.approx(shares, rel=1e-4)
+    assert list(estimate.design.values()) == pytest.approx(
         [1.0, 0.5] + β * SLOPES * σ**2 / DEVIATION, rel=1e-5
     )
-    assert found.calls["gradients"] < 20 and found.calls["Hessians"] == 1
+    assert estimate.calls["gradients"] < 20 and estimate.calls["Hessians"] == 1
     below = study.probability(displaced <= MIDDLE - 2 * DEVIATION)
     assert below.beta == pytest.approx(2, abs=1e-6) and below.form == pytest.approx(
         stats.norm.sf(2), rel=1e-5
@@ -170,15 +170,16 @@ def test_a_linear_limit_is_exact(study: vm.GlobalStudy) -> None:
 def test_an_event_more_likely_than_not_is_looked_at_from_the_other_side(
     study: vm.GlobalStudy,
 ) -> None:
-    found = study.probability(displaced >= MIDDLE - 2 * DEVIATION, samples=400)
-    assert found.beta == pytest.approx(-2, abs=1e-6) and found.form == pytest.approx(
+    estimate = study.probability(displaced >= MIDDLE - 2 * DEVIATION, samples=400)
+    assert estimate.beta == pytest.approx(-2, abs=1e-6) and estimate.form == pytest.approx(
         stats.norm.cdf(2), rel=1e-6
     )
-    assert found.sorm == pytest.approx(stats.norm.cdf(2), rel=1e-6)
+    assert estimate.sorm == pytest.approx(stats.norm.cdf(2), rel=1e-6)
     assert (
-        found.sampled is not None and found.sampled.lower < stats.norm.cdf(2) < found.sampled.upper
+        estimate.sampled is not None
+        and estimate.sampled.lower < stats.norm.cdf(2) < estimate.sampled.upper
     )
-    assert found.sampled.upper - found.sampled.lower < 0.01
+    assert estimate.sampled.upper - estimate.sampled.lower < 0.01
 
 
 def test_correlated_parameters(m: vm.Mechanism) -> None:
@@ -210,21 +211,23 @@ def test_second_order_and_samples_are_better_where_the_limit_is_curved(
     exact = float(
         np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((c - 0.5 * (0.25 * g) ** 2 - 1.0) / 0.3), g)
     )
-    found = curved.probability(parabola >= c, samples=2000, seed=1)
-    errors = {name: abs(p / exact - 1) for name, p in {"FORM": found.form, **found.sorms}.items()}
-    assert errors["FORM"] > 0.25 and max(errors[n] for n in found.sorms) < 0.5 * errors["FORM"]
-    assert found.sampled is not None and found.sampled.lower < exact < found.sampled.upper
-    assert found.sampled.upper - found.sampled.lower < 0.3 * exact
-    assert found.sampled.samples == 2000
+    estimate = curved.probability(parabola >= c, samples=2000, seed=1)
+    errors = {
+        name: abs(p / exact - 1) for name, p in {"FORM": estimate.form, **estimate.sorms}.items()
+    }
+    assert errors["FORM"] > 0.25 and max(errors[n] for n in estimate.sorms) < 0.5 * errors["FORM"]
+    assert estimate.sampled is not None and estimate.sampled.lower < exact < estimate.sampled.upper
+    assert estimate.sampled.upper - estimate.sampled.lower < 0.3 * exact
+    assert estimate.sampled.samples == 2000
     same, other = (
         curved.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2)
     )
     assert curved.probability(parabola >= c, samples=200, seed=1).sampled == same != other
-    assert list(found.table().columns) == [
+    assert list(estimate.table().columns) == [
         "probability",
         "lower",
         "upper",
-    ] and "importance" in repr(found)
+    ] and "importance" in repr(estimate)
 
 
 def test_points_to_both_sides_are_found_where_a_limit_bends_around_the_middle(
@@ -290,17 +293,17 @@ def test_sobol_indices_are_shares_of_the_variance(m: vm.Mechanism, study: vm.Glo
 def test_sampled_indices_hold_the_truth_in_their_intervals(
     study: vm.GlobalStudy, estimator: str
 ) -> None:
-    found = study.sobol(samples=512, estimator=estimator, level=0.999)
+    indices = study.sobol(samples=512, estimator=estimator, level=0.999)
     shares = (SLOPES * σ / DEVIATION) ** 2
-    at = found.dataset.sel(objective="x")
+    at = indices.dataset.sel(objective="x")
     for kind in ("first", "total"):
         assert (at[f"{kind}_lower"].to_numpy() < shares).all() and (
             shares < at[f"{kind}_upper"].to_numpy()
         ).all()
-    assert found.dataset.sizes == {"objective": 2, "parameter": 2, "parameter2": 2}
+    assert indices.dataset.sizes == {"objective": 2, "parameter": 2, "parameter2": 2}
     width = (at["first_upper"] - at["first_lower"]).to_numpy()
     assert (width > 0).all() and (width < 0.8).all()
-    assert len(found.plot().axes) == 2
+    assert len(indices.plot().axes) == 2
 
 
 def test_chaos_of_a_swing_has_the_moments_of_quadrature(swing: vm.GlobalStudy) -> None:
@@ -336,7 +339,7 @@ def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
         study.chaos(runs=8)
 
 
-def test_limits_out_of_reach_are_said_to_be(curved: vm.GlobalStudy) -> None:
+def test_limits_out_of_reach_are_reported(curved: vm.GlobalStudy) -> None:
     with pytest.raises(
         vm.VarimechError, match=r"positive ≤ 0: no design point was found .* monte_carlo"
     ):
@@ -399,8 +402,8 @@ def test_a_single_parameter(m: vm.Mechanism) -> None:
         chaos.sobol.first.to_numpy() == pytest.approx(1)
         and np.isnan(chaos.sobol.second.to_numpy()).all()
     )
-    found = study.probability(displaced >= float(MIDDLE + 2 * SLOPES[0] * σ[0]))
-    assert list(found.sorms.values()) == pytest.approx([stats.norm.sf(2)] * 3, rel=1e-5)
+    estimate = study.probability(displaced >= float(MIDDLE + 2 * SLOPES[0] * σ[0]))
+    assert list(estimate.sorms.values()) == pytest.approx([stats.norm.sf(2)] * 3, rel=1e-5)
     with pytest.raises(
         vm.ModelError, match="'F' alone varies, so all of the variance is due to it"
     ):

@@ -214,26 +214,18 @@ def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
     assert 0.1 * k / ω * math.exp(-δ * when) * math.sin(ω * when) == pytest.approx(0.8, abs=1e-6)
 
 
-def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
+def largest_wave(m: vm.Mechanism, **options: Any) -> vm.Optimum:
+    """The largest amplitude of a wave that stays below 1."""
     wave = vm.path(lambda s: s.parameter("a") * vm.sin(7.3 * s.time)) <= 1
-    o = m.optimize(
-        of(lambda a, b: -a),
-        ["a"],
-        duration=1.0,
-        constraints=[wave],
-        bounds={"a": (0, 5)},
-        output=0.25,
-    )
+    goal, bounds = of(lambda a, b: -a), {"a": (0, 5)}
+    return m.optimize(goal, ["a"], duration=1.0, constraints=[wave], bounds=bounds, **options)
+
+
+def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
+    o = largest_wave(m, output=0.25)
     assert o.parameters["a"] == pytest.approx(1.0, abs=1e-6)
     # equal steps have no results in between, but what is missed there is told
-    stepped = m.optimize(
-        of(lambda a, b: -a),
-        ["a"],
-        duration=1.0,
-        constraints=[wave],
-        bounds={"a": (0, 5)},
-        step=0.01,
-    )
+    stepped = largest_wave(m, step=0.01)
     assert stepped.parameters["a"] > 1.0001
     assert stepped.constraints.loc["c1", "violation"] == pytest.approx(
         stepped.parameters["a"] - 1, rel=1e-2
@@ -245,15 +237,7 @@ def test_a_search_has_converged_where_nothing_is_missed(
     m: vm.Mechanism, passes: int, converged: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("varimech.optimization.refinement.PASSES", passes)
-    wave = vm.path(lambda s: s.parameter("a") * vm.sin(7.3 * s.time)) <= 1
-    o = m.optimize(
-        of(lambda a, b: -a),
-        ["a"],
-        duration=1.0,
-        constraints=[wave],
-        bounds={"a": (0, 5)},
-        output=0.25,
-    )
+    o = largest_wave(m, output=0.25)
     assert o.converged is converged
 
 
@@ -339,32 +323,32 @@ def test_many_starts_find_the_deeper_of_two_minima(m: vm.Mechanism) -> None:
 
 
 @pytest.mark.parametrize("starts", [1, 2])
-def test_progress_tells_start_iteration_and_objective(
+def test_progress_shows_start_iteration_and_objective(
     m: vm.Mechanism, starts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[float, str]] = []
+    reports: list[tuple[float, str]] = []
 
     @contextmanager
     def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
         assert (label, total, enabled) == (f"{m.name}: optimisation", starts * 50, True)
-        yield lambda done, note: told.append((done, note))
+        yield lambda done, note: reports.append((done, note))
 
     monkeypatch.setattr("varimech.optimization.search.progress_bar", bar)
     goal = {"goal": of(lambda a, b: (a - 2) ** 2 + (a - 2) ** 4)}
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "bounds": {"a": (-5.0, 5.0)},
         "solver": "L-BFGS-B",
         "max_iterations": 50,
         "backend": "interpreted",
     }
-    o = m.optimize(goal, ["a"], duration=0.01, step=0.01, starts=starts, progress=True, **how)
+    o = m.optimize(goal, ["a"], duration=0.01, step=0.01, starts=starts, progress=True, **options)
     if starts == 1:
-        assert [note for _, note in told] == [
+        assert [note for _, note in reports] == [
             f"iteration {k}, goal = {y:.6g}" for k, y in enumerate(o.history["goal"]) if k
         ]
     else:
-        assert told[0][1].startswith("start 1 of 2, iteration 1, goal = ")
-        assert told[-1][1].startswith(f"start 2 of 2, iteration {told[-1][0] - 50}, goal = ")
+        assert reports[0][1].startswith("start 1 of 2, iteration 1, goal = ")
+        assert reports[-1][1].startswith(f"start 2 of 2, iteration {reports[-1][0] - 50}, goal = ")
 
 
 @pytest.mark.parametrize("solver", ["ipopt", "SLSQP", "L-BFGS-B"])
@@ -451,7 +435,7 @@ def test_exact_second_derivatives_are_used(solver: str) -> None:
         assert best.iterations < plain.iterations and plain.x == pytest.approx(best.x, abs=1e-6)
 
 
-def test_what_an_optimum_tells(m: vm.Mechanism) -> None:
+def test_what_an_optimum_reports(m: vm.Mechanism) -> None:
     o = m.optimize(
         {"swing": vm.integral(lambda s: x_of(s) ** 2, unit="m²·s")},
         ["k", "c"],
@@ -503,7 +487,7 @@ def test_certificates_of_optima(m: vm.Mechanism) -> None:
     )
 
 
-def test_a_search_that_looks_for_feasible_designs_begins_where_it_was_told(
+def test_a_search_for_feasible_designs_begins_at_the_given_point(
     m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from varimech.optimization import attempt as module
@@ -579,9 +563,9 @@ def test_multipliers_of_peaks_belong_to_their_instants(m: vm.Mechanism, k: float
 
 
 def test_objectives_can_be_weighed(m: vm.Mechanism) -> None:
-    end, way = vm.final(x_of, unit="m"), vm.integral(x_of)
+    end, scheme = vm.final(x_of, unit="m"), vm.integral(x_of)
     values = m.sensitivity(
-        [end, way, -end, 2 * end + way * 3], duration=0.2, step=0.01
+        [end, scheme, -end, 2 * end + scheme * 3], duration=0.2, step=0.01
     ).values.to_numpy()
     assert values[2] == -values[0] and values[3] == pytest.approx(2 * values[0] + 3 * values[1])
 
@@ -590,14 +574,14 @@ def test_other_parameters_can_be_held_elsewhere(m: vm.Mechanism) -> None:
     """The value that is held counts in every run, and is told with the optimum; no parameter is
     both held and free.
     """
-    how: dict[str, Any] = {"duration": 0.2, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.2, "step": 0.01, "backend": "interpreted"}
     goal = vm.integral(x_of)
-    problem = m.design_problem(goal, ["k"], parameters={"m": 2.5}, **how)
-    there = m.sensitivity(goal, ["k"], parameters={"m": 2.5, "k": 40.0}, **how)
+    problem = m.design_problem(goal, ["k"], parameters={"m": 2.5}, **options)
+    there = m.sensitivity(goal, ["k"], parameters={"m": 2.5, "k": 40.0}, **options)
     assert problem.fun(np.array([40.0])) == there.values.item()
-    found = m.optimize(
-        goal, ["k"], bounds={"k": (30.0, 50.0)}, start={"k": 40.0}, parameters={"m": 2.5}, **how
+    optimum = m.optimize(
+        goal, ["k"], bounds={"k": (30.0, 50.0)}, start={"k": 40.0}, parameters={"m": 2.5}, **options
     )
-    assert found.parameters == {"m": 2.5, "k": pytest.approx(50.0, rel=1e-6)}
+    assert optimum.parameters == {"m": 2.5, "k": pytest.approx(50.0, rel=1e-6)}
     with pytest.raises(vm.ModelError, match="'m' is in over= and in parameters="):
-        m.optimize(goal, ["m", "k"], parameters={"m": 2.5}, **how)
+        m.optimize(goal, ["m", "k"], parameters={"m": 2.5}, **options)

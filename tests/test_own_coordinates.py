@@ -4,11 +4,13 @@ every derivative method, in every kind of coordinates.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from fake_gpu import COMPILER, fake_cupy
 from scipy.integrate import solve_ivp
 
 import varimech as vm
@@ -130,14 +132,14 @@ METHODS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS, ids=str)
-def test_a_motor_with_every_method(coordinates: str, how: dict[str, Any]) -> None:
-    given = {"backend": "interpreted", **how, "coordinates": coordinates}
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_a_motor_with_every_method(coordinates: str, options: dict[str, Any]) -> None:
+    given = {"backend": "interpreted", **options, "coordinates": coordinates}
     g = rotor(2).sensitivity(OBJECTIVES, WRT, duration=DURATION, **given)
-    rel = 1e-3 if how.get("step") == 5e-4 else 1e-6
-    values, slopes = exact().real, exact_gradient()
+    rel = 1e-3 if options.get("step") == 5e-4 else 1e-6
+    values, derivatives = exact().real, exact_gradient()
     assert np.abs(g.values.to_numpy() - values).max() < rel * np.abs(values).max()
-    assert np.abs(g.gradient.to_numpy() - slopes).max() < rel * np.abs(slopes).max()
+    assert np.abs(g.gradient.to_numpy() - derivatives).max() < rel * np.abs(derivatives).max()
     run = g.run
     assert float(run.state("current")[0]) == pytest.approx(FIRST, rel=1e-12)
     assert float(run.state("current")[-1]) == pytest.approx(float(g.values[1]), rel=1e-12)
@@ -149,7 +151,7 @@ def test_a_motor_with_every_method(coordinates: str, how: dict[str, Any]) -> Non
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("method", ["forward", "backward"])
 def test_second_derivatives_of_a_motor(coordinates: str, method: str) -> None:
-    found = rotor(2).hessian(
+    hessian = rotor(2).hessian(
         OBJECTIVES,
         WRT,
         duration=DURATION,
@@ -158,7 +160,7 @@ def test_second_derivatives_of_a_motor(coordinates: str, method: str) -> None:
         coordinates=coordinates,
         backend="interpreted",
     )
-    assert found.hessian.to_numpy() == pytest.approx(exact_hessian(), abs=2e-6)
+    assert hessian.hessian.to_numpy() == pytest.approx(exact_hessian(), abs=2e-6)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
@@ -185,7 +187,7 @@ def test_the_size_of_a_state_changes_no_result(
 @pytest.mark.parametrize("coordinates", COORDINATES)
 def test_ensembles_of_motors(coordinates: str) -> None:
     U = np.linspace(2.0, 9.0, 5)
-    found = rotor(2).ensemble(
+    ensemble = rotor(2).ensemble(
         OBJECTIVES["current"],
         {"U": U},
         duration=DURATION,
@@ -194,7 +196,7 @@ def test_ensembles_of_motors(coordinates: str) -> None:
         wrt=["R"],
     )
     values = [exact(U=u).real[1] for u in U]
-    assert found.values.to_numpy().ravel() == pytest.approx(values, rel=1e-7)
+    assert ensemble.values.to_numpy().ravel() == pytest.approx(values, rel=1e-7)
 
 
 def test_what_rests_refuses_states() -> None:
@@ -230,8 +232,8 @@ class Flywheel(el.Force):
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS[:3], ids=str)
-def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", METHODS[:3], ids=str)
+def test_an_inertia_of_an_element(coordinates: str, options: dict[str, Any]) -> None:
     m: Any = vm.Mechanism("shaft", dimension=2)
     I = m.parameter("I", 0.05)
     m.ground_point("O", (0, 0))
@@ -240,7 +242,7 @@ def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None
     m.flywheel("behind", "J", inertia=I)
     m.start(angle={"J": 0.0}, speed={"J": 40.0})
     objectives = {"own": vm.final(lambda s: s.state("flywheel")), "J": vm.final("angle('J')")}
-    g = m.sensitivity(objectives, duration=DURATION, coordinates=coordinates, **how)
+    g = m.sensitivity(objectives, duration=DURATION, coordinates=coordinates, **options)
 
     def solved(I: complex) -> np.ndarray:
         def rate(t: float, x: np.ndarray) -> np.ndarray:
@@ -258,3 +260,79 @@ def test_an_inertia_of_an_element(coordinates: str, how: dict[str, Any]) -> None
     )
     energy = g.run.energy().to_numpy()
     assert energy == pytest.approx(np.full(energy.size, energy[0]), rel=1e-7)
+
+
+# a motor on a gear with a flywheel behind it: a state, an inertia, a constraint and counted angles
+
+DRIVE = {
+    "angle": vm.final("angle('J')"),
+    "driven": vm.final("angle('K')"),
+    "current": vm.final("state('current')"),
+    "flywheel": vm.final("state('flywheel')"),
+    "heat": vm.integral("R*state('current')**2"),
+}
+
+
+def drive() -> Any:
+    m = rotor(2)
+    ratio = m.parameter("ratio", -1.5, distribution=vm.Tolerance(0.1))
+    m.ground_point("K", (0.3, 0))
+    m.body("driven", mass=1.0, inertia=0.01, points={"K": (0, 0), "rim": (0.1, 0)})
+    m.revolute("K")
+    m.gear("mesh", "J", "K", ratio=ratio, phase=0.3)
+    m.flywheel("behind", "K", inertia=m.parameter("I", 0.05, distribution=vm.Tolerance(0.01)))
+    return m
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"step": 5e-3},
+        {"tolerance": 1e-7, "output": 0.35},
+        {"tolerance": 1e-7, "output": 0.35, "coordinates": "rtdyn0"},
+    ],
+    ids=str,
+)
+def test_a_gpu_runs_own_coordinates(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    cpu, gpu = (
+        drive().monte_carlo(
+            DRIVE,
+            {"U": vm.Tolerance(3.0)},
+            duration=DURATION,
+            samples=20,
+            keep=True,
+            executor=executor,
+            backend="native",
+            **options,
+        )
+        for executor in (1, "cuda")
+    )
+    np.testing.assert_allclose(gpu.samples["values"], cpu.samples["values"], rtol=1e-10, atol=1e-11)
+    assert gpu.failed == cpu.failed == 0
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_an_ensemble_of_drives_is_made_of_single_runs(coordinates: str) -> None:
+    samples = {"U": np.array([2.0, 6.0, 9.0]), "ratio": np.array([-1.5, -1.0, 2.0])}
+    m, wrt = drive(), ["R", "ratio", "I"]
+    options: dict[str, Any] = {"tolerance": 1e-9, "coordinates": coordinates}
+    ensemble = m.ensemble(DRIVE, samples, wrt=wrt, duration=DURATION, **options)
+    for k in range(3):
+        one = m.sensitivity(
+            DRIVE,
+            wrt,
+            duration=DURATION,
+            parameters={name: values[k] for name, values in samples.items()},
+            backend="interpreted",
+            **options,
+        )
+        assert ensemble.values[k].to_numpy() == pytest.approx(one.values.to_numpy(), rel=1e-7)
+        assert ensemble.gradient[k].to_numpy() == pytest.approx(
+            one.gradient.to_numpy(), rel=1e-6, abs=1e-6
+        )
+        driven = samples["ratio"][k] * one.values[0] + 0.3
+        assert float(one.values[1]) == pytest.approx(float(driven), abs=1e-7)

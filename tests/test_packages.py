@@ -9,11 +9,11 @@ import mutate
 from packages import LEVEL, SOURCE, imported_packages, package_of
 
 
-def test_every_room_is_in_the_plan() -> None:
+def test_every_package_has_a_level() -> None:
     assert {package_of(p) for p in SOURCE.rglob("*.py")} == set(LEVEL)
 
 
-def test_rooms_import_only_from_rooms_before_them() -> None:
+def test_packages_import_only_from_packages_before_them() -> None:
     wrong = [
         f"{path.relative_to(SOURCE)} imports {package}"
         for path in SOURCE.rglob("*.py")

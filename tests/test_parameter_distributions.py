@@ -37,7 +37,7 @@ def test_a_tolerance_is_three_standard_deviations() -> None:
     assert stats.norm.cdf(3) - stats.norm.cdf(-3) == pytest.approx(0.9973, abs=1e-5)
 
 
-def test_given_spreads_replace_carried_ones() -> None:
+def test_given_distributions_replace_those_of_parameters() -> None:
     s = distributions({"a": stats.norm(1.5, 0.2), "b": stats.uniform(1, 2)})
     assert s.mean == pytest.approx([1.5, 2.0]) and s.sigma == pytest.approx([0.2, 2 / np.sqrt(12)])
     assert not s.normal and s.independent
@@ -71,7 +71,7 @@ def test_covariance_of_correlated_lognormals_is_known() -> None:
     assert s.covariance[0, 1] == pytest.approx(exact, rel=1e-12)
 
 
-def test_values_have_the_covariance_that_is_told() -> None:
+def test_values_have_the_reported_covariance() -> None:
     s = distributions(
         {"b": stats.gamma(2.0), "c": stats.uniform(4, 2)}, {("a", "b"): 0.5, ("b", "c"): 0.4}
     )
@@ -99,14 +99,14 @@ def test_rows_of_all_parameters() -> None:
 
 def test_described_and_carried_to_other_processes() -> None:
     s = distributions({"b": stats.uniform(1, scale=2)}, {("a", "b"): 0.5})
-    told = s.described()
-    assert [p["distribution"] for p in told["parameters"]] == [
+    stated = s.described()
+    assert [p["distribution"] for p in stated["parameters"]] == [
         "normal(mean=1.0, sigma=0.01)",
         "uniform(1.0, scale=2.0)",
     ]
-    assert told["parameters"][1]["quantiles"]["0.5"] == 2.0
-    assert told["correlation"] == [[1.0, 0.5], [0.5, 1.0]]
-    assert pickle.loads(pickle.dumps(s)).described() == told
+    assert stated["parameters"][1]["quantiles"]["0.5"] == 2.0
+    assert stated["correlation"] == [[1.0, 0.5], [0.5, 1.0]]
+    assert pickle.loads(pickle.dumps(s)).described() == stated
 
 
 class Even:

@@ -223,9 +223,9 @@ def test_derivatives_by_what_moves_a_jump_are_refused_and_differences_know_them(
     differences = m.sensitivity(end, ["τ"], duration=1.0, method="finite-difference")
     assert differences.gradient_history[-1, 0, 0] == pytest.approx(-2.0 * 0.7, rel=1e-6)
     # x = (T − τ)² for each sample, whose edges differ
-    found = m.ensemble(end, {"τ": [0.2, 0.3, 0.45]}, duration=1.0)
+    ensemble = m.ensemble(end, {"τ": [0.2, 0.3, 0.45]}, duration=1.0)
     assert np.allclose(
-        found.values.sel(objective="x").values.ravel(),
+        ensemble.values.sel(objective="x").values.ravel(),
         (1 - np.array([0.2, 0.3, 0.45])) ** 2 + 0.3**3 / 6,
         rtol=1e-8,
     )

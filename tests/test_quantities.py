@@ -224,7 +224,7 @@ def test_the_si_unit_of_every_unit_is_one(name: str, form: str) -> None:
 
 
 def test_newton_metres_are_not_a_unit_of_yarns() -> None:
-    for text, wanted, expected in (
+    for text, requested, expected in (
         ("3 Nm", "N·m", 3.0),
         ("2 kNm", "N·m", 2000.0),
         ("2 rad/Nm", "rad/(N·m)", 2.0),
@@ -234,7 +234,7 @@ def test_newton_metres_are_not_a_unit_of_yarns() -> None:
         ("4 Nms", "N·m·s", 4.0),
         ("5 1/Nms", "1/(N·m·s)", 5.0),
     ):
-        assert fixed_number(text, wanted, "it") == expected
+        assert fixed_number(text, requested, "it") == expected
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_expressions_that_begin_with_a_number_are_those_of_python(text: str) -> 
 )
 @settings(max_examples=100, deadline=None)
 def test_a_name_that_is_a_unit_and_a_parameter_is_never_guessed(
-    name: str, wanted: str, number: str
+    name: str, expected: str, number: str
 ) -> None:
     assume(not re.match(r"[-+]?0[0-9]", number))  # 007 is no number of Python
     m = vm.Mechanism("e")
@@ -339,17 +339,18 @@ def test_a_name_that_is_a_unit_and_a_parameter_is_never_guessed(
     read = m.data.parameter_set.scalar
     for text in (f"{number} {name}", f"{number} 1/{name}", f"{number} kg/{name}"):
         with pytest.raises(vm.ModelError, match=f"'({name}|kg)' is a unit and a parameter; write "):
-            read(text, "it", unit=wanted)
+            read(text, "it", unit=expected)
     quotient, meant = f"{number}/{name}", float(number) / 3.0
-    if is_of_kind(f"1/{name}", wanted):
+    if is_of_kind(f"1/{name}", expected):
         with pytest.raises(vm.ModelError, match=r"is a unit and a parameter; write \("):
-            read(quotient, "it", unit=wanted)
+            read(quotient, "it", unit=expected)
     else:
         assert (
-            float(m.data.parameter_set.evaluate(read(quotient, "it", unit=wanted)).item()) == meant
+            float(m.data.parameter_set.evaluate(read(quotient, "it", unit=expected)).item())
+            == meant
         )
     assert (
-        float(m.data.parameter_set.evaluate(read(f"({quotient})", "it", unit=wanted)).item())
+        float(m.data.parameter_set.evaluate(read(f"({quotient})", "it", unit=expected)).item())
         == meant
     )
 

@@ -1,4 +1,4 @@
-"""Random mechanisms by random roads; `tools/harden/harden.py` takes thousands of them."""
+"""Random mechanisms by random derivative methods; `tools/harden/harden.py` takes thousands of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TOO_STIFF = Recipe(
 )
 @given(recipe=recipes(2))
 @example(recipe=TOO_STIFF)
-def test_roads_agree_or_are_refused_by_name(recipe: Recipe) -> None:
+def test_derivative_methods_agree_or_are_refused_by_name(recipe: Recipe) -> None:
     _, outcomes = check(recipe)
     assert [o for o in outcomes if o.verdict == "fault"] == []
 
@@ -64,18 +64,18 @@ def words() -> set[str]:
     return made - {"gear", "screw"}  # angles that fit them: test_gears_and_screws.py
 
 
-def saying(word: str) -> Recipe:
-    """A recipe with a word in it."""
+def saying(method: str) -> Recipe:
+    """A recipe that calls an element method."""
     sliding = Part("body", "prismatic", GROUND, True, 3)
-    if word in LOADS:
-        return Recipe(2, (PENDULUM.parts[0],), loads=(Load(word, 0, GROUND, 7),), seed=1)
-    if word in DRIVERS:
-        return Recipe(2, (PENDULUM.parts[0], sliding), drivers=(word,), seed=1)
-    if word in ("beam", CLAMP):
+    if method in LOADS:
+        return Recipe(2, (PENDULUM.parts[0],), loads=(Load(method, 0, GROUND, 7),), seed=1)
+    if method in DRIVERS:
+        return Recipe(2, (PENDULUM.parts[0], sliding), drivers=(method,), seed=1)
+    if method in ("beam", CLAMP):
         return Recipe(2, (Part("beam", CLAMP, GROUND, True, 4),), seed=1)
-    if word in BODIES:
-        return Recipe(2, (Part(word, "revolute", GROUND, True, 4),), seed=1)
-    kind = word.replace("_", "-")
+    if method in BODIES:
+        return Recipe(2, (Part(method, "revolute", GROUND, True, 4),), seed=1)
+    kind = method.replace("_", "-")
     return (
         Recipe(3, (Part("body", kind, GROUND, True, 4),), seed=1)
         if kind in joints_of(3)
@@ -83,8 +83,8 @@ def saying(word: str) -> Recipe:
     )
 
 
-@pytest.mark.parametrize("word", sorted(words()))
-def test_every_word_is_said(word: str) -> None:
+@pytest.mark.parametrize("method", sorted(words()))
+def test_every_element_method_is_drawn(method: str) -> None:
     drawn = {
         *BODIES,
         CLAMP,
@@ -92,8 +92,8 @@ def test_every_word_is_said(word: str) -> None:
         *DRIVERS,
         *(kind.replace("-", "_") for n in (2, 3) for kind in joints_of(n)),
     }
-    assert word in drawn | {"parameter", "point", "start"}
-    assert word in {call.method for call in build(saying(word)).mechanism.data.calls}
+    assert method in drawn | {"parameter", "point", "start"}
+    assert method in {call.method for call in build(saying(method)).mechanism.data.calls}
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

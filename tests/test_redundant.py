@@ -104,14 +104,14 @@ def four_hinges(seed: int) -> vm.Mechanism:
     return m
 
 
-def ended(m: vm.Mechanism, **how: Any) -> vm.Run:
-    return m.simulate(**{"duration": 0.2, "step": 0.05, "backend": "interpreted", **how})
+def ended(m: vm.Mechanism, **options: Any) -> vm.Run:
+    return m.simulate(**{"duration": 0.2, "step": 0.05, "backend": "interpreted", **options})
 
 
 def loads(run: vm.Run, joints: list[str]) -> Array:
     """Forces and torques at the end, (joint, 6)."""
-    found = [(run.reaction(j).values[-1], run.reaction_torque(j).values[-1]) for j in joints]
-    return np.array([np.concatenate(pair) for pair in found])
+    results = [(run.reaction(j).values[-1], run.reaction_torque(j).values[-1]) for j in joints]
+    return np.array([np.concatenate(pair) for pair in results])
 
 
 def final_force(joint: str, component: int) -> vm.Objective:
@@ -164,8 +164,8 @@ def balanced_loads(
                     [given[k, :3], given[k, 3:] + np.cross(r, given[k, :3])]
                 )
     assert np.linalg.matrix_rank(J, tol=1e-8) < J.shape[1]
-    found = np.linalg.lstsq(J, wrench, rcond=1e-10)[0].reshape(-1, 5)
-    return np.hstack([found[:, :3], ℓ * found[:, 3:] @ across])
+    computed = np.linalg.lstsq(J, wrench, rcond=1e-10)[0].reshape(-1, 5)
+    return np.hstack([computed[:, :3], ℓ * computed[:, 3:] @ across])
 
 
 @SHARED
@@ -210,11 +210,11 @@ def test_reactions_of_a_loop_are_of_least_norm(seed: int) -> None:
         )
         for name, j in m.data.joints.items()
     }
-    found, expected = (
+    computed, expected = (
         loads(run, list(joints)),
         balanced_loads(run, joints, axis_of(m, "A"), length(m, ends)),
     )
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
 @SHARED
@@ -225,24 +225,26 @@ def test_reactions_of_a_loop_are_of_least_norm(seed: int) -> None:
 def test_units_and_origin_do_not_matter(
     length: float, mass: float, time: float, origin: tuple[float, ...]
 ) -> None:
-    found = loads(ended(door(7)), HINGES)
+    computed = loads(ended(door(7)), HINGES)
     run = ended(door(7, length, mass, time, origin), duration=0.2 * time, step=0.05 * time)
     force = mass * length / time**2
     others = loads(run, HINGES) / np.array([force] * 3 + [force * length] * 3)
-    np.testing.assert_allclose(others, found, rtol=0, atol=1e-9 * np.abs(found).max())
+    np.testing.assert_allclose(others, computed, rtol=0, atol=1e-9 * np.abs(computed).max())
 
 
 @SHARED
 def test_coordinates_do_not_matter() -> None:
-    found = [
+    results = [
         loads(
             ended(four_hinges(0), coordinates=c, duration=0.03, tolerance=1e-11, step=None),
             list("ABCD"),
         )
         for c in COORDINATES
     ]
-    for others in found[1:]:
-        np.testing.assert_allclose(others, found[0], rtol=0, atol=1e-10 * np.abs(found[0]).max())
+    for others in results[1:]:
+        np.testing.assert_allclose(
+            others, results[0], rtol=0, atol=1e-10 * np.abs(results[0]).max()
+        )
 
 
 @SHARED
@@ -254,16 +256,18 @@ def test_equal_cranks_carry_equal_loads(method: str) -> None:
         named, ["mass"], duration=0.6, tolerance=1e-12, method=method, backend="interpreted"
     )
     np.testing.assert_allclose(g.values, g.values.values.mean(), rtol=1e-12)
-    slopes = g.gradient.values.ravel()
+    derivatives = g.gradient.values.ravel()
     np.testing.assert_allclose(
-        slopes, slopes.mean(), rtol=1e-12 if method != "finite-difference" else 1e-8
+        derivatives, derivatives.mean(), rtol=1e-12 if method != "finite-difference" else 1e-8
     )
     exact = (
         triple()
         .sensitivity(named, ["mass"], duration=0.6, tolerance=1e-12, backend="interpreted")
         .gradient.values.ravel()
     )
-    np.testing.assert_allclose(slopes, exact, rtol=1e-10 if method != "finite-difference" else 1e-8)
+    np.testing.assert_allclose(
+        derivatives, exact, rtol=1e-10 if method != "finite-difference" else 1e-8
+    )
 
 
 @SHARED
@@ -299,10 +303,10 @@ def test_redundancy_may_end(seed: int, tilt: float) -> None:
     J = np.vstack([B, C @ B + tilt * np.diag([1, 0, 1.0]) @ more])
     u = J.T @ rng.standard_normal(7)
     balance = Balance(ca.SX(J), ca.SX(u), ca.SX.ones(7), ca.SX(N), [ca.SX(ca.diag(N))])
-    found = np.array(ca.DM(balance.solve([4, 5, 6]))).ravel()
+    computed = np.array(ca.DM(balance.solve([4, 5, 6]))).ravel()
     scale = 1 / np.sqrt(N)
     expected = scale * np.linalg.lstsq((J.T * scale), u, rcond=1e-9)[0]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 if not tilt else 1e-7)
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-12 if not tilt else 1e-7)
 
 
 # what is not unique is named
@@ -340,17 +344,17 @@ def test_only_what_is_shared_is_named() -> None:
 
 def test_objectives_reports_and_files_name_it(tmp_path: Path) -> None:
     m = door(3, hinges=2)
-    how: dict[str, Any] = {"duration": 0.1, "step": 0.05, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.1, "step": 0.05, "backend": "interpreted"}
     both = vm.final(lambda s: s.reaction("J0")[0] + s.reaction("J1")[0])
-    assert m.sensitivity({"both": both}, "heavier", **how).not_unique == ()
+    assert m.sensitivity({"both": both}, "heavier", **options).not_unique == ()
     named = {"one": vm.final(lambda s: s.reaction("J0")[0]), "both": both}
     for ask in (m.sensitivity, m.hessian):
         with pytest.warns(
             vm.RedundantReactionWarning, match=r"not unique: 'one'\. mechanism 'door'"
         ):
-            found = ask(named, "heavier", **how)
+            computed = ask(named, "heavier", **options)
     with pytest.warns(vm.RedundantReactionWarning):
-        g = m.sensitivity(named, "heavier", **how)
+        g = m.sensitivity(named, "heavier", **options)
     assert g.not_unique == ("one",) and "not unique: 'one'" in repr(g)
     assert "not unique: &#x27;one&#x27;" in vm.report(tmp_path / "page.html", g).read_text(
         encoding="utf-8"
@@ -360,7 +364,7 @@ def test_objectives_reports_and_files_name_it(tmp_path: Path) -> None:
     assert loaded.dataset["reaction"].attrs["note"] == loaded.redundant_reactions
     with pytest.warns(vm.RedundantReactionWarning, match="'J1'"):
         assert loaded.reaction("J1").attrs["not_unique"]
-    assert found is not None
+    assert computed is not None
 
 
 @SHARED
@@ -372,9 +376,9 @@ def test_commands_name_it(tmp_path: Path) -> None:
         f"{text}\nstudies:\n  objectives:\n    force: {{final: 'reaction(\"A1\")[0]', unit: N}}\n",
         encoding="utf-8",
     )
-    found = CliRunner().invoke(app, ["sensitivity", str(path), "--duration", "0.05", "--json"])
-    assert found.exit_code == 0, found.output
-    data = json.loads(found.stdout)
+    result = CliRunner().invoke(app, ["sensitivity", str(path), "--duration", "0.05", "--json"])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
     assert data["not_unique"]["objectives"] == ["force"]
     assert "'A1' (force x, y)" in data["not_unique"]["redundant_reactions"]
 
@@ -409,8 +413,8 @@ def test_second_derivatives(name: str, method: str) -> None:
         "speed": vm.final(lambda s: s.velocity(point)[0]),
         "way": vm.integral(lambda s: vm.dot(s.velocity(point), s.velocity(point))),
     }
-    how: dict[str, Any] = {"duration": 0.1, "tolerance": 1e-10, "backend": "interpreted"}
-    H = m.hessian(named, method=method, **how)
+    options: dict[str, Any] = {"duration": 0.1, "tolerance": 1e-10, "backend": "interpreted"}
+    H = m.hessian(named, method=method, **options)
     h, value = 1e-4, m.parameters[parameter].value
     same: dict[str, Any] = {
         "duration": 0.1,
@@ -427,5 +431,5 @@ def test_second_derivatives(name: str, method: str) -> None:
     np.testing.assert_allclose(H.curvatures[:, 0, 0], differences, rtol=0, atol=1e-6 * largest)
     assert largest > 1e-4
     if name != "triple":
-        relative = m.hessian(named, method=method, coordinates="rtdyn1", **how)
+        relative = m.hessian(named, method=method, coordinates="rtdyn1", **options)
         np.testing.assert_allclose(H.curvatures, relative.curvatures, rtol=0, atol=1e-7 * largest)

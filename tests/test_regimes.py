@@ -104,13 +104,13 @@ def constraint_forces(e: Equations, trajectory: Trajectory) -> tuple[Array, Arra
     slope = ca.jacobian(force, e.packed) @ S + ca.jacobian(force, e.ρ)
     f = ca.Function("f", [e.packed, S, e.ρ, e.t], [ca.densify(force), ca.densify(slope)])
     assert trajectory.sensitivities is not None
-    found = [
+    results = [
         f(*values, ρ, t)
         for *values, t in zip(
             trajectory.states, trajectory.sensitivities, trajectory.time, strict=True
         )
     ]
-    return np.array([x for x, _ in found]), np.array([x for _, x in found])
+    return np.array([x for x, _ in results]), np.array([x for _, x in results])
 
 
 def check_same(e: Equations, first: Trajectory, second: Trajectory, *, unique: bool = True) -> None:
@@ -211,7 +211,7 @@ def everything() -> vm.Mechanism:
 
 
 def driven() -> vm.Mechanism:
-    """One driver of each kind, and one freedom left."""
+    """One driver of each kind, and one degree of freedom left."""
     m = vm.Mechanism("driven", gravity=(0, -9.81))
     A, ω = m.parameter("A", 0.3), m.parameter("ω", 3.0)
     m.ground_point("O", (0, 0))
@@ -356,12 +356,12 @@ def test_penalties_of_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> No
     small = solvers(make())[0]
     e, ρ, saddle = small.equations, small.model.parameter_set.nominal, Saddle(regular=True)
     given = small.start.assemble(ρ), ρ, np.zeros(1)
-    expected, found = (
+    expected, computed = (
         evaluated(penalty_function(e, saddle), *given)[0],
         evaluated(penalty_plan(pieces_of(e), saddle), *given)[0],
     )
     assert expected.max() > 2 * expected.min()
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(computed, expected, rtol=1e-12)
 
 
 @needs_compiler
@@ -421,8 +421,8 @@ def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None
         f = measured(p.local, p.local.elements, p.constants)
         for k in range(p.count):
             at, of = p.tables[COORDINATES][k], p.tables[PARAMETERS][k]
-            found, residuals = f(q[at], v[at], ρ[of], 0.3, p.values[k])
-            energy += float(found)
+            computed, residuals = f(q[at], v[at], ρ[of], 0.3, p.values[k])
+            energy += float(computed)
             Φ[p.tables[CONSTRAINTS][k]] = np.array(residuals).ravel()
     whole = measured(e, moving, ca.SX(0, 1))(q, v, ρ, 0.3, [])
     assert energy == pytest.approx(float(whole[0]), rel=1e-13)
@@ -594,12 +594,12 @@ def test_entries_that_happen_to_be_zero_cost_no_digits(
 # the start
 
 
-def test_freedoms_of_a_long_chain() -> None:
+def test_degrees_of_freedom_of_a_long_chain() -> None:
     assert chain(lengths(200)).dofs == 200
 
 
 @pytest.mark.parametrize("n", [3, 40])
-def test_a_start_that_says_too_little(n: int) -> None:
+def test_initial_conditions_that_are_incomplete(n: int) -> None:
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != n // 2})
     given = rf"given: angle of 'b0', .*angle of 'b{n - 1}'"
@@ -610,7 +610,7 @@ def test_a_start_that_says_too_little(n: int) -> None:
         m.simulate(0.01)
 
 
-def test_a_start_that_says_nothing_is_told_three_coordinates_to_begin_with() -> None:
+def test_without_initial_conditions_three_coordinates_are_suggested() -> None:
     m = chain(lengths(6))
     m.start()
     with pytest.raises(
@@ -621,7 +621,7 @@ def test_a_start_that_says_nothing_is_told_three_coordinates_to_begin_with() -> 
 
 
 @pytest.mark.parametrize("n", [3, 40])
-def test_a_start_that_says_the_same_twice(n: int) -> None:
+def test_initial_conditions_that_are_redundant(n: int) -> None:
     """The first joint turns as the first bar does, and nothing is said of the second bar."""
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != 1} | {"P0": 0.0})

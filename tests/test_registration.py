@@ -48,7 +48,7 @@ pytestmark = pytest.mark.usefixtures("own_registries")
 
 
 def heun(**changes: Any) -> vm.RungeKutta:
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "name": "heun",
         "title": "Heun",
         "order": 2,
@@ -59,7 +59,7 @@ def heun(**changes: Any) -> vm.RungeKutta:
         "dense": hermite((0.5, 0.5)),
         "suits": "tests",
     }
-    return vm.RungeKutta(**said | changes)
+    return vm.RungeKutta(**options | changes)
 
 
 @dataclass(frozen=True)
@@ -317,12 +317,12 @@ def test_packages_offer_schemes_by_entry_points(monkeypatch: pytest.MonkeyPatch)
     def broken() -> None:
         raise ImportError("no such thing")
 
-    found = [SimpleNamespace(value="a", load=broken), SimpleNamespace(value="b", load=offer)]
+    results = [SimpleNamespace(value="a", load=broken), SimpleNamespace(value="b", load=offer)]
     asked = []
 
     def entry_points(group: str) -> list[Any]:
         asked.append(group)
-        return found
+        return results
 
     monkeypatch.setattr(registry, "entry_points", entry_points)
     registry.load_plugins.cache_clear()
@@ -475,7 +475,7 @@ def test_newton_rule_is_the_same_in_c() -> None:
     for ratio in sizes:
         for last in sizes:
             for k, most in ((1, 40), (2, 40), (3, 40), (40, 40)):
-                found = newton.converged(ratio, last, k, most)
-                assert bool(rule(ratio, last, k, most)) == found, (ratio, last, k, most)
-                seen.add(found)
+                computed = newton.converged(ratio, last, k, most)
+                assert bool(rule(ratio, last, k, most)) == computed, (ratio, last, k, most)
+                seen.add(computed)
     assert seen == {True, False}

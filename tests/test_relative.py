@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops import OBJECTIVES, TOLERANCE_ONLY, four_bar
+from loops import OBJECTIVES, TOLERANCE_ONLY, add_four_bar, four_bar
 from newton_euler import turned, unit
 
 import varimech as vm
@@ -45,8 +45,8 @@ def test_euler_parameters_of_any_rotation(largest: int, sign: int) -> None:
     rng = np.random.default_rng(largest)
     for others in (np.zeros(3), np.ones(3), *rng.uniform(-1, 1, (20, 3))):  # none, or all as large
         p = unit(sign * np.insert(others, largest, 1.0))
-        found = euler_parameters(rotation(p))
-        np.testing.assert_allclose(found * np.sign(found @ p), p, rtol=0, atol=1e-15)
+        computed = euler_parameters(rotation(p))
+        np.testing.assert_allclose(computed * np.sign(computed @ p), p, rtol=0, atol=1e-15)
 
 
 AS_IT_IS = np.eye(3)
@@ -103,10 +103,10 @@ def test_a_heavy_top_is_the_same_in_natural_coordinates(
         for c in (coordinates, "natural")
     )
     for measure in ("position", "velocity", "acceleration"):
-        found, expected = (np.asarray(getattr(r, measure)("top.tip")) for r in (one, other))
-        assert difference(found[..., None], expected[..., None]) < 1e-8, measure
-    found, expected = (np.asarray(r.reaction("O")) for r in (one, other))
-    assert difference(found[..., None], expected[..., None]) < 1e-8
+        computed, expected = (np.asarray(getattr(r, measure)("top.tip")) for r in (one, other))
+        assert difference(computed[..., None], expected[..., None]) < 1e-8, measure
+    computed, expected = (np.asarray(r.reaction("O")) for r in (one, other))
+    assert difference(computed[..., None], expected[..., None]) < 1e-8
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["solved", "swept"])
@@ -183,12 +183,12 @@ Make = Callable[[], vm.Mechanism]
 
 def seen(m: vm.Mechanism, run: vm.Run) -> dict[str, Array]:
     """All that can be measured of a motion."""
-    found = {
+    computed = {
         name: np.array([getattr(run, name)(p.label) for p in m.data.all_points])
         for name in ("position", "velocity", "acceleration")
     }
-    found["reaction"] = np.array([run.reaction(j) for j in m.joints])
-    return found | {f"effort of {d}": np.asarray(run.effort(d)) for d in m.drivers}
+    computed["reaction"] = np.array([run.reaction(j) for j in m.joints])
+    return computed | {f"effort of {d}": np.asarray(run.effort(d)) for d in m.drivers}
 
 
 @cache
@@ -201,8 +201,8 @@ def natural(make: Make) -> tuple[vm.Mechanism, dict[str, Array]]:
 def check_alike(make: Make, coordinates: str | vm.Relative) -> None:
     """Points, joints and drivers, relative to the largest of each kind."""
     m, expected = natural(make)
-    for name, found in seen(m, m.simulate(0.1, coordinates=coordinates, **TIMES)).items():
-        assert difference(found[..., None], expected[name][..., None]) < 1e-7, name
+    for name, computed in seen(m, m.simulate(0.1, coordinates=coordinates, **TIMES)).items():
+        assert difference(computed[..., None], expected[name][..., None]) < 1e-7, name
 
 
 def cases() -> list[Any]:
@@ -221,14 +221,14 @@ def test_motions_are_those_of_natural_coordinates(make: Make, coordinates: str) 
 # methods
 
 
-WAYS = [(f, i) for f, formulation in FORMULATIONS.items() for i in integrators_of(formulation)]
+SCHEMES = [(f, i) for f, formulation in FORMULATIONS.items() for i in integrators_of(formulation)]
 ERRORS = {"newmark": 3e-4, "trapezoidal": 3e-5, "hht": 3e-5, "generalised-alpha": 3e-5}
 """Of positions at steps of 2 ms, relative to the largest, by the order of the integrator; 1e-8 for
 all others. Measured: half of it.
 """
 
 
-@pytest.mark.parametrize(("formulation", "integrator"), WAYS)
+@pytest.mark.parametrize(("formulation", "integrator"), SCHEMES)
 @pytest.mark.parametrize(
     ("make", "coordinates"),
     [(five_bar.mechanism, "rtdyn0"), (tree, "rtdyn1")],
@@ -243,7 +243,7 @@ def test_every_way_to_solve_agrees(
         if integrator in TOLERANCE_ONLY
         else {"step": 2e-3, "every": 25}
     )
-    found = m.simulate(
+    computed = m.simulate(
         0.1,
         formulation=formulation,
         integrator=integrator,
@@ -251,7 +251,7 @@ def test_every_way_to_solve_agrees(
         **times,
         **SLOW,
     )
-    places = np.array([found.position(p.label) for p in m.data.all_points])
+    places = np.array([computed.position(p.label) for p in m.data.all_points])
     assert difference(places[..., None], expected["position"][..., None]) < ERRORS.get(
         integrator, 1e-8
     )
@@ -315,10 +315,10 @@ def test_both_regimes_agree_on_an_open_tree(coordinates: str) -> None:
     for large in (False, True):
         solver = Solver(m.data, method, large=large)
         assert solver.programs.recursive == large
-        found, _ = solver.run(task, ρ)
-        assert found.gradients is not None
-        assert difference(found.objectives[-1:], expected.values.to_numpy()[None]) < 1e-11
-        assert difference(found.gradients[-1].T, expected.gradient.to_numpy().T) < 1e-10
+        computed, _ = solver.run(task, ρ)
+        assert computed.gradients is not None
+        assert difference(computed.objectives[-1:], expected.values.to_numpy()[None]) < 1e-11
+        assert difference(computed.gradients[-1].T, expected.gradient.to_numpy().T) < 1e-10
 
 
 # loops and drivers
@@ -342,16 +342,7 @@ def driven(driver: str) -> vm.Mechanism:
     coupler.
     """
     m = vm.Mechanism("driven four-bar", gravity=(0, -9.81))
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    for name, first, second, length in (
-        ("crank", "A", "B", 0.5),
-        ("coupler", "B", "C", 1.8),
-        ("rocker", "D", "C", 1.2),
-    ):
-        m.bar(name, first, second, length=length, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.5, 1.8, 1.2)
     m.drive_angle("motor", driver, lambda t: {"A": 1.0, "C": 1.4}[driver] + 0.3 * vm.sin(6 * t))
     m.start(near={"crank": 1.0, "C": (1.5, 1)})
     return m

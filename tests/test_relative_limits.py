@@ -134,7 +134,9 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
 
 
 @each
-def test_bodies_that_are_all_welded_to_the_ground_have_no_freedom(coordinates: str) -> None:
+def test_bodies_that_are_all_welded_to_the_ground_have_no_degree_of_freedom(
+    coordinates: str,
+) -> None:
     m = vm.Mechanism("post", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("post", "O", "top", length=1, mass=1)
@@ -182,6 +184,25 @@ def test_composite_sensitivities_take_trees_that_are_swept(coordinates: str) -> 
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
 
+def check_composite(
+    m: vm.Mechanism, objective: vm.Objective, duration: float, coordinates: str
+) -> None:
+    """Composite derivatives over two steps against direct ones."""
+    direct, composite = (
+        m.sensitivity(
+            objective,
+            duration=duration,
+            step=duration / 2,
+            method=method,
+            integrator="dop853",
+            coordinates=coordinates,
+            backend="interpreted",
+        ).gradient
+        for method in ("direct", "composite")
+    )
+    np.testing.assert_allclose(composite, direct, rtol=1e-9)
+
+
 @each
 def test_composite_sensitivities_take_mechanisms_without_constraints(coordinates: str) -> None:
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
@@ -191,23 +212,13 @@ def test_composite_sensitivities_take_mechanisms_without_constraints(coordinates
     m.revolute("O", axis=(0, 1, 1))
     m.start(angle={"O": 0.3})
     end = vm.final(lambda s: s.position("edge")[2])
-    said: dict[str, Any] = {
-        "duration": 0.02,
-        "step": 0.01,
-        "coordinates": coordinates,
-        "backend": "interpreted",
-    }
-    direct, composite = (
-        m.sensitivity(end, method=method, integrator="dop853", **said).gradient
-        for method in ("direct", "composite")
-    )
-    np.testing.assert_allclose(composite, direct, rtol=1e-9)
+    check_composite(m, end, 0.02, coordinates)
 
 
 @each
 def test_composite_sensitivities_are_those_of_long_steps(coordinates: str) -> None:
     """Inside of a step Euler parameters leave unit length, where forces of inertia have several
-    forms: both roads take the same.
+    forms: both methods take the same.
     """
     m = vm.Mechanism("top", gravity=(0, 0, -9.81))
     L = m.parameter("L", 1.0)
@@ -216,17 +227,7 @@ def test_composite_sensitivities_are_those_of_long_steps(coordinates: str) -> No
     m.spherical("O")
     m.start(orientation={"top": vm.rotation((0, 1, 0), -0.9)}, speed={"top": (1, 2, 0.5)})
     tip = vm.final(lambda s: s.velocity("tip")[2])
-    said: dict[str, Any] = {
-        "duration": 0.4,
-        "step": 0.2,
-        "coordinates": coordinates,
-        "backend": "interpreted",
-    }
-    direct, composite = (
-        m.sensitivity(tip, method=method, integrator="dop853", **said).gradient
-        for method in ("direct", "composite")
-    )
-    np.testing.assert_allclose(composite, direct, rtol=1e-9)
+    check_composite(m, tip, 0.4, coordinates)
 
 
 @pytest.mark.parametrize("bars", [STARTED, STARTED + 1])

@@ -159,11 +159,11 @@ def test_sweeps_find_what_a_solution_with_the_mass_finds(tree: Tree, reference: 
     q, v = random_state(e, tree.seed)
     assume(q.size > 0)
     n, m, ρ = q.size, e.λ.numel(), e.model.parameter_set.nominal
-    found, residuals = evaluated(
+    computed, residuals = evaluated(
         RecursionPasses(e).rates(None), np.concatenate([q, v]), np.ones(m), ρ, np.array([TIME])
     )
-    np.testing.assert_array_equal(found[: 2 * n], [*q, *v])
-    assert apart(found[2 * n : 3 * n], accelerations(e, q, v)[0], 1.0) < SOLVED
+    np.testing.assert_array_equal(computed[: 2 * n], [*q, *v])
+    assert apart(computed[2 * n : 3 * n], accelerations(e, q, v)[0], 1.0) < SOLVED
     assert largest(residuals) < SOLVED
 
 
@@ -187,9 +187,9 @@ def test_derivatives_of_sweeps(tree: Tree, reference: str) -> None:
     q, v = random_state(e, tree.seed)
     assume(q.size > 0)
     n, m, ρ = q.size, e.λ.numel(), e.model.parameter_set.nominal
-    state, slopes = np.concatenate([q, v]), np.vstack(slopes_along(e, q, v, ρ.size))
+    state, sensitivities = np.concatenate([q, v]), np.vstack(slopes_along(e, q, v, ρ.size))
     plan = RecursionPasses(e).rates(np.eye(ρ.size))
-    derivatives = evaluated(plan, state, slopes, np.ones(m), ρ, np.array([TIME]))[2].reshape(
+    derivatives = evaluated(plan, state, sensitivities, np.ones(m), ρ, np.array([TIME]))[2].reshape(
         -1, ρ.size
     )
     a, λ = accelerations(e, q, v)
@@ -202,8 +202,8 @@ def test_derivatives_of_sweeps(tree: Tree, reference: str) -> None:
         a,
     )
     K = np.block([[M, J.T], [J, np.zeros((m, m))]])
-    expected = np.linalg.solve(K, -partials @ np.vstack([slopes, np.eye(ρ.size)]))[:n]
-    np.testing.assert_array_equal(derivatives[: 2 * n], slopes)
+    expected = np.linalg.solve(K, -partials @ np.vstack([sensitivities, np.eye(ρ.size)]))[:n]
+    np.testing.assert_array_equal(derivatives[: 2 * n], sensitivities)
     assert apart(derivatives[2 * n : 3 * n], expected, 1.0) < SOLVED
 
 
@@ -231,11 +231,11 @@ def natural_state(e: Equations, places: Array, rates: Array) -> tuple[Array, Arr
         ca.jacobian(rate, e.v),
         ca.jacobian(e.constraints, e.q),
     )  # which holds counted angles
-    found, J, Φ_q = numbers(e, [pose, moves, tied], q, np.zeros(q.size))
+    computed, J, Φ_q = numbers(e, [pose, moves, tied], q, np.zeros(q.size))
     aims = np.concatenate([rates.ravel(), np.zeros(len(Φ_q))])
     v, _, rank, _ = np.linalg.lstsq(np.vstack([J, Φ_q]), aims)
     assert rank == q.size
-    assert apart(found, places, 1.0) < ROUNDING
+    assert apart(computed, places, 1.0) < ROUNDING
     assert apart(J @ v, rates, 1.0) < ROUNDING
     return q, v
 
@@ -253,11 +253,11 @@ def test_bodies_accelerate_as_in_natural_coordinates(tree: Tree, reference: str)
         for x, y, u in states
     ]
     assert apart(energies[0], energies[1], 1.0) < ROUNDING
-    found = [
+    results = [
         numbers(x, [x.differentiate(motion(x)[1])], y, u, accelerations(x, y, u)[0])[0]
         for x, y, u in states
     ]
-    assert apart(found[0], found[1], 1.0) < SOLVED
+    assert apart(results[0], results[1], 1.0) < SOLVED
 
 
 @both_references
@@ -267,16 +267,16 @@ def test_joints_react_as_in_natural_coordinates(tree: Tree, reference: str) -> N
     m = mechanism(tree)
     e, natural = relative_equations(m.data, reference), natural_equations(m.data)
     q, v = random_state(e, tree.seed)
-    found = []
+    results = []
     for x, y, u in (
         (e, q, v),
         (natural, *natural_state(natural, *numbers(e, list(motion(e)), q, v))),
     ):
         wrenches = [f(j) for j in m.joints for f in (x.state.reaction, x.state.reaction_torque)]
-        found.append(
+        results.append(
             np.vstack([np.zeros((0, 1)), *numbers(x, wrenches, y, u, accelerations(x, y, u)[0])])
         )
-    assert apart(found[0], found[1], 1.0) < SOLVED
+    assert apart(results[0], results[1], 1.0) < SOLVED
 
 
 # what random trees leave out

@@ -141,7 +141,7 @@ class PlainRuns:
 
 
 def probability(
-    case: Case, fails: Callable[[np.ndarray], np.ndarray] | None = None, **how: Any
+    case: Case, fails: Callable[[np.ndarray], np.ndarray] | None = None, **options: Any
 ) -> vm.Reliability:
     m = vm.Mechanism("plain", dimension=2)
     for k in range(case.dimension):
@@ -157,7 +157,7 @@ def probability(
         function_of(runs),
         distribution_of(distributions),
     )
-    return study.probability(objective >= case.limit, **how)
+    return study.probability(objective >= case.limit, **options)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -168,45 +168,45 @@ def test_intervals_hold_known_probabilities(family: Callable[[np.random.Generato
     rng = np.random.default_rng(11)
     for seed in range(10):
         case = family(rng)
-        found = probability(case, samples=2000, level=0.999, seed=seed)
-        s = found.sampled
+        estimate = probability(case, samples=2000, level=0.999, seed=seed)
+        s = estimate.sampled
         assert s is not None and 0 <= s.lower < s.upper <= 1
-        assert s.lower <= case.exact <= s.upper, (case, found)
+        assert s.lower <= case.exact <= s.upper, (case, estimate)
         assert s.lower <= s.probability <= s.upper
-        assert s.upper - s.lower < 1.5 * case.exact, (case, found)
-        believed = found.sorm if np.isfinite(found.sorm) else found.form
+        assert s.upper - s.lower < 1.5 * case.exact, (case, estimate)
+        believed = estimate.sorm if np.isfinite(estimate.sorm) else estimate.form
         outside = not s.lower <= believed <= s.upper
-        assert any("outside" in note for note in found.notes) == outside
+        assert any("outside" in note for note in estimate.notes) == outside
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_both_sides_are_found(seed: int) -> None:
     case = two_sided(np.random.default_rng(100 + seed))
-    found = probability(case, seed=seed)
+    estimate = probability(case, seed=seed)
     sides = {
-        round(float(p.standard @ case.hessian(p.standard) @ found.points[0].standard), 6) > 0
-        for p in found.points
+        round(float(p.standard @ case.hessian(p.standard) @ estimate.points[0].standard), 6) > 0
+        for p in estimate.points
     }
-    if len(found.points) == 1:  # the other side is less likely by a factor of a thousand
-        assert found.form == pytest.approx(case.exact, rel=1.1e-3)
+    if len(estimate.points) == 1:  # the other side is less likely by a factor of a thousand
+        assert estimate.form == pytest.approx(case.exact, rel=1.1e-3)
     else:
-        assert sides == {True, False} and len(found.points) == 2
-        assert found.form == pytest.approx(case.exact, rel=1e-4) and found.sorm == pytest.approx(
+        assert sides == {True, False} and len(estimate.points) == 2
+        assert estimate.form == pytest.approx(
             case.exact, rel=1e-4
-        )
-        assert "another design point" in repr(found)
+        ) and estimate.sorm == pytest.approx(case.exact, rel=1e-4)
+        assert "another design point" in repr(estimate)
 
 
 def test_a_limit_that_bends_around_the_origin_is_reported() -> None:
-    found = probability(sphere(np.random.default_rng(3)))
-    assert not found.nearest and "believe samples only" in repr(found)
+    estimate = probability(sphere(np.random.default_rng(3)))
+    assert not estimate.nearest and "believe samples only" in repr(estimate)
 
 
 def test_a_vanishing_gradient_at_the_medians_is_no_end() -> None:
     """u² ≥ 9, of which neither FORM's search nor its scale had a direction."""
     case = quadratic(np.array([[2.0]]), np.zeros(1), 9.0, float(2 * stats.norm.sf(3)))
-    found = probability(case)
-    assert found.form == pytest.approx(case.exact, rel=1e-6) and len(found.points) == 2
+    estimate = probability(case)
+    assert estimate.form == pytest.approx(case.exact, rel=1e-6) and len(estimate.points) == 2
 
 
 def test_runs_that_fail_widen_the_interval() -> None:
@@ -214,11 +214,11 @@ def test_runs_that_fail_widen_the_interval() -> None:
     parameters besides.
     """
     case = quadratic(np.zeros((2, 2)), np.array([1.0, 0.0]), 3.0, float(stats.norm.sf(3)))
-    found = probability(case, fails=lambda u: u[:, 1] > 1, samples=4000)
-    s = found.sampled
+    estimate = probability(case, fails=lambda u: u[:, 1] > 1, samples=4000)
+    s = estimate.sampled
     assert s is not None and s.failed > 300
     assert s.lower < 0.9 * case.exact and s.upper > stats.norm.sf(1)
-    assert f"{s.failed} samples failed" in repr(found)
+    assert f"{s.failed} samples failed" in repr(estimate)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

@@ -84,9 +84,9 @@ def page() -> Iterator[Any]:
 
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        found = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
-        found.emulate_media(color_scheme="light")
-        yield found
+        computed = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
+        computed.emulate_media(color_scheme="light")
+        yield computed
         browser.close()
 
 
@@ -328,12 +328,12 @@ def test_an_optimum_is_shown_beside_what_was_before_and_a_fit_beside_its_data(op
     m = slider_crank()
     best = m.optimize(TRAVEL, over=["rod"], bounds={"rod": (0.24, 0.26)}, duration=0.2, step=0.01)
     times = np.linspace(0.02, 0.2, 10)
-    found = (
+    computed = (
         m.simulate(0.2, step=0.01)
         .displacement("guide")
         .to_numpy()[np.round(times / 0.01).astype(int)]
     )
-    data = vm.measurement(lambda s: s.displacement("guide"), times, found, unit="m")
+    data = vm.measurement(lambda s: s.displacement("guide"), times, computed, unit="m")
     look = opened(
         best, m.fit({"measured": data}, over=["rod"], duration=0.2, step=0.01, start={"rod": 0.251})
     )
@@ -436,10 +436,12 @@ def test_wide_tables_fit_on_paper(opened: Open, columns: int) -> None:
         "[...document.querySelectorAll('.table')].map((e) => [e.scrollWidth - e.clientWidth,"
         " getComputedStyle(e).overflowX])"
     )
-    found = look.page.evaluate(script)
+    computed = look.page.evaluate(script)
     look.page.emulate_media(media="screen")
     look.page.set_viewport_size(size)
-    assert found and all(too_wide <= 0 and overflow == "visible" for too_wide, overflow in found)
+    assert computed and all(
+        too_wide <= 0 and overflow == "visible" for too_wide, overflow in computed
+    )
 
 
 @browsing

@@ -77,8 +77,8 @@ class Content:
 
     @property
     def animation(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.data["animation"]
-        return found
+        computed: dict[str, Any] = self.data["animation"]
+        return computed
 
     def plot(self, title: str) -> dict[str, Any]:
         return next(spec for spec in self.data["plots"] if spec["title"] == title)
@@ -106,17 +106,17 @@ def _numbers(text: str, kind: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
 
-def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
+def test_the_contribution_of_a_parameter_is_what_it_would_make_alone() -> None:
     m = slider_crank()
-    found = Content(m.moments(TRAVEL, order=1, **how())).curves(
+    computed = Content(m.moments(TRAVEL, order=1, **how())).curves(
         "standard deviation of travel by each parameter alone"
     )
     for name in ("crank", "rod"):
         others = {n: None for n in ("crank", "rod") if n != name}
         alone = m.moments(TRAVEL, others, order=1, **how())
-        assert found[name] == pytest.approx(alone.std.to_numpy()[:, 0], rel=1e-9)
-    assert found["all parameters"] == pytest.approx(
-        np.hypot(found["crank"], found["rod"]), rel=1e-9
+        assert computed[name] == pytest.approx(alone.std.to_numpy()[:, 0], rel=1e-9)
+    assert computed["all parameters"] == pytest.approx(
+        np.hypot(computed["crank"], computed["rod"]), rel=1e-9
     )
 
 
@@ -133,7 +133,7 @@ def test_gravity_points_down(gravity: float, up: list[int]) -> None:
     assert Content(pendulum((0, 0, 0), gravity=gravity).simulate(**how(0.1))).animation["up"] == up
 
 
-def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(
+def test_what_turns_too_far_between_stored_times_is_reported_and_not_made_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     m = pendulum(gravity=0.0)
@@ -142,10 +142,10 @@ def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(
     fast, slow = (
         m.simulate(0.2, step=1e-3, every=k, backend="interpreted") for k in (20, 5)
     )  # 6 rad, 1.5 rad
-    found = Content(fast)
-    assert "This run is stored every 0.02 s" in found.animation["warning"]
-    assert found.animation["warning"] in found.text
-    assert found.animation["motion"]["stepwise"]
+    content = Content(fast)
+    assert "This run is stored every 0.02 s" in content.animation["warning"]
+    assert content.animation["warning"] in content.text
+    assert content.animation["motion"]["stepwise"]
     assert Content(slow).animation["warning"] == ""
     monkeypatch.setattr("varimech.reports.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
     assert "This page shows 10 of 41 stored times" in Content(slow).animation["warning"]
@@ -165,23 +165,23 @@ def test_a_swinging_mass_too() -> None:
 
 def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     m = slider_crank()
-    wanted: dict[str, Any] = {
+    expected: dict[str, Any] = {
         "duration": 0.2,
         "step": 0.01,
         "samples": 32,
         "checkpoint": tmp_path / "samples",
     }
     distributions = {"crank": scipy.stats.uniform(0.1, 0.02), "rod": vm.Tolerance(0.001)}
-    m.monte_carlo(TRAVEL, distributions, **wanted)
+    m.monte_carlo(TRAVEL, distributions, **expected)
     # goes on from there, with nothing left to do
-    study = m.monte_carlo(TRAVEL, distributions, **wanted)
-    found = Content(study)
+    study = m.monte_carlo(TRAVEL, distributions, **expected)
+    content = Content(study)
     at_means = m.simulate(0.2, step=0.01, parameters={"crank": 0.11})
-    assert found.places("slider.S") == pytest.approx(at_means.position("S").to_numpy(), abs=1e-7)
-    assert "uniform" in found.text
-    assert "version of casadi" in found.text
+    assert content.places("slider.S") == pytest.approx(at_means.position("S").to_numpy(), abs=1e-7)
+    assert "uniform" in content.text
+    assert "version of casadi" in content.text
     m.ground_point("elsewhere", (1, 1))  # now it is another mechanism
-    assert Content(study).animation["points"] == found.animation["points"]
+    assert Content(study).animation["points"] == content.animation["points"]
     with pytest.raises(vm.ModelError, match="has been changed since; make the study anew"):
         replace(study).run
     assert Content(replace(study)).data["animation"] is None
@@ -216,24 +216,24 @@ def test_parameters_that_are_zero_have_bars_and_ghosts() -> None:
     m.bar("rod", "O", "tip", length=1.0, mass=1.0)
     m.revolute("O")
     m.start(angle={"rod": 0.0})
-    found = Content(
+    content = Content(
         m.sensitivity({"y": vm.final(lambda s: s.position("tip")[1], unit="m")}, **how())
     )
-    bars = found.data["plots"][0]["data"][0]
+    bars = content.data["plots"][0]["data"][0]
     assert dict(zip(bars["y"], bars["x"], strict=True)) == pytest.approx(
         {"plain, by 1 m": 1.0, "bounded, by 0.4 m": 0.4, "tolerated, by 0.02 m": 0.02, "given": 2.0}
     )
-    assert [p["scale"] for p in found.data["parameters"]] == pytest.approx([1.0, 0.4, 0.02, 2.0])
+    assert [p["scale"] for p in content.data["parameters"]] == pytest.approx([1.0, 0.4, 0.02, 2.0])
 
 
 def test_a_body_of_one_point_is_a_disc_and_a_slider_its_block() -> None:
     m = vm.Mechanism("ball", gravity=(0, -9.81))
     m.body("ball", mass=1.0, inertia=1.0, points={"P": (0, 0)}, floating=True)
     m.start(position={"P": (0, 1)}, angle={"ball": 0.0}, speed={"P": (1.0, 2.0), "ball": 3.0})
-    found = Content(m.simulate(**how())).animation
-    assert [(s["kind"], found["points"][s["points"][0]], s["colour"]) for s in found["shapes"]] == [
-        ("mass", "ball.com", 0)
-    ]
+    computed = Content(m.simulate(**how())).animation
+    assert [
+        (s["kind"], computed["points"][s["points"][0]], s["colour"]) for s in computed["shapes"]
+    ] == [("mass", "ball.com", 0)]
     slid = Content(slider_crank().simulate(**how()))
     assert [s["name"] for s in slid.animation["shapes"]] == ["crank", "rod"]
     assert not slid.joint("guide")["ground"]
@@ -278,12 +278,12 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
         duration=0.5,
         step=0.01,
     )
-    found, reached = Content(best), float(m.simulate(0.5, step=0.01).displacement("guide").max())
+    computed, reached = Content(best), float(m.simulate(0.5, step=0.01).displacement("guide").max())
     assert reached > 0.33
     assert best.broken_before == pytest.approx({"wall": reached - 0.32})
-    assert f"before (violating wall by {reached - 0.32:.3g} m)" in found.text
+    assert f"before (violating wall by {reached - 0.32:.3g} m)" in computed.text
     assert (
-        found.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"]
+        computed.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"]
         == "integrand of wear (N²)"
     )
 
@@ -297,7 +297,7 @@ def test_constraints_hold_by_the_size_of_the_mechanism(scale: float) -> None:
     assert Content(run).chips[f"constraint error {printed(1e-5 * scale, 1)} m"] == "bad"
 
 
-def test_measures_are_those_that_change_most_of_however_many() -> None:
+def test_outputs_are_those_that_change_most() -> None:
     m = vm.Mechanism("chain", gravity=(0, -9.81))
     m.ground_point("p0", (0, 0))
     for k in range(20):
@@ -336,12 +336,12 @@ def test_axes_of_hinges_turn_with_their_bodies() -> None:
     m.revolute("E", axis=(0, 1, 0))
     m.start(angle={"O": 0.0, "E": 0.3}, speed={"O": 2.0, "E": 0.0})
     run = m.simulate(**how(0.2))
-    found = Content(run)
-    axes = _numbers(found.animation["axes"], "<f4").reshape(run.time.size, 2, 3)
+    content = Content(run)
+    axes = _numbers(content.animation["axes"], "<f4").reshape(run.time.size, 2, 3)
     φ = run.angle("O").to_numpy()
     expected = np.stack([-np.sin(φ), np.cos(φ), np.zeros_like(φ)], axis=1)
-    assert axes[:, found.joint("E")["axis"]] == pytest.approx(expected, abs=1e-6)
-    assert axes[:, found.joint("O")["axis"]] == pytest.approx(
+    assert axes[:, content.joint("E")["axis"]] == pytest.approx(expected, abs=1e-6)
+    assert axes[:, content.joint("O")["axis"]] == pytest.approx(
         np.tile([0, 0, 1], (run.time.size, 1))
     )
 

@@ -222,11 +222,11 @@ def test_rotation_in_the_plane(planar: vm.Run, loaded: vm.Run) -> None:
 # values
 
 
-def test_measures_of_a_driven_rod(rotor: vm.Gradient) -> None:
+def test_outputs_of_a_driven_rod(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     e, n = turning(t)
     weight = np.array([0, -M * G])
-    for found, expected in [
+    for computed, expected in [
         (run.position("tip"), L * e),
         (run.velocity("tip"), L * W * n),
         (run.acceleration("tip"), -L * W**2 * e),
@@ -239,7 +239,9 @@ def test_measures_of_a_driven_rod(rotor: vm.Gradient) -> None:
         (run.energy(), M * L**2 / 3 * W**2 / 2 + M * G * L / 2 * e[:, 1]),
         (run.distance("tip", "Q"), np.linalg.norm(L * e - [0, -2], axis=1)),
     ]:
-        assert found.values == pytest.approx(expected, abs=1e-9 * max(1.0, np.abs(expected).max()))
+        assert computed.values == pytest.approx(
+            expected, abs=1e-9 * max(1.0, np.abs(expected).max())
+        )
 
 
 def test_derivatives_of_a_driven_rod(rotor: vm.Gradient) -> None:
@@ -247,7 +249,7 @@ def test_derivatives_of_a_driven_rod(rotor: vm.Gradient) -> None:
     e, n = turning(t)
     T = t[:, None]
     reach = run.distance("tip", "Q").values
-    for found, expected in [
+    for computed, expected in [
         (run.position("tip", wrt="L"), e),
         (run.position("tip", wrt="W"), T * L * n),
         (run.velocity("tip", wrt="W"), L * n - W * T * L * e),
@@ -260,7 +262,9 @@ def test_derivatives_of_a_driven_rod(rotor: vm.Gradient) -> None:
         (run.energy("potential", wrt="M"), G * L / 2 * e[:, 1]),
         (run.distance("tip", "Q", wrt="L"), (L + 2 * e[:, 1]) / reach),
     ]:
-        assert found.values == pytest.approx(expected, abs=1e-8 * max(1.0, np.abs(expected).max()))
+        assert computed.values == pytest.approx(
+            expected, abs=1e-8 * max(1.0, np.abs(expected).max())
+        )
 
 
 def test_energy_kinds_add_up(planar: vm.Run) -> None:
@@ -387,7 +391,7 @@ def test_wrt_needs_a_differentiated_run(plain: vm.Run) -> None:
 # custom measures
 
 
-def test_custom_measures(rotor: vm.Gradient) -> None:
+def test_custom_outputs(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     e, n = turning(t)
     power = run.measure(
@@ -413,7 +417,7 @@ def test_custom_measures(rotor: vm.Gradient) -> None:
     assert run.measure('M*velocity("rod.com")').values == pytest.approx(momentum.values, rel=1e-12)
 
 
-def test_custom_measures_of_any_size(plain: vm.Run) -> None:
+def test_custom_outputs_of_any_size(plain: vm.Run) -> None:
     four = plain.measure(lambda s: [s.time, 1.0, 2.0, 3 * s.time])
     assert (four.dims, four.shape) == (("time", "component"), (11, 4))
     assert four.values == pytest.approx(
@@ -427,7 +431,7 @@ def test_custom_measures_of_any_size(plain: vm.Run) -> None:
     )  # column by column
 
 
-def test_derivatives_of_custom_measures(rotor: vm.Gradient) -> None:
+def test_derivatives_of_custom_outputs(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     power = run.measure(
         lambda s: s.effort("motor") * s.angular_velocity("rod"),
@@ -461,7 +465,7 @@ def test_derivatives_of_custom_measures(rotor: vm.Gradient) -> None:
         ),
     ],
 )
-def test_custom_measures_that_make_no_sense(function: Any, words: str, plain: vm.Run) -> None:
+def test_custom_outputs_that_make_no_sense(function: Any, words: str, plain: vm.Run) -> None:
     with pytest.raises(vm.ModelError) as caught:
         plain.measure(function, name="odd")
     assert words in str(caught.value)
@@ -471,7 +475,7 @@ def test_custom_measures_that_make_no_sense(function: Any, words: str, plain: vm
 
 
 @pytest.mark.parametrize("which", ["planar", "spatial", "flexible"])
-def test_a_saved_run_holds_every_measure(
+def test_a_saved_run_has_every_output(
     which: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     live: vm.Run = request.getfixturevalue(which)
@@ -556,7 +560,7 @@ def test_what_a_saved_run_cannot_do(plain: vm.Run, loaded: vm.Run, tmp_path: Pat
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # of h5netcdf, which closes what did not open
 @pytest.mark.parametrize("of", [b'"mechanism"', b"_Netcdf4Dimid", b"REFERENCE_LIST"])
-def test_a_damaged_file_is_told(of: bytes, plain: vm.Run, tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(of: bytes, plain: vm.Run, tmp_path: Path) -> None:
     """In what Varimech says of the run, and in what HDF5 says of its variables."""
     path = plain.save(tmp_path / "run.nc")
     whole = path.read_bytes()
@@ -589,7 +593,7 @@ def test_the_file_is_plain_netcdf(planar: vm.Run, tmp_path: Path) -> None:
     )
 
 
-def test_table_of_all_measures(rotor: vm.Gradient, plain: vm.Run) -> None:
+def test_table_of_all_outputs(rotor: vm.Gradient, plain: vm.Run) -> None:
     table = rotor.run.to_dataframe()
     assert table.index.name == "time"
     assert table.index.to_numpy() == pytest.approx(rotor.run.time, rel=0)
@@ -674,8 +678,10 @@ def test_gradient_values(rotor: vm.Gradient) -> None:
     t, e, n = rotor.time, *turning(rotor.time)
     history = rotor.history
     assert history["value"].sel(objective="height").values == pytest.approx(L * e[:, 1], abs=1e-9)
-    slopes = history["gradient"].sel(objective="height").values
-    assert slopes == pytest.approx(np.stack([e[:, 1], 0 * t, t * L * n[:, 1]], axis=1), abs=1e-8)
+    derivatives = history["gradient"].sel(objective="height").values
+    assert derivatives == pytest.approx(
+        np.stack([e[:, 1], 0 * t, t * L * n[:, 1]], axis=1), abs=1e-8
+    )
     # the trapezoidal rule on the steps of the run
     power = M * G * L / 2 * W * e[:, 0]
     work = np.concatenate([[0.0], np.cumsum(STEP / 2 * (power[1:] + power[:-1]))])
@@ -717,7 +723,7 @@ def test_sweep_of_finite_differences() -> None:
     m = driven_rod()
     steps = (1e-3, 1e-4, 1e-5)
     exact = m.sensitivity({"height": HEIGHT, "work": WORK}, ["L", "W"], duration=0.1, step=0.01)
-    found = m.sensitivity(
+    gradient = m.sensitivity(
         {"height": HEIGHT, "work": WORK},
         ["L", "W"],
         duration=0.1,
@@ -725,19 +731,19 @@ def test_sweep_of_finite_differences() -> None:
         method="finite-difference",
         relative_steps=steps,
     )
-    assert found.method == "finite-difference" and "finite-difference" in repr(found)
-    assert found.sweep is not None
-    assert found.sweep.dims == ("relative_step", "objective", "parameter")
-    assert found.sweep["relative_step"].values == pytest.approx(steps, rel=0)
-    assert list(found.sweep["objective"].values) == ["height", "work"]
-    assert list(found.sweep["parameter"].values) == ["L", "W"]
-    error = abs(found.sweep - exact.gradient).sel(objective="work", parameter="W").values
+    assert gradient.method == "finite-difference" and "finite-difference" in repr(gradient)
+    assert gradient.sweep is not None
+    assert gradient.sweep.dims == ("relative_step", "objective", "parameter")
+    assert gradient.sweep["relative_step"].values == pytest.approx(steps, rel=0)
+    assert list(gradient.sweep["objective"].values) == ["height", "work"]
+    assert list(gradient.sweep["parameter"].values) == ["L", "W"]
+    error = abs(gradient.sweep - exact.gradient).sel(objective="work", parameter="W").values
     assert error[1] < 0.02 * error[0]  # of second order
-    assert found.gradient.values == pytest.approx(exact.gradient.values, rel=1e-7, abs=1e-9)
-    assert found.history["gradient"].values == pytest.approx(
+    assert gradient.gradient.values == pytest.approx(exact.gradient.values, rel=1e-7, abs=1e-9)
+    assert gradient.history["gradient"].values == pytest.approx(
         exact.history["gradient"].values, rel=1e-6, abs=1e-8
     )
-    assert found.run.position("tip", wrt="W").values == pytest.approx(
+    assert gradient.run.position("tip", wrt="W").values == pytest.approx(
         exact.run.position("tip", wrt="W").values, rel=1e-6, abs=1e-8
     )
 
@@ -756,7 +762,7 @@ def test_text_of_a_run_and_of_a_mechanism(plain: vm.Run) -> None:
     assert repr(driven_rod().parameters["L"]) == "Parameter('L', 0.8, unit='m')"
 
 
-def test_what_a_run_tells_about_itself() -> None:
+def test_what_a_run_reports_about_itself() -> None:
     info = driven_rod().simulate(0.1, step=0.01, parameters={"L": 0.9}).info
     assert (info["mechanism"], info["steps"], info["step"]) == ("rotor", 10, 0.01)
     assert info["parameters"] == {"L": 0.9, "M": M, "W": W}
@@ -771,9 +777,9 @@ def test_only_the_outer_of_two_progress_bars_is_shown(monkeypatch: pytest.Monkey
     shown: list[str] = []
     real = Progress.add_task
 
-    def add_task(self: Progress, label: str, **how: Any) -> Any:
+    def add_task(self: Progress, label: str, **options: Any) -> Any:
         shown.append(label)
-        return real(self, label, **how)
+        return real(self, label, **options)
 
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(Progress, "add_task", add_task)

@@ -78,18 +78,18 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(
-    ("backend", "how"),
+    ("backend", "options"),
     [("native", {"step": 2e-4, "every": 5000}), ("interpreted", {"step": 0.1, "every": 10})],
 )
 def test_an_interrupt_stops_within_a_chunk_and_leaves_what_was_done(
-    backend: str, how: dict[str, Any], tmp_path: Path
+    backend: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     request = {
         "chunk": 1 << 14,
         "executor": 2,
         "checkpoint": str(tmp_path),
         "backend": backend,
-        **how,
+        **options,
     }
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     script = INTERRUPTED.replace("{request!r}", repr(request))
@@ -167,9 +167,9 @@ def test_another_study_does_not_go_on_from_there(
         study(**{**request, **change})
 
 
-def test_neither_do_other_objectives_nor_spreads(tmp_path: Path) -> None:
-    def go(objectives: Any, width: float, **how: Any) -> None:
-        settings = {**SETTINGS, "samples": 1, "checkpoint": tmp_path, **how}
+def test_neither_do_other_objectives_nor_distributions(tmp_path: Path) -> None:
+    def go(objectives: Any, width: float, **options: Any) -> None:
+        settings = {**SETTINGS, "samples": 1, "checkpoint": tmp_path, **options}
         mechanism().monte_carlo(objectives, {"L": vm.Tolerance(width)}, **settings)
 
     go(OBJECTIVES, 0.01)
@@ -237,24 +237,24 @@ def test_two_studies_at_once_do_not_share_a_folder(tmp_path: Path) -> None:
 def test_samples_that_are_missing_or_broken(tmp_path: Path) -> None:
     request: dict[str, Any] = {**REQUEST, "samples": 80, "checkpoint": tmp_path}
     (tmp_path / "samples-notes.npz").write_text("those of somebody else", encoding="utf-8")
-    found, path = study(**request), tmp_path / "samples-000000000032.npz"
-    assert found.samples.sizes["sample"] == 80
+    computed, path = study(**request), tmp_path / "samples-000000000032.npz"
+    assert computed.samples.sizes["sample"] == 80
     whole = path.read_bytes()
     for broken in (b"", whole[: len(whole) // 2], b"text"):
         path.write_bytes(broken)
         with pytest.raises(
             vm.ModelError, match=r"samples-000000000032\.npz cannot be read .* delete the folder"
         ):
-            found.samples
+            computed.samples
     path.unlink()
     with pytest.raises(
         vm.ModelError,
         match=r"samples-000000000032\.npz is missing, with the samples from number 32 on",
     ):
-        found.samples
+        computed.samples
     path.write_bytes((tmp_path / "samples-000000000064.npz").read_bytes())
     with pytest.raises(vm.ModelError, match=r"samples-000000000048\.npz is missing"):
-        found.samples
+        computed.samples
 
 
 def test_samples_of_another_study_are_not_taken_for_its_own(tmp_path: Path) -> None:
@@ -262,9 +262,9 @@ def test_samples_of_another_study_are_not_taken_for_its_own(tmp_path: Path) -> N
     study(**{**request, "samples": 40, "chunk": 8})
     (tmp_path / "samples-by-hand.npz").touch()
     (tmp_path / "state.npz").unlink()
-    found = study(**{**request, "samples": 64}).samples
+    computed = study(**{**request, "samples": 64}).samples
     np.testing.assert_array_equal(
-        found["values"], study(**{**REQUEST, "samples": 64}).samples["values"]
+        computed["values"], study(**{**REQUEST, "samples": 64}).samples["values"]
     )
     assert {p.name for p in tmp_path.glob("samples-*")} == {
         "samples-000000000000.npz",

@@ -89,11 +89,11 @@ def test_errors_are_differences_to_solutions_of_lower_order(scheme: RungeKutta) 
 def test_dense_output_is_of_its_order_everywhere(scheme: RungeKutta) -> None:
     a, dense = all_stages(scheme), np.array(scheme.dense)
     for order in range(1, DENSE_ORDER[scheme.name] + 1):
-        wanted = 1.0 * (
+        expected = 1.0 * (
             np.arange(1, dense.shape[1] + 1) == order
         )  # θ to the power of the order, and no other
         for tree in forests(order - 1):
-            assert dense.T @ stages(tree, a) == pytest.approx(wanted / density(tree), abs=1e-11)
+            assert dense.T @ stages(tree, a) == pytest.approx(expected / density(tree), abs=1e-11)
 
 
 def test_the_longest_step_for_a_vibration_is_that_of_the_stability_limit() -> None:

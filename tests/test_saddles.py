@@ -272,8 +272,12 @@ PLACE = vm.final(lambda s: s.displacement("g"), unit="m")
 
 def test_a_motion_leaves_a_saddle_point() -> None:
     m = slider(lambda p: p[0] ** 2 - p[1] ** 2 + p[1] ** 4)
-    how: dict[str, Any] = {"over": ["p0", "p1"], "duration": 2.0, "start": {"p0": 0.5, "p1": 0.0}}
-    best = m.optimize(PLACE, **how)
+    options: dict[str, Any] = {
+        "over": ["p0", "p1"],
+        "duration": 2.0,
+        "start": {"p0": 0.5, "p1": 0.0},
+    }
+    best = m.optimize(PLACE, **options)
     assert best.converged and best.objective == pytest.approx(-0.25, abs=1e-8)
     assert abs(best.parameters["p1"]) == pytest.approx(0.5**0.5, abs=1e-6)
     assert (
@@ -293,7 +297,7 @@ def test_a_motion_leaves_a_saddle_point() -> None:
     assert best.objective_before == pytest.approx(0.25) and best.history["p1"].iloc[0] == 0.0
     peak = m.optimize(
         vm.peak(lambda s: s.displacement("g"), unit="m"),
-        **how,
+        **options,
         constraints=[PLACE >= -0.2],
         output=0.5,
     )

@@ -58,7 +58,7 @@ def apart(first: Array, second: Array, scale: Array) -> float:
 
 
 def differences(
-    m: vm.Mechanism, named: dict[str, vm.Objective], names: Sequence[str], **how: Any
+    m: vm.Mechanism, named: dict[str, vm.Objective], names: Sequence[str], **options: Any
 ) -> Array:
     """Central ones of exact gradients: (objective, parameter, parameter)."""
 
@@ -66,7 +66,11 @@ def differences(
         nominal = m.parameters[name].value
         up, down = (
             m.sensitivity(
-                named, names, parameters={name: nominal + x * size}, backend="interpreted", **how
+                named,
+                names,
+                parameters={name: nominal + x * size},
+                backend="interpreted",
+                **options,
             ).gradient.to_numpy()
             for x in (CHANGE, -CHANGE)
         )
@@ -92,13 +96,16 @@ def times(duration: float, integrator: str | None) -> dict[str, Any]:
 
 
 def check(
-    m: vm.Mechanism, named: dict[str, vm.Objective], wrt: Sequence[str] | None = None, **how: Any
+    m: vm.Mechanism,
+    named: dict[str, vm.Objective],
+    wrt: Sequence[str] | None = None,
+    **options: Any,
 ) -> None:
     names = tuple(wrt or m.parameters)
     scale = sizes(m, names)
     forward, backward = (
-        m.hessian(named, names, method=way, backend="interpreted", **how)
-        for way in ("forward", "backward")
+        m.hessian(named, names, method=scheme, backend="interpreted", **options)
+        for scheme in ("forward", "backward")
     )
     assert (forward.method, backward.method) == ("forward over forward", "backward over forward")
     for H in (forward, backward):
@@ -106,8 +113,8 @@ def check(
         np.testing.assert_array_equal(H.hessian, H.hessian.to_numpy().transpose(0, 2, 1))
     assert apart(forward.curvatures, backward.curvatures, scale) < SYMMETRIC
     assert not np.array_equal(forward.curvatures, backward.curvatures)
-    assert apart(forward.curvatures, differences(m, named, names, **how), scale) < DIFFERENCES
-    first = m.sensitivity(named, names, backend="interpreted", **how)
+    assert apart(forward.curvatures, differences(m, named, names, **options), scale) < DIFFERENCES
+    first = m.sensitivity(named, names, backend="interpreted", **options)
     for H in (forward, backward):
         np.testing.assert_allclose(H.values, first.values, rtol=1e-12)
         np.testing.assert_allclose(
@@ -179,8 +186,8 @@ def test_written_out_and_assembled() -> None:
     method, schedule = choose(0.02, step=5e-3)
     ρ = m.data.parameter_set.nominal
     direction = np.random.default_rng(0).uniform(0.5, 1.5, ρ.size) * sizes(m)
-    found = []
-    for large, way in ((False, "direct"), (True, "adjoint")):
+    results = []
+    for large, scheme in ((False, "direct"), (True, "adjoint")):
         solver = Solver(m.data, method, large=large)
         task = Task(
             schedule,
@@ -188,25 +195,25 @@ def test_written_out_and_assembled() -> None:
             list(range(ρ.size)),
             "interpreted",
             False,
-            way,
+            scheme,
         )
         second, _ = solver.run_second(task, ρ, direction)
-        found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
+        results.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
         assert (
             isinstance(solver._second._runner(task, Conditioning()).program.step.finish, Plan)
             == large
         )
-    for others in found[1:]:
-        for one, other in zip(found[0], others, strict=True):
+    for others in results[1:]:
+        for one, other in zip(results[0], others, strict=True):
             assert (np.abs(one - other).max(axis=1) < SYMMETRIC * np.abs(one).max(axis=1)).all()
 
 
 def test_large_models() -> None:
     m = chain.mechanism(18)
     named: dict[str, vm.Objective] = {"both": objectives(m)["both"]}
-    how: dict[str, Any] = {"duration": 0.02, "step": 1e-2}
-    assert m._solvers.of(choose(**how)[0]).programs.large
-    check(m, named, **how)
+    options: dict[str, Any] = {"duration": 0.02, "step": 1e-2}
+    assert m._solvers.of(choose(**options)[0]).programs.large
+    check(m, named, **options)
 
 
 # closed forms
@@ -226,9 +233,9 @@ def oscillator(damping: float) -> vm.Mechanism:
     return m
 
 
-@pytest.mark.parametrize("way", ["forward", "backward"])
+@pytest.mark.parametrize("scheme", ["forward", "backward"])
 @pytest.mark.parametrize("damping", [0.0, 3.0])
-def test_oscillator(damping: float, way: str) -> None:
+def test_oscillator(damping: float, scheme: str) -> None:
     """x = x₀ exp(−ζ t) (cos ωt + ζ/ω sin ωt),  ζ = c / 2M,  ω² = k/M − ζ²."""
     p, t = ca.SX.sym("p", 3), 1.0
     ζ = damping / (2 * p[1])
@@ -238,10 +245,10 @@ def test_oscillator(damping: float, way: str) -> None:
     exact = ca.Function("exact", [p], [x, slope, curvature])([40.0, 2.0, 0.3])
     place = {"place": vm.final(lambda s: s.position("P")[0])}
     H = oscillator(damping).hessian(
-        place, duration=t, tolerance=1e-13, method=way, backend="interpreted"
+        place, duration=t, tolerance=1e-13, method=scheme, backend="interpreted"
     )
-    for found, expected in zip((H.psi, H.gradient_array, H.curvatures[0]), exact, strict=True):
-        np.testing.assert_allclose(found.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
+    for computed, expected in zip((H.psi, H.gradient_array, H.curvatures[0]), exact, strict=True):
+        np.testing.assert_allclose(computed.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
 
 
 def angle(length: float, gravity: float, amplitude: float) -> float:
@@ -258,24 +265,24 @@ def curvature(f: Callable[..., float], p: Array) -> Array:
     second = np.array(
         [-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]
     )
-    h, n, found = 0.01 * p, np.arange(-4, 5), np.zeros((p.size, p.size))
+    h, n, computed = 0.01 * p, np.arange(-4, 5), np.zeros((p.size, p.size))
     for i in range(p.size):
         for j in range(p.size):
             e, d = np.eye(p.size)[i] * h[i], np.eye(p.size)[j] * h[j]
             if i == j:
-                found[i, i] = second @ [f(*(p + a * e)) for a in n] / h[i] ** 2
+                computed[i, i] = second @ [f(*(p + a * e)) for a in n] / h[i] ** 2
             else:
-                found[i, j] = (
+                computed[i, j] = (
                     first
                     @ [[f(*(p + a * e + b * d)) for b in n] for a in n]
                     @ first
                     / (h[i] * h[j])
                 )
-    return found
+    return computed
 
 
-@pytest.mark.parametrize("way", ["forward", "backward"])
-def test_pendulum(way: str) -> None:
+@pytest.mark.parametrize("scheme", ["forward", "backward"])
+def test_pendulum(scheme: str) -> None:
     values = {"L": 1.3, "g": 9.81, "θ": 1.4}
     m = vm.Mechanism("pendulum", dimension=2)
     L, g, θ = (m.parameter(name, value) for name, value in values.items())
@@ -285,7 +292,7 @@ def test_pendulum(way: str) -> None:
     m.force("weight", "tip", lambda s: (0, -2.0 * g))
     m.start(angle={"rod": θ - np.pi / 2})
     swing = {"angle": vm.final(lambda s: vm.atan2(s.position("tip")[0], -s.position("tip")[1]))}
-    H = m.hessian(swing, duration=1.0, tolerance=1e-12, method=way, backend="interpreted")
+    H = m.hessian(swing, duration=1.0, tolerance=1e-12, method=scheme, backend="interpreted")
     assert H.psi[0] == pytest.approx(angle(*values.values()), abs=1e-10)
     np.testing.assert_allclose(
         H.curvatures[0], curvature(angle, np.array(list(values.values()))), rtol=1e-8, atol=1e-9
@@ -308,33 +315,33 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("way", ["forward", "backward"])
-def test_products(way: str) -> None:
-    H, along = hessian(way), {"M": -2.0, "L": 0.3}
-    how: dict[str, Any] = {
+@pytest.mark.parametrize("scheme", ["forward", "backward"])
+def test_products(scheme: str) -> None:
+    H, along = hessian(scheme), {"M": -2.0, "L": 0.3}
+    options: dict[str, Any] = {
         "duration": 0.5,
         "ends": H.run.step_ends,
-        "method": way,
+        "method": scheme,
         "backend": "interpreted",
     }
-    found = four_bar().hessian_product(NAMED, along, **how)
-    assert found.dims == ("objective", "parameter")
+    product = four_bar().hessian_product(NAMED, along, **options)
+    assert product.dims == ("objective", "parameter")
     expected = H.curvatures @ [along[name] for name in H.parameter_names]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-    np.testing.assert_array_equal(four_bar().hessian_product(NAMED, {}, **how), 0.0)
+    np.testing.assert_allclose(product, expected, rtol=1e-9)
+    np.testing.assert_array_equal(four_bar().hessian_product(NAMED, {}, **options), 0.0)
     with pytest.raises(ModelError, match="at least one objective"):
-        four_bar().hessian_product({}, along, **how)
+        four_bar().hessian_product({}, along, **options)
     with pytest.raises(ModelError, match="lenght"):
-        four_bar().hessian_product(NAMED, {"lenght": 1.0}, **how)
+        four_bar().hessian_product(NAMED, {"lenght": 1.0}, **options)
 
 
-def test_measures_over_time() -> None:
+def test_outputs_over_time() -> None:
     """Against differences of first derivatives over time, and against the objective at the end."""
     H, m = hessian("forward"), four_bar()
-    found = H.measure(lambda s: s.position("C"))
-    assert found.dims == ("time", "component", "parameter", "parameter2")
+    computed = H.measure(lambda s: s.position("C"))
+    assert computed.dims == ("time", "component", "parameter", "parameter2")
     np.testing.assert_allclose(
-        found.isel(time=-1).sel(component="y"), H.hessian.sel(objective="place"), rtol=1e-9
+        computed.isel(time=-1).sel(component="y"), H.hessian.sel(objective="place"), rtol=1e-9
     )
     for name, nominal in {"L": 1.8, "M": 1.0}.items():
         up, down = (
@@ -351,17 +358,17 @@ def test_measures_over_time() -> None:
             slope = (up.position("C", wrt=other) - down.position("C", wrt=other)) / (
                 2 * CHANGE * nominal
             )
-            one = found.sel(parameter=name, parameter2=other).to_numpy()
+            one = computed.sel(parameter=name, parameter2=other).to_numpy()
             np.testing.assert_allclose(
                 one, slope.to_numpy(), rtol=0, atol=1e-6 * max(1.0, np.abs(one).max())
             )
     energy = H.measure(lambda s: s.kinetic_energy + m.parameters["M"] ** 2)
     assert energy.dims == ("time", "parameter", "parameter2")
-    np.testing.assert_array_equal(H.measure('position("C")'), found)
+    np.testing.assert_array_equal(H.measure('position("C")'), computed)
 
 
 def test_what_is_refused() -> None:
-    how: dict[str, Any] = {"duration": 0.1, "step": 0.02, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.1, "step": 0.02, "backend": "interpreted"}
     with pytest.raises(ModelError, match="second derivatives do not go with"):
         four_bar().hessian(NAMED, duration=0.1, integrator="cvodes")
     with pytest.raises(
@@ -371,29 +378,30 @@ def test_what_is_refused() -> None:
             chain.objectives(60), duration=0.1, integrator="rk4", step=0.02, coordinates="rtdyn1"
         )
     with pytest.raises(ModelError, match="'forwards'"):
-        four_bar().hessian(NAMED, method="forwards", **how)
+        four_bar().hessian(NAMED, method="forwards", **options)
     with pytest.raises(ModelError, match=r"there are none.*method='forward'"):
-        four_bar().hessian(method="backward", **how)
+        four_bar().hessian(method="backward", **options)
     with pytest.raises(ModelError, match="method='forward'"):
         hessian("backward").measure(lambda s: s.position("C"))
 
 
 def test_auto_counts() -> None:
-    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
-    assert four_bar().hessian(NAMED, **how).method == "forward over forward"
+    options: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    assert four_bar().hessian(NAMED, **options).method == "forward over forward"
     m = many(5)
     assert (
-        m.hessian(vm.final(lambda s: s.position("tip")[0]), **how).method == "backward over forward"
+        m.hessian(vm.final(lambda s: s.position("tip")[0]), **options).method
+        == "backward over forward"
     )
-    assert m.hessian(**how).method == "forward over forward"
+    assert m.hessian(**options).method == "forward over forward"
 
 
 def test_equal_objectives_written_anew_are_built_once() -> None:
     m = oscillator(0.0)
-    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
     for _ in range(3):
-        m.hessian(vm.final(lambda s: s.position("P")[0]), **how)
-        m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **how)
+        m.hessian(vm.final(lambda s: s.position("P")[0]), **options)
+        m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **options)
     solver = m._solvers.of(choose(1.0, step=0.01)[0])
     for runners in (solver._second._runners, solver._composite._runners):
         assert len(runners._of_expressions) == 1
@@ -401,18 +409,18 @@ def test_equal_objectives_written_anew_are_built_once() -> None:
 
 def test_runs_side_by_side_do_not_disturb_each_other() -> None:
     m = driven()
-    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
     named = {"both": objectives(m)["both"]}
-    whole = m.hessian(named, method="forward", **how)
+    whole = m.hessian(named, method="forward", **options)
     for k, name in enumerate(m.parameters):
-        alone = m.hessian_product(named, {name: 1.0}, method="forward", **how)
+        alone = m.hessian_product(named, {name: 1.0}, method="forward", **options)
         np.testing.assert_array_equal(alone, whole.curvatures[:, k])
 
 
-def test_time_is_told_in_parts_of_what_it_took() -> None:
+def test_time_is_reported_in_parts() -> None:
     began = time.perf_counter()
-    told = four_bar().hessian(NAMED, duration=0.02, step=0.01, backend="interpreted").seconds
-    assert min(told.values()) > 0 and sum(told.values()) <= time.perf_counter() - began
+    stated = four_bar().hessian(NAMED, duration=0.02, step=0.01, backend="interpreted").seconds
+    assert min(stated.values()) > 0 and sum(stated.values()) <= time.perf_counter() - began
 
 
 @pytest.mark.parametrize("along", [None, [1.0], {"L": "a"}, {"L": math.nan}, {"L": None}])

@@ -5,6 +5,8 @@ against NumPy and SciPy.
 from __future__ import annotations
 
 import math
+from functools import reduce
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,16 +82,20 @@ def same(a: Histogram, b: Histogram) -> None:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
+def check_merging(each: list[Any], order: tuple[int, ...], whole: Any, compare: Any) -> Any:
+    """Merged one after the other in an order, and in groups: each time the whole."""
+    left = reduce(lambda a, b: a.merged(b), [each[k] for k in order])
+    compare(left, whole)
+    compare(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
+    return left
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (2, 0, 4, 1, 3)])
 @pytest.mark.parametrize("bins", [16, 1024])
 def test_histograms_do_not_depend_on_order(order: tuple[int, ...], bins: int) -> None:
     values = columns()
     each = [Histogram.of(part, bins) for part in parts(values)]
-    left = each[order[0]]
-    for k in order[1:]:
-        left = left.merged(each[k])
-    same(left, Histogram.of(values, bins))
-    same(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
+    left = check_merging(each, order, Histogram.of(values, bins), same)
     assert (left.counts.sum(axis=1, dtype=int) == len(values)).all()
 
 
@@ -145,11 +151,7 @@ def test_sketches_do_not_depend_on_order(order: tuple[int, ...], about: float) -
     values = np.concatenate([columns(), heavy], axis=1)
     centre = np.full(values.shape[1], about)
     each = [Sketch.of(part, centre) for part in parts(values)]
-    left = each[order[0]]
-    for k in order[1:]:
-        left = left.merged(each[k])
-    same_sketch(left, Sketch.of(values, centre))
-    same_sketch(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
+    left = check_merging(each, order, Sketch.of(values, centre), same_sketch)
     np.testing.assert_array_equal(left.ordered().sum(axis=1), len(values))
 
 
@@ -168,8 +170,8 @@ def test_quantiles_are_within_their_stated_error_whatever_the_distribution(q: fl
     lower, upper = bracket(s.histogram, s.sketch, q * len(values))
     rounding = 4e-16 * (np.abs(exact) + np.abs(centre))
     assert (lower - rounding <= exact).all() and (exact <= upper + rounding).all()
-    found = quantile(s.histogram, s.sketch, q)
-    assert (lower <= found).all() and (found <= upper).all()
+    estimate = quantile(s.histogram, s.sketch, q)
+    assert (lower <= estimate).all() and (estimate <= upper).all()
     octaves = np.ptp(
         np.log2(np.abs(values - centre), where=values != centre, out=np.full(values.shape, np.nan)),
         axis=0,
@@ -271,8 +273,8 @@ def test_co_moments_of_parts_are_those_of_the_whole() -> None:
 
 def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() -> None:
     y = np.random.default_rng(4).normal(3.0, 2.0, (500, 1))
-    found = mean_of([CoMoments.of(y, np.zeros_like(y))], controlled=False)
-    assert found.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
+    estimate = mean_of([CoMoments.of(y, np.zeros_like(y))], controlled=False)
+    assert estimate.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
     replicates = [CoMoments.of(part, np.zeros_like(part)) for part in np.split(y, 10)]
     means = y.reshape(10, 50).mean(axis=1)
     assert mean_of(replicates, controlled=False).error == pytest.approx(

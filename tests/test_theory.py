@@ -132,20 +132,20 @@ def test_redundant_reactions_are_of_least_norm() -> None:
 HUNG, FALL = 1.3, 9.81
 
 
-def fallen(formulation: vm.Penalty, times: list[float], **said: Any) -> np.ndarray:
+def fallen(formulation: vm.Penalty, times: list[float], **options: Any) -> np.ndarray:
     m = vm.Mechanism("mass on a rod", gravity=(0, -FALL))
     m.ground_point("O", (0, 0))
     m.body("b", mass=HUNG, inertia=0.1)
     m.distance("rod", "ground.O", "b.com", length=10.0)
     m.start(position={"b.com": (0.0, None)}, angle={"b": 0.0}, near={"b.com": (0.0, -10.0)})
-    run = m.simulate(times[-1], formulation=formulation, backend="interpreted", **said)
+    run = m.simulate(times[-1], formulation=formulation, backend="interpreted", **options)
     return -10.0 - run.position("b.com").sel(component="y").interp(time=times).values
 
 
 @pytest.mark.parametrize(
-    "said", [{"step": 2e-3, "integrator": "rk4"}, {"step": 2e-3}], ids=["explicit", "implicit"]
+    "options", [{"step": 2e-3, "integrator": "rk4"}, {"step": 2e-3}], ids=["explicit", "implicit"]
 )
-def test_a_penalty_is_the_mass_damper_and_spring_of_the_formula(said: dict[str, Any]) -> None:
+def test_a_penalty_is_the_mass_damper_and_spring_of_the_formula(options: dict[str, Any]) -> None:
     """m δ̈ = m g − α (δ̈ + 2ξω δ̇ + ω² δ):  δ = g/(f ω²) (1 − e^(−st) (cos pt + s/p sin pt)) with f
     = factor, k = f/(1 + f).
     """
@@ -158,7 +158,7 @@ def test_a_penalty_is_the_mass_damper_and_spring_of_the_formula(said: dict[str, 
         for t in times
     ]
     np.testing.assert_allclose(
-        fallen(vm.Penalty(factor=f, omega=ω, xi=ξ), times, **said), exact, rtol=1e-2
+        fallen(vm.Penalty(factor=f, omega=ω, xi=ξ), times, **options), exact, rtol=1e-2
     )
 
 
@@ -237,8 +237,13 @@ def test_a_step_of_ali3p_is_the_one_of_the_formulas() -> None:
         run.reaction("rod").values,
         strict=True,
     ):
-        for found, expected in ((place, q), (rate, v), (acceleration, a), (force, mass * (a - g))):
-            np.testing.assert_allclose(found, expected, atol=1e-9)
+        for computed, expected in (
+            (place, q),
+            (rate, v),
+            (acceleration, a),
+            (force, mass * (a - g)),
+        ):
+            np.testing.assert_allclose(computed, expected, atol=1e-9)
         start, begin = q + h * v + h**2 / 4 * a, v + h / 2 * a
         λ = mass * (g - a) @ q / (q @ q) * L
         for _ in range(20):  # Newton for λ: q = q̂ + βh² (g − Φ_qᵀ λ/m) is linear in q

@@ -52,12 +52,12 @@ def together(work: list[Callable[[], Any]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_all_verbs_at_once_on_one_mechanism_that_is_not_built_yet(backend: str) -> None:
+def test_all_analyses_at_once_on_one_mechanism_that_is_not_built_yet(backend: str) -> None:
     names = [*WORK] * 2 if backend == "interpreted" else ["simulate", "adjoint", "others"] * 2
     alone = {name: WORK[name](oscillator(), backend) for name in names}
     m = oscillator()
-    found = together([lambda work=WORK[name]: work(m, backend) for name in names])  # type: ignore[misc]
-    for name, numbers in zip(names, found, strict=True):
+    computed = together([lambda work=WORK[name]: work(m, backend) for name in names])  # type: ignore[misc]
+    for name, numbers in zip(names, computed, strict=True):
         np.testing.assert_array_equal(numbers, alone[name], err_msg=name)
 
 

@@ -152,10 +152,10 @@ def test_edges_of_every_kind() -> None:
         (vm.where(P[0] > T, 0, T - P[0]), [0.5]),
     ]
     for expression, exact in cases:
-        found = _resolved(expression).edges
-        assert found.shape[0] == len(exact) and np.abs(found.mean(axis=1) - exact).max() < 1e-15, (
-            expression
-        )
+        computed = _resolved(expression).edges
+        assert (
+            computed.shape[0] == len(exact) and np.abs(computed.mean(axis=1) - exact).max() < 1e-15
+        ), expression
 
 
 def test_what_is_not_used_does_not_count() -> None:
@@ -164,8 +164,8 @@ def test_what_is_not_used_does_not_count() -> None:
     """
     w = 1e-5
     inside = (1 - ca.cos(2 * math.pi * (T - 0.3) / w)) / w
-    found = _resolved(vm.where(T > 0.3, vm.where(0.3 + w > T, inside, 0), 0))
-    assert found.limits.size < 1000
+    computed = _resolved(vm.where(T > 0.3, vm.where(0.3 + w > T, inside, 0), 0))
+    assert computed.limits.size < 1000
 
 
 def test_parameters_that_move_edges_are_known() -> None:

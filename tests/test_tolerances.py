@@ -44,14 +44,14 @@ FACTOR = 10.0
 
 def solved_alone(rates: Callable[[float, Array], Any], start: list[float], times: Array) -> Array:
     """Solution of a few differential equations, (component, time), to about twelve digits."""
-    found = solve_ivp(
+    solution = solve_ivp(
         rates, (0.0, times[-1]), start, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times
     )
-    assert found.success
-    return np.asarray(found.y)
+    assert solution.success
+    return np.asarray(solution.y)
 
 
-# motions on other roads
+# motions by other methods
 
 
 def five_bar_paths(times: Array) -> Paths:
@@ -148,7 +148,7 @@ def four_bar_paths(times: Array) -> Paths:
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism, and places of its points by another road at equally spaced times."""
+    """A mechanism, and places of its points by another method at equally spaced times."""
 
     build: Callable[[], vm.Mechanism]
     duration: float
@@ -224,18 +224,18 @@ def test_as_accurate_as_asked(
     factors = {tolerance: e / tolerance for tolerance, e in errors.items()}
     assert max(factors.values()) <= FACTOR, factors
     # a smaller tolerance is of use, until the digits of the reference are reached
-    found = list(errors.values())
-    assert all(finer < coarser or finer < 1e-9 for coarser, finer in pairwise(found)), errors
+    computed = list(errors.values())
+    assert all(finer < coarser or finer < 1e-9 for coarser, finer in pairwise(computed)), errors
 
 
 # the five-bar's gradients by all formulations
 
 
 def gradients(**settings: Any) -> Array:
-    found = five_bar.mechanism().sensitivity(
+    gradient = five_bar.mechanism().sensitivity(
         five_bar.objectives(), five_bar.PARAMETERS, duration=5.0, backend="interpreted", **settings
     )
-    return found.gradient_history[-1]
+    return gradient.gradient_history[-1]
 
 
 def apart(first: Array, second: Array) -> Array:
@@ -282,14 +282,14 @@ def test_five_bar_gradients_of_order_four(formulation: str) -> None:
     """The error is soon below the digits of the reference: differences of three runs tell the
     order, which comes down to 4 from above.
     """
-    found = [
+    results = [
         gradients(step=h, every=50, integrator="rk4", formulation=formulation)
         for h in (5e-3, 2.5e-3, 1.25e-3)
     ]
-    coarse, fine = (apart(x, y) for x, y in pairwise(found))
+    coarse, fine = (apart(x, y) for x, y in pairwise(results))
     orders = np.log2(coarse / fine)
     assert ((orders > 3.9) & (orders < 4.4)).all(), orders
-    assert (apart(found[-1], CONVERGED_GRADIENT) < 2e-8).all()
+    assert (apart(results[-1], CONVERGED_GRADIENT) < 2e-8).all()
 
 
 def test_five_bar_gradients_with_penalties_are_off_by_one_over_the_factor() -> None:

@@ -102,12 +102,12 @@ CASES: dict[str, tuple[Callable[[], vm.Mechanism], tuple[str, ...]]] = {
 def test_counts_are_those_of_the_equations(case: str) -> None:
     make, cut = CASES[case]
     m = make()
-    found, equations = m.topology(cut), vm.Relative(cut=cut).equations(m.data.frozen())
+    computed, equations = m.topology(cut), vm.Relative(cut=cut).equations(m.data.frozen())
     joints = equations.q.numel() - equations.extra  # the others are angles of cut joints
-    assert len(found.coordinates) == joints
-    assert found.coordinates == equations.coordinate_names[:joints]
-    assert sum(found.equations.values()) == equations.λ.numel() - equations.extra
-    closing = {c.joint: c.equations for c in found.closures}
+    assert len(computed.coordinates) == joints
+    assert computed.coordinates == equations.coordinate_names[:joints]
+    assert sum(computed.equations.values()) == equations.λ.numel() - equations.extra
+    closing = {c.joint: c.equations for c in computed.closures}
     for joint, count in closing.items():
         assert (
             sum(
@@ -122,20 +122,20 @@ def test_counts_are_those_of_the_equations(case: str) -> None:
 def test_trees_are_trees_and_every_joint_has_its_place(case: str) -> None:
     make, cut = CASES[case]
     m = make()
-    found = m.topology(cut)
-    assert set(found.tree) == {b.name for b in m.data.moving_bodies}
-    used = [joint for _, joint in found.tree.values() if joint is not None]
-    assert sorted([*used, *found.cut]) == sorted(m.joints)
-    assert set(cut) <= set(found.cut)
+    topology = m.topology(cut)
+    assert set(topology.tree) == {b.name for b in m.data.moving_bodies}
+    used = [joint for _, joint in topology.tree.values() if joint is not None]
+    assert sorted([*used, *topology.cut]) == sorted(m.joints)
+    assert set(cut) <= set(topology.cut)
     known = {"ground"}
-    for body, (parent, joint) in found.tree.items():
+    for body, (parent, joint) in topology.tree.items():
         assert parent in known
         known.add(body)
         if joint is not None:
             assert {b.name for b in m.joints[joint].bodies} == {body, parent}
-    assert found.roots == (
+    assert topology.roots == (
         "ground",
-        *(body for body, (_, joint) in found.tree.items() if joint is None),
+        *(body for body, (_, joint) in topology.tree.items() if joint is None),
     )
 
 
@@ -146,9 +146,9 @@ def test_loops_close(case: str) -> None:
     """
     make, cut = CASES[case]
     m = make()
-    found = m.topology(cut)
-    assert tuple(found.loops) == found.cut
-    for closure in found.closures:
+    topology = m.topology(cut)
+    assert tuple(topology.loops) == topology.cut
+    for closure in topology.closures:
         joints = [{b.name for b in m.joints[name].bodies} for name in closure.loop]
         assert closure.joint in closure.loop
         assert len(set(closure.loop)) == len(closure.loop)
@@ -176,8 +176,8 @@ def test_loops_close(case: str) -> None:
     ],
 )
 def test_benchmarks(name: str, cut: tuple[str, ...], coordinates: int, equations: int) -> None:
-    found = benchmark(name).topology()
-    assert (found.cut, len(found.coordinates), sum(found.equations.values())) == (
+    topology = benchmark(name).topology()
+    assert (topology.cut, len(topology.coordinates), sum(topology.equations.values())) == (
         cut,
         coordinates,
         equations,
@@ -185,47 +185,51 @@ def test_benchmarks(name: str, cut: tuple[str, ...], coordinates: int, equations
 
 
 def test_five_bar() -> None:
-    found = benchmark("five-bar").topology()
-    assert found.tree == {
+    topology = benchmark("five-bar").topology()
+    assert topology.tree == {
         "A1": ("ground", "A"),
         "3B": ("ground", "B"),
         "12": ("A1", "1"),
         "23": ("3B", "3"),
     }
-    assert found.loops == {"2": ("A", "1", "2", "3", "B")}
-    assert found.coordinates == ("A.angle", "B.angle", "1.angle", "3.angle")
-    assert (found.roots, found.depth) == (("ground",), 2)
-    assert [body.body for body in found.bodies if body.reversed] == [
+    assert topology.loops == {"2": ("A", "1", "2", "3", "B")}
+    assert topology.coordinates == ("A.angle", "B.angle", "1.angle", "3.angle")
+    assert (topology.roots, topology.depth) == (("ground",), 2)
+    assert [body.body for body in topology.bodies if body.reversed] == [
         "23"
     ]  # its joint was written from bar 23 to bar 3B
 
 
 def test_own_cuts() -> None:
-    found = benchmark("five-bar").topology(cut=["B"])
-    assert found.tree == {
+    topology = benchmark("five-bar").topology(cut=["B"])
+    assert topology.tree == {
         "A1": ("ground", "A"),
         "12": ("A1", "1"),
         "23": ("12", "2"),
         "3B": ("23", "3"),
     }
-    assert (found.cut, set(found.loops["B"]), found.depth) == (("B",), {"A", "1", "2", "3", "B"}, 4)
+    assert (topology.cut, set(topology.loops["B"]), topology.depth) == (
+        ("B",),
+        {"A", "1", "2", "3", "B"},
+        4,
+    )
 
 
 def test_a_body_that_is_cut_off_is_free() -> None:
-    found = benchmark("five-bar").topology(cut=["1", "B"])
-    assert found.roots == ("ground", "12")
-    assert found.tree["12"] == ("ground", None)
-    assert found.loops == {"1": ("A", "1"), "B": ("B", "3", "2")}
-    assert found.coordinates == ("A.angle", "12.angle", "12.x", "12.y", "2.angle", "3.angle")
+    topology = benchmark("five-bar").topology(cut=["1", "B"])
+    assert topology.roots == ("ground", "12")
+    assert topology.tree["12"] == ("ground", None)
+    assert topology.loops == {"1": ("A", "1"), "B": ("B", "3", "2")}
+    assert topology.coordinates == ("A.angle", "12.angle", "12.x", "12.y", "2.angle", "3.angle")
 
 
 def test_bodies_on_distances_and_floating_ones_are_free() -> None:
-    found = pendulums().topology()
-    assert found.roots == ("ground", "anvil", "bob", "lower")
-    assert found.tree["arm"] == ("anvil", "Q")
-    assert found.loops == {"thread": ("thread",), "string": ("string",)}
-    assert found.equations == {"closure": 2, "Euler-parameter": 4, "driver": 0, "coupling": 0}
-    text = str(found)
+    topology = pendulums().topology()
+    assert topology.roots == ("ground", "anvil", "bob", "lower")
+    assert topology.tree["arm"] == ("anvil", "Q")
+    assert topology.loops == {"thread": ("thread",), "string": ("string",)}
+    assert topology.equations == {"closure": 2, "Euler-parameter": 4, "driver": 0, "coupling": 0}
+    text = str(topology)
     assert re.search(r"^bob +free +bob\.e0, .* bob\.z$", text, flags=re.MULTILINE)
     assert (
         "distance string between bob and lower: 1 equation; loop string with bob and lower free"
@@ -234,11 +238,15 @@ def test_bodies_on_distances_and_floating_ones_are_free() -> None:
 
 
 def test_a_loop_off_the_ground_with_a_driver() -> None:
-    found = boom().topology()
-    assert found.loops == {"C": ("A", "B", "C", "D")}
-    assert (found.tree["crank"], found.drivers, found.depth) == (("boom", "A"), ("motor",), 3)
-    assert "2 closure equations, 1 driver equation" in str(found)
-    assert str(found).endswith("driven, by one equation each\n  motor")
+    topology = boom().topology()
+    assert topology.loops == {"C": ("A", "B", "C", "D")}
+    assert (topology.tree["crank"], topology.drivers, topology.depth) == (
+        ("boom", "A"),
+        ("motor",),
+        3,
+    )
+    assert "2 closure equations, 1 driver equation" in str(topology)
+    assert str(topology).endswith("driven, by one equation each\n  motor")
 
 
 def test_a_second_hinge_on_the_same_axis_needs_no_equation() -> None:
@@ -292,13 +300,13 @@ def test_text_of_the_five_bar_is_that_of_the_readme() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_text_names_what_there_is(case: str) -> None:
     make, cut = CASES[case]
-    found = make().topology(cut)
-    text = str(found)
-    assert len(repr(found).splitlines()) == 1
-    assert text.startswith(f"{found.mechanism}: ")
-    assert len(found.bodies) > 6 or "⋮" not in text
+    topology = make().topology(cut)
+    text = str(topology)
+    assert len(repr(topology).splitlines()) == 1
+    assert text.startswith(f"{topology.mechanism}: ")
+    assert len(topology.bodies) > 6 or "⋮" not in text
     if "⋮" not in text:
-        for name in [*found.tree, *found.cut, *found.coordinates, *found.drivers]:
+        for name in [*topology.tree, *topology.cut, *topology.coordinates, *topology.drivers]:
             assert name in text
 
 
@@ -363,13 +371,13 @@ def texts(figure: Any) -> list[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_pictures_name_all_there_is_room_for(case: str, tmp_path: Path) -> None:
     make, cut = CASES[case]
-    found = make().topology(cut)
-    figure = found.draw()
+    topology = make().topology(cut)
+    figure = topology.draw()
     figure.savefig(tmp_path / "topology.png")
     assert (tmp_path / "topology.png").stat().st_size > 3_000
     written = texts(figure)
-    assert {"ground", *found.tree} <= set(written)
-    assert {f"{c.kind} {c.joint}" for c in found.closures} <= set(written)
+    assert {"ground", *topology.tree} <= set(written)
+    assert {f"{c.kind} {c.joint}" for c in topology.closures} <= set(written)
 
 
 def test_pictures_of_large_mechanisms_leave_labels_out() -> None:
@@ -413,7 +421,7 @@ def test_command_writes_a_picture(tmp_path: Path) -> None:
     ("arguments", "words"),
     [(["five-bra"], "did you mean 'five-bar'"), (["five-bar", "--cut", "Q"], "no joint to cut")],
 )
-def test_command_says_what_is_wrong(arguments: list[str], words: str) -> None:
+def test_command_reports_what_is_wrong(arguments: list[str], words: str) -> None:
     result = CliRunner().invoke(app, ["topology", *arguments])
     assert result.exit_code != 0
     assert words in str(result.exception)

@@ -68,25 +68,25 @@ def double_pendulum() -> vm.Mechanism:
     return m
 
 
-def test_a_double_pendulum_is_that_of_the_words() -> None:
+def test_a_double_pendulum_is_that_of_the_element_methods() -> None:
     first, second, rate = 1.0, 0.5, 1.0
-    found = vm.Mechanism.from_urdf(
+    imported = vm.Mechanism.from_urdf(
         FILES / "double_pendulum.urdf",
         positions={"shoulder": first, "elbow": second},
         speeds={"elbow": rate},
     )
-    told = double_pendulum()
+    stated = double_pendulum()
     R = turn("y", first)
     lower = R @ turn("z", math.pi / 2) @ turn("x", 0.4) @ turn("z", second)
     place = np.array([0, 0, 1]) + R @ (0, 0.1, -0.8)
     spun = np.cross(lower[:, 2] * rate, lower @ (0.6, 0, 0))
-    told.start(
+    stated.start(
         angle={"S": first},
         position={"tool": [None, (place + lower @ (0.6, 0, 0))[1], None]},
         near={"lower": lower, "upper": R},
         speed={"tool": [None, spun[1], None]},
     )
-    runs = [m.simulate(0.4, step=0.005, integrator="rk4") for m in (found, told)]
+    runs = [m.simulate(0.4, step=0.005, integrator="rk4") for m in (imported, stated)]
     assert runs[0].position("tool").to_numpy() == pytest.approx(
         runs[1].position("tool").to_numpy(), abs=1e-11
     )
@@ -129,9 +129,12 @@ def test_masses_and_weights_of_a_random_arm_are_those_of_its_jacobians(tmp_path:
     m = vm.Mechanism.from_urdf(
         written(tmp_path, body), positions={f"j{k + 1}": x for k, x in enumerate(q)}
     )
-    found = m.equations(coordinates="rtdyn1")
-    M, Q = (np.array(x) for x in found.function(found.q, found.v, 0.0, found.parameters)[:2])
-    assert found.q == pytest.approx(q, abs=1e-12)
+    equations = m.equations(coordinates="rtdyn1")
+    M, Q = (
+        np.array(x)
+        for x in equations.function(equations.q, equations.v, 0.0, equations.parameters)[:2]
+    )
+    assert equations.q == pytest.approx(q, abs=1e-12)
 
     R, p, M_hand, Q_hand = np.eye(3), np.zeros(3), np.zeros((n, n)), np.zeros(n)
     axes, places = [], []
@@ -191,14 +194,14 @@ def test_numbers_of_a_file_are_parameters_where_asked() -> None:
     slope = m.sensitivity(
         height, ["elbow.z", "lower.mass"], duration=0.1, step=0.01
     ).gradient.to_numpy()[0]
-    for name, found in zip(("elbow.z", "lower.mass"), slope, strict=True):
+    for name, computed in zip(("elbow.z", "lower.mass"), slope, strict=True):
         ends = [
             m.simulate(0.1, step=0.01, parameters={name: m.parameters[name].value + d})
             .position("tool")
             .to_numpy()[-1, 2]
             for d in (1e-5, -1e-5)
         ]
-        assert found == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6)
+        assert computed == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6)
     with pytest.raises(
         vm.ModelError,
         match="no kind of parameter of a URDF file is called 'masses'; did you mean 'mass'",
@@ -207,28 +210,28 @@ def test_numbers_of_a_file_are_parameters_where_asked() -> None:
 
 
 def test_a_loop_tag_closes_a_four_bar() -> None:
-    found = vm.Mechanism.from_urdf(
+    imported = vm.Mechanism.from_urdf(
         FILES / "four_bar.urdf",
         gravity=(0, -9.81, 0),
         positions={"A": 1.0},
         speeds={"A": 2.0},
         near={"D": -0.1},
     )
-    told = vm.Mechanism("four-bar", gravity=(0, -9.81))
-    told.ground_point("A", (0, 0))
-    told.ground_point("D", (0.5, 0))
+    stated = vm.Mechanism("four-bar", gravity=(0, -9.81))
+    stated.ground_point("A", (0, 0))
+    stated.ground_point("D", (0.5, 0))
     bars = (
         ("crank", "AB", 0.2, 0.5, 0.1, 2e-3),
         ("coupler", "BC", 0.5, 1.0, 0.25, 2e-2),
         ("rocker", "DC", 0.4, 0.8, 0.2, 1e-2),
     )
     for name, ends, length, mass, com, inertia in bars:
-        told.bar(name, *ends, length=length, mass=mass, com=com, inertia=inertia)
+        stated.bar(name, *ends, length=length, mass=mass, com=com, inertia=inertia)
     for name in "ABCD":
-        told.revolute(name)
-    told.start(angle={"crank": 1.0}, speed={"crank": 2.0}, near={"C": (0.5, 0.4)})
-    assert found.dofs == 1 and found.topology().cut == ("C",)
-    runs = [m.simulate(0.5, tolerance=1e-11, output=0.05) for m in (found, told)]
+        stated.revolute(name)
+    stated.start(angle={"crank": 1.0}, speed={"crank": 2.0}, near={"C": (0.5, 0.4)})
+    assert imported.dofs == 1 and imported.topology().cut == ("C",)
+    runs = [m.simulate(0.5, tolerance=1e-11, output=0.05) for m in (imported, stated)]
     assert runs[0].position("C").to_numpy()[:, :2] == pytest.approx(
         runs[1].position("C").to_numpy(), abs=1e-8
     )
@@ -508,7 +511,7 @@ def test_speeds_of_joints_that_a_loop_moves_are_refused() -> None:
         vm.Mechanism.from_urdf(FILES / "four_bar.urdf", positions={"A": 1.0}, speeds={"B": 1.0})
 
 
-def test_without_the_parser_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_parser_the_remedy_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:

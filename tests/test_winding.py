@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import add_four_bar
 
 import varimech as vm
 
@@ -74,21 +75,21 @@ METHODS: list[dict[str, Any]] = [
 
 
 def check(g: vm.Gradient, rel: float) -> None:
-    values, slopes, _ = closed_form()
+    values, derivatives, _ = closed_form()
     assert g.values.to_numpy() == pytest.approx(values, rel=rel)
-    scale = np.abs(slopes).max(axis=1, keepdims=True)
-    assert np.abs(g.gradient.to_numpy() - slopes).max() < rel * scale.max()
-    assert np.abs((g.gradient.to_numpy() - slopes) / scale).max() < 10 * rel
+    scale = np.abs(derivatives).max(axis=1, keepdims=True)
+    assert np.abs(g.gradient.to_numpy() - derivatives).max() < rel * scale.max()
+    assert np.abs((g.gradient.to_numpy() - derivatives) / scale).max() < 10 * rel
     assert float(g.run.angle("J")[-1]) == pytest.approx(float(g.values[0]), rel=1e-12)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("how", METHODS, ids=str)
-def test_ten_turns_to_the_tolerance(coordinates: str, how: dict[str, Any]) -> None:
-    if coordinates == "natural" and "cvodes" in how.values():
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_ten_turns_to_the_tolerance(coordinates: str, options: dict[str, Any]) -> None:
+    if coordinates == "natural" and "cvodes" in options.values():
         pytest.skip("stabilised constraints drift at 300 rad/s; `test_torques_count_turns` has it")
-    given = {"tolerance": 1e-9, "backend": "interpreted", **how, "coordinates": coordinates}
-    rel = 1e-6 if "integrator" in how else 1e-7
+    given = {"tolerance": 1e-9, "backend": "interpreted", **options, "coordinates": coordinates}
+    rel = 1e-6 if "integrator" in options else 1e-7
     check(disc().sensitivity(END, WRT, duration=DURATION, **given), rel)
 
 
@@ -99,7 +100,7 @@ def test_ten_turns_to_the_tolerance(coordinates: str, how: dict[str, Any]) -> No
 )
 def test_ten_turns_with_equal_steps(coordinates: str, integrator: str, order: int) -> None:
     """Errors shrink with the order of the scheme."""
-    values, slopes, _ = closed_form(4 * math.pi)
+    values, derivatives, _ = closed_form(4 * math.pi)
     off = []
     for step in (2e-3, 1e-3):
         g = disc().sensitivity(
@@ -115,18 +116,18 @@ def test_ten_turns_with_equal_steps(coordinates: str, integrator: str, order: in
         off.append(
             [
                 abs(float(g.values[0]) - values[0]),
-                np.abs(g.gradient.to_numpy()[0] - slopes[0]).max(),
+                np.abs(g.gradient.to_numpy()[0] - derivatives[0]).max(),
             ]
         )
     coarse, fine = np.array(off)
     assert (fine < 1.2 * coarse / 2.0**order).all()
-    assert (fine < 2e-3 * np.abs([values[0], np.abs(slopes[0]).max()])).all()
+    assert (fine < 2e-3 * np.abs([values[0], np.abs(derivatives[0]).max()])).all()
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("method", ["forward", "backward"])
 def test_second_derivatives_of_ten_turns(coordinates: str, method: str) -> None:
-    found = disc().hessian(
+    hessian = disc().hessian(
         END,
         WRT,
         duration=DURATION,
@@ -137,7 +138,7 @@ def test_second_derivatives_of_ten_turns(coordinates: str, method: str) -> None:
     )
     exact = closed_form()[2]
     scale = np.abs(exact).max(axis=(1, 2), keepdims=True)
-    assert np.abs((found.hessian.to_numpy() - exact) / scale).max() < 1e-6
+    assert np.abs((hessian.hessian.to_numpy() - exact) / scale).max() < 1e-6
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
@@ -156,7 +157,7 @@ def test_ensembles_count_turns(coordinates: str) -> None:
     """Also where samples are wound by many turns more than nominal."""
     k = np.linspace(0.3, 0.7, 6)
     first = np.array([0.0, -60.0, 3.0, 62.0, 100.0, 3.3])
-    found = disc().ensemble(
+    ensemble = disc().ensemble(
         END["end"],
         {"k": k, "first": first},
         duration=DURATION,
@@ -165,7 +166,7 @@ def test_ensembles_count_turns(coordinates: str) -> None:
     )
     Ω = np.sqrt(k / INERTIA)
     exact = REST + (first - REST) * np.cos(Ω * DURATION) + SPEED / Ω * np.sin(Ω * DURATION)
-    assert found.values.to_numpy().ravel() == pytest.approx(exact, abs=1e-5)
+    assert ensemble.values.to_numpy().ravel() == pytest.approx(exact, abs=1e-5)
 
 
 @pytest.mark.parametrize("coordinates", COORDINATES)
@@ -207,8 +208,8 @@ def test_large_trees_agree_in_all_coordinates(dimension: int) -> None:
     """Ten joints: recursive in relative coordinates, assembled in natural ones."""
     schemes: list[dict[str, Any]] = [
         {"coordinates": "rtdyn0", "backend": "interpreted"},
-        {"coordinates": "rtdyn1", "method": "adjoint"},
-        {"coordinates": "natural", "formulation": "index1"},
+        {"coordinates": "rtdyn1", "backend": "interpreted", "method": "adjoint"},
+        {"coordinates": "natural", "backend": "interpreted", "formulation": "index1"},
     ]
     first, *others = (
         chain(10, dimension).sensitivity(
@@ -224,28 +225,37 @@ def test_large_trees_agree_in_all_coordinates(dimension: int) -> None:
         assert other.gradient.item() == pytest.approx(first.gradient.item(), rel=1e-6)
 
 
-@pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1"])
-@pytest.mark.parametrize("cut", ["A", "B", "C", "D"])
-def test_loops_count_turns_wherever_they_are_cut(coordinates: str, cut: str) -> None:
-    """Joints and bodies of a four-bar whose crank goes round; given at the start, or not."""
+NAMES = ["A", "B", "C", "D", "crank", "coupler", "rocker"]
+"""Joints and bodies of a four-bar whose crank goes round; given at the start, or not."""
+
+
+@pytest.fixture(scope="module")
+def four_bar() -> vm.Mechanism:
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     w = m.parameter("w", 25.0)
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (0.4, 0))
-    m.bar("crank", "A", "B", length=0.1, mass=1.0)
-    m.bar("coupler", "B", "C", length=0.4, mass=1.0)
-    m.bar("rocker", "D", "C", length=0.3, mass=1.0)
-    for joint in "ABCD":
-        m.revolute(joint)
+    add_four_bar(m, 0.4, 0.1, 0.4, 0.3)
     m.torsional_spring("coil", "B", stiffness=0.02, rest_angle=9.0)
     m.start(angle={"crank": -11.0}, speed={"crank": w}, near={"coupler": 0.6, "rocker": 1.5})
-    names = ["A", "B", "C", "D", "crank", "coupler", "rocker"]
-    objectives = {name: vm.final(f"angle('{name}')") for name in names}
-    there: dict[str, Any] = {"duration": 0.6, "tolerance": 1e-9}
-    natural = m.sensitivity(objectives, coordinates="natural", **there)
-    choice = vm.Relative("centre of mass" if coordinates == "rtdyn0" else "origin", cut=[cut])
-    relative = m.sensitivity(objectives, coordinates=choice, **there)
-    ends = [float(natural.run.angle(name)[-1]) for name in names]
+    return m
+
+
+def turns(m: vm.Mechanism, coordinates: Any) -> vm.Gradient:
+    objectives = {name: vm.final(f"angle('{name}')") for name in NAMES}
+    return m.sensitivity(objectives, duration=0.6, tolerance=1e-9, coordinates=coordinates)
+
+
+@pytest.fixture(scope="module")
+def natural(four_bar: vm.Mechanism) -> vm.Gradient:
+    return turns(four_bar, "natural")
+
+
+@pytest.mark.parametrize("centre", ["centre of mass", "origin"])
+@pytest.mark.parametrize("cut", ["A", "B", "C", "D"])
+def test_loops_count_turns_wherever_they_are_cut(
+    four_bar: vm.Mechanism, natural: vm.Gradient, centre: str, cut: str
+) -> None:
+    relative = turns(four_bar, vm.Relative(centre, cut=[cut]))
+    ends = [float(natural.run.angle(name)[-1]) for name in NAMES]
     assert np.abs(ends).max() > 4 * math.pi - 11.0
     assert natural.values.to_numpy() == pytest.approx(ends, rel=1e-9, abs=1e-9)
     assert relative.values.to_numpy() == pytest.approx(ends, rel=1e-6, abs=1e-6)

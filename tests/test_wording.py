@@ -68,7 +68,7 @@ OPTIONS = {
         ),
     ],
 )
-def test_remedies_are_in_the_words_of_the_caller(
+def test_remedies_use_the_interface_of_the_caller(
     message: Message, python: str, command: str, file: str
 ) -> None:
     assert str(message) == python
@@ -130,10 +130,10 @@ def proposed(line: str, folder: Path | None = None) -> list[str]:
         "COMP_CWORD": str(len(words) - 1),
     }
     code = "import sys; sys.argv = ['varimech']; from varimech_command import main; main()"
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True
     )
-    return found.stdout.split()
+    return completed.stdout.split()
 
 
 def test_the_tab_key_completes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,8 +195,8 @@ def test_help_loads_nothing_that_computes(words: list[str]) -> None:
         " pass\nprint('LOADED', *({'casadi', 'numpy', 'pandas', 'xarray', 'scipy', 'matplotlib',"
         " 'pint'} & set(sys.modules)))"
     )
-    found = subprocess.run(
+    computed = subprocess.run(
         [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
     ).stdout
-    assert "Usage" in found
-    assert found.splitlines()[-1].split() == ["LOADED"]
+    assert "Usage" in computed
+    assert computed.splitlines()[-1].split() == ["LOADED"]

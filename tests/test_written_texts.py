@@ -71,8 +71,8 @@ def facts(m: vm.Mechanism, values: np.ndarray) -> dict[str, bytes]:
         }
     for k, requirement in enumerate(sorted(numbers.requirements, key=lambda r: (r.label, r.rule))):
         known[f"{requirement.label} {requirement.rule} {k}"] = requirement.expression
-    found = numbers.evaluate_all([ca.densify(ca.SX(x)) for x in known.values()], values)
-    return dict(zip(known, (x.tobytes() for x in found), strict=True))
+    computed = numbers.evaluate_all([ca.densify(ca.SX(x)) for x in known.values()], values)
+    return dict(zip(known, (x.tobytes() for x in computed), strict=True))
 
 
 def check_same(m: vm.Mechanism, rng: np.random.Generator) -> None:
@@ -222,7 +222,7 @@ def test_every_number_is_read_again_to_the_bit(first: float, second: float, unit
 )
 def test_random_mechanisms_are_read_again_to_the_bit(recipe: Recipe) -> None:
     """Without forces and drivers, which are Python functions there."""
-    loads = tuple(load for load in recipe.loads if load.word not in ("force", "torque"))
+    loads = tuple(load for load in recipe.loads if load.method not in ("force", "torque"))
     check_same(
         build(replace(recipe, loads=loads, drivers=())).mechanism,
         np.random.default_rng(recipe.seed),

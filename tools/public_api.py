@@ -39,7 +39,7 @@ MADE_BY_USERS = {
     "Stabilised",
     "Tolerance",
 }
-"""Classes that are called by their names; of all others, words and verbs make the objects."""
+"""Classes that are called by their names; all others are made by element methods and analyses."""
 
 
 OPTIONS = (RunOptions, ProblemOptions, StudyOptions, DesignOptions, SearchOptions, FitOptions)
@@ -99,15 +99,15 @@ def _members(kind: type) -> dict[str, type]:
     """Public members that Varimech itself states, inherited ones included → the class that has
     them.
     """
-    found: dict[str, type] = {}
+    results: dict[str, type] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] == "varimech":
-            found.update(
+            results.update(
                 (name, base)
                 for name in {**vars(base), **inspect.get_annotations(base)}
                 if not name.startswith("_")
             )
-    return found
+    return results
 
 
 def _signature(function: Any) -> str:

@@ -89,8 +89,8 @@ def with_tables(text: str, kinds: Iterable[type[Element]]) -> str:
     """A page with its tables as the fields have them."""
     for kind in kinds:
         begin, end = (f"<!-- {word} of {kind.method()} -->" for word in ("arguments", "end"))
-        before, found, rest = text.partition(begin)
-        if found:
+        before, computed, rest = text.partition(begin)
+        if computed:
             text = f"{before}{begin}\n\n{table(kind)}\n{end}{rest.partition(end)[2]}"
     return text
 

@@ -141,7 +141,7 @@ def _shaken() -> vm.Mechanism:
 
 
 def _shaking(
-    rng: np.random.Generator, family: str, T: float, frequency: float, how: Mapping[str, Any]
+    rng: np.random.Generator, family: str, T: float, frequency: float, options: Mapping[str, Any]
 ) -> Problem:
     values = {
         "p": rng.uniform(0.5, 5),
@@ -163,7 +163,7 @@ def _shaking(
         )
 
     return Problem(
-        family, _shaken(), PLACE, values, wrt, T, how, lambda: gradient(psi, values, wrt)
+        family, _shaken(), PLACE, values, wrt, T, options, lambda: gradient(psi, values, wrt)
     )
 
 
@@ -171,12 +171,12 @@ def alias(rng: np.random.Generator) -> Problem:
     """A force whose period divides the step, or nearly."""
     T, steps = float(rng.uniform(0.5, 2)), int(rng.integers(50, 400))
     multiple = int(rng.choice([1, 2, 4, 8])) + float(rng.choice([0.0, 0.0, 1e-3]))
-    how = {"step": T / steps} | (
+    options = {"step": T / steps} | (
         {"integrator": str(rng.choice(["rk4", "dop853", "trapezoidal"]))}
         if rng.random() < 0.6
         else {}
     )
-    return _shaking(rng, "alias", T, 2 * np.pi * multiple * steps / T, how)
+    return _shaking(rng, "alias", T, 2 * np.pi * multiple * steps / T, options)
 
 
 def shaken(rng: np.random.Generator) -> Problem:
@@ -295,7 +295,7 @@ def weighed(rng: np.random.Generator) -> Problem:
         )
     )
 
-    how = (
+    options = (
         {"tolerance": 1e-6}
         if rng.random() < 0.5
         else {"step": T / int(log_uniform(rng, 200, 5000))}
@@ -311,7 +311,7 @@ def weighed(rng: np.random.Generator) -> Problem:
         values,
         ("k", "x"),
         T,
-        how,
+        options,
         lambda: gradient(psi, values, ("k", "x")),
     )
 
@@ -329,7 +329,7 @@ def _bars(count: int) -> vm.Mechanism:
 
 
 def _swinging(
-    rng: np.random.Generator, family: str, count: int, T: float, how: Mapping[str, Any]
+    rng: np.random.Generator, family: str, count: int, T: float, options: Mapping[str, Any]
 ) -> Problem:
     values = {f"{key}{k}": float(rng.uniform(0.5, 2)) for k in range(count) for key in "Lm"}
     values |= {f"a{k}": float(rng.uniform(-3, 0.5)) for k in range(count)}
@@ -342,7 +342,7 @@ def _swinging(
         values,
         wrt,
         T,
-        how,
+        options,
         lambda: gradient(lambda v: bars(v, count, T), values, wrt),
     )
 
@@ -362,13 +362,13 @@ def chain(rng: np.random.Generator) -> Problem:
 def penalty(rng: np.random.Generator) -> Problem:
     """A pendulum, simple or double, whose joints give way."""
     T, factor = float(rng.uniform(0.5, 3)), 10.0 ** int(rng.integers(1, 10))
-    how: dict[str, Any] = {"formulation": vm.Penalty(factor=factor)}
-    how |= (
+    options: dict[str, Any] = {"formulation": vm.Penalty(factor=factor)}
+    options |= (
         {"tolerance": 10.0 ** -int(rng.integers(7, 11))}
         if rng.random() < 0.7
         else {"step": T / 1000}
     )
-    return _swinging(rng, "penalty", int(rng.integers(1, 3)), T, how)
+    return _swinging(rng, "penalty", int(rng.integers(1, 3)), T, options)
 
 
 @cache
@@ -437,13 +437,13 @@ def redundant(rng: np.random.Generator) -> Problem:
         total if force else vm.final(lambda s: s.position("B0")[axis]),
         ("plate", "crank"),
     )
-    how = (
+    options = (
         {"tolerance": 10.0 ** -int(rng.integers(7, 13))}
         if rng.random() < 0.8
         else {"step": T / 2000}
     )
     return Problem(
-        "redundant", _parallelogram(), objective, values, wrt, T, how,
+        "redundant", _parallelogram(), objective, values, wrt, T, options,
         lambda: gradient(lambda v: parallel_cranks(v, T, axis, force), values, wrt),
     )  # fmt: skip
 
@@ -480,14 +480,14 @@ def four_bar(rng: np.random.Generator) -> Problem:
         else vm.final(lambda s: s.reaction("C")[1])
     )
     wrt = ("a", "k")
-    how = settings(rng, T)
+    options = settings(rng, T)
     if rng.random() < 0.4:
-        how = {
+        options = {
             "formulation": vm.Penalty(factor=10.0 ** int(rng.integers(2, 10))),
             "tolerance": 1e-8,
         }
     elif rng.random() < 0.2:
-        how = {"integrator": "cvodes", "tolerance": 1e-8}
+        options = {"integrator": "cvodes", "tolerance": 1e-8}
 
     def exact() -> np.ndarray:
         other = m.sensitivity(
@@ -501,7 +501,7 @@ def four_bar(rng: np.random.Generator) -> Problem:
         )
         return other.gradient_history[-1][0]
 
-    return Problem("four-bar", m, objective, values, wrt, T, how, exact)
+    return Problem("four-bar", m, objective, values, wrt, T, options, exact)
 
 
 FAMILIES = (

@@ -46,7 +46,7 @@ class Chain:
         start = np.concatenate(
             [np.where(np.arange(1, N + 1) % 2, -0.5, -0.1), np.zeros(N + 1)]
         ).astype(complex)
-        found = solve_ivp(
+        solution = solve_ivp(
             lambda t, y: self.rates(y),
             (0.0, duration),
             start,
@@ -54,10 +54,10 @@ class Chain:
             rtol=tolerance,
             atol=tolerance,
         )
-        assert found.success
-        θ = found.y[:N, -1]
+        assert solution.success
+        θ = solution.y[:N, -1]
         arms = self.lengths[:, None] * np.column_stack([np.cos(θ), np.sin(θ)])
-        return np.cumsum(arms, axis=0), complex(found.y[-1, -1])
+        return np.cumsum(arms, axis=0), complex(solution.y[-1, -1])
 
 
 def chain(bars: int, *, m_last: complex = 1.0, L_first: complex = 1.0) -> Chain:
@@ -75,8 +75,8 @@ def objective(
     bars: int, duration: float, tolerance: float = 1e-13
 ) -> tuple[float, dict[str, float]]:
     """ψ and its derivatives."""
-    found = {
+    results = {
         name: chain(bars, **{name: 1 + 1j * STEP}).run(duration, tolerance)[1]
         for name in ("m_last", "L_first")
     }
-    return found["m_last"].real, {name: ψ.imag / STEP for name, ψ in found.items()}
+    return results["m_last"].real, {name: ψ.imag / STEP for name, ψ in results.items()}

@@ -1,4 +1,4 @@
-"""A card that is none: cupy's functions on arrays of this machine, and kernels built as C++ for its
+"""A simulated GPU: cupy's functions on arrays of this machine, and kernels built as C++ for its
 processor, one sample after the other.
 """
 
@@ -34,7 +34,7 @@ extern "C" void every_thread(const void *job, long long count, long long blocks,
 COMPILER = shutil.which("g++") or shutil.which("c++")
 
 
-class CardArray(np.ndarray):
+class DeviceArray(np.ndarray):
     """An array with an address as cupy gives it."""
 
     @property
@@ -42,17 +42,16 @@ class CardArray(np.ndarray):
         return SimpleNamespace(ptr=self.ctypes.data)
 
 
-def on_card(array: Any, dtype: Any = None) -> CardArray:
-    return np.ascontiguousarray(array, dtype=dtype).view(CardArray)
+def on_device(array: Any, dtype: Any = None) -> DeviceArray:
+    return np.ascontiguousarray(array, dtype=dtype).view(DeviceArray)
 
 
 class Kernel:
     def __init__(self, source: str):
         assert COMPILER is not None
         flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared"]
-        with tempfile.TemporaryDirectory(
-            prefix="card-"
-        ) as name:  # the library stays loaded without its file
+        # the library stays loaded without its file
+        with tempfile.TemporaryDirectory(prefix="gpu-") as name:
             text, library = Path(name, "kernel.cpp"), Path(name, "kernel.so")
             text.write_text(HEADER + source + FOOTER, encoding="utf-8")
             subprocess.run([COMPILER, *flags, str(text), "-o", str(library)], check=True)
@@ -65,10 +64,10 @@ class Kernel:
 
 
 def fake_cupy(memory: int = 10**9) -> ModuleType:
-    """A module with what is used of cupy; `memory` is that of the card, in bytes."""
+    """A module with what is used of cupy; `memory` is that of the GPU, in bytes."""
     module: Any = ModuleType("cupy")
-    module.asarray = module.ascontiguousarray = on_card
-    module.zeros = lambda shape, dtype=float: np.zeros(shape, dtype).view(CardArray)
+    module.asarray = module.ascontiguousarray = on_device
+    module.zeros = lambda shape, dtype=float: np.zeros(shape, dtype).view(DeviceArray)
     module.asnumpy = np.array
     module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
     module.RawModule = lambda code, backend, options: SimpleNamespace(
@@ -78,5 +77,5 @@ def fake_cupy(memory: int = 10**9) -> ModuleType:
     module.cuda = SimpleNamespace(
         Device=lambda: SimpleNamespace(mem_info=(memory, memory)), runtime=runtime
     )
-    found: ModuleType = module
-    return found
+    computed: ModuleType = module
+    return computed

@@ -1,4 +1,4 @@
-"""The flexible five-bar by an independent road: minimal coordinates, equations written by hand,
+"""The flexible five-bar by an independent method: minimal coordinates, equations written by hand,
 derivatives by complex steps.
 
 Coordinates are the angles of bars A1, 3B and 23 and the inner nodes of the beam, so there is no

@@ -124,10 +124,12 @@ class FlexibleSliderCrank:
         f[1] += self.m[0, 1] * rates[0] ** 2 * arm
         free = np.add.reduce(self.inverse * f[1:], axis=1)
         τ = -CRANK_MASS * G / 2 * arm[1]
-        found = np.empty_like(q)
-        found[0] = (np.add.reduce(slope * (f[0] - self.m[0, 1] * free[0]), axis=0) + τ) / self.left
-        found[1:] = (free - self.coupling * (found[0] * slope)).reshape(-1, self.cases)
-        return found
+        computed = np.empty_like(q)
+        computed[0] = (
+            np.add.reduce(slope * (f[0] - self.m[0, 1] * free[0]), axis=0) + τ
+        ) / self.left
+        computed[1:] = (free - self.coupling * (computed[0] * slope)).reshape(-1, self.cases)
+        return computed
 
     def energies(self, q: Array, rates: Array) -> tuple[Array, Array]:
         """Kinetic and potential."""

@@ -111,7 +111,7 @@ class Case:
 
 # fmt: off
 CASES = [
-    # kind, dimension, freedoms, p, measured points, how it is built, how it moves,
+    # kind, dimension, DOF, p, measured points, how it is built, how it moves,
     #   what the joint makes vanish
     Case("revolute", 2, 2, 0.5, ("one.B", "two.com"), build_double_pendulum, double_pendulum,
       lambda r, p: [gap(r, "ground.O", "one.O"), gap(r, "one.B", "two.B")]),

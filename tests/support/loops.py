@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import varimech as vm
 from varimech.backends.trajectory import Trajectory
@@ -12,6 +14,22 @@ EQUAL_ONLY = tuple(name for name, i in INTEGRATORS.items() if not i.traits.adapt
 """Integrators that know no tolerance."""
 TOLERANCE_ONLY = tuple(name for name, i in INTEGRATORS.items() if not i.traits.equal_steps)
 """Integrators that know no step."""
+
+
+def add_four_bar(
+    m: vm.Mechanism,
+    base: Any,
+    *lengths: Any,
+    masses: Sequence[Any] = (1, 1, 1),
+    names: Sequence[str] = ("crank", "coupler", "rocker"),
+) -> None:
+    """Ground points A and D, bars AB, BC and DC, and their hinges."""
+    m.ground_point("A", (0, 0))
+    m.ground_point("D", (base, 0))
+    for name, ends, length, mass in zip(names, ("AB", "BC", "DC"), lengths, masses, strict=True):
+        m.bar(name, *ends, length=length, mass=mass)
+    for hinge in "ABCD":
+        m.revolute(hinge)
 
 
 @cache
@@ -30,13 +48,7 @@ def four_bar(*, twin: bool = False) -> vm.Mechanism:
     """A closed loop whose crank turns through; with a twin its coupler is there twice."""
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     L, M = m.parameter("L", 1.8, unit="m"), m.parameter("M", 1.0, unit="kg")
-    m.ground_point("A", (0, 0))
-    m.ground_point("D", (2, 0))
-    m.bar("crank", "A", "B", length=0.5, mass=M)
-    m.bar("coupler", "B", "C", length=L, mass=1)
-    m.bar("rocker", "D", "C", length=1.2, mass=1)
-    for name in "ABCD":
-        m.revolute(name)
+    add_four_bar(m, 2, 0.5, L, 1.2, masses=(M, 1, 1))
     if twin:
         m.distance("twin", "crank.B", "rocker.C", length=L)
     m.start(angle={"crank": 1.0}, speed={"crank": 6.0}, near={"C": (1.5, 1)})

@@ -18,15 +18,15 @@ FENCE = re.compile(r"^( *)```(\w*) *([^\n]*)\n(.*?)^\1```$", flags=re.DOTALL | r
 
 def blocks(page: Path, language: str = "python") -> list[tuple[str, str]]:
     """(title, text) of the fenced blocks of a language."""
-    found = []
+    results = []
     for indent, kind, info, text in FENCE.findall(page.read_text(encoding="utf-8")):
         if kind == language:
             title = re.fullmatch(r'title="(.*)"', info)
             assert title or not info, f"{page.name}: {info!r} says neither nothing nor a title"
-            found.append(
+            results.append(
                 (title[1] if title else "", re.sub(f"^{indent}", "", text, flags=re.MULTILINE))
             )
-    return found
+    return results
 
 
 def not_run(title: str) -> bool:
@@ -43,7 +43,7 @@ def run_page(page: Path) -> dict[str, Any]:
     return namespace
 
 
-def run_told(page: Path, capture: Any) -> list[tuple[str, str]]:
+def run_and_capture(page: Path, capture: Any) -> list[tuple[str, str]]:
     """(told, printed) for each block of text that follows one of code."""
     namespace: dict[str, Any] = {"__name__": page.stem}
     pairs: list[tuple[str, str]] = []
@@ -57,18 +57,18 @@ def run_told(page: Path, capture: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def same(told: str, printed: str) -> bool:
+def same(stated: str, printed: str) -> bool:
     """Word by word: equal, equal up to "…", or numbers that agree in six digits."""
-    words = told.split(), printed.split()
+    words = stated.split(), printed.split()
     return len(words[0]) == len(words[1]) and all(map(_agree, *words))
 
 
-def _agree(told: str, printed: str) -> bool:
-    if told == printed or ("…" in told and printed.startswith(told.split("…")[0])):
+def _agree(stated: str, printed: str) -> bool:
+    if stated == printed or ("…" in stated and printed.startswith(stated.split("…")[0])):
         return True
     try:
         return math.isclose(
-            float(told.strip("[](){},;")), float(printed.strip("[](){},;")), rel_tol=1e-6
+            float(stated.strip("[](){},;")), float(printed.strip("[](){},;")), rel_tol=1e-6
         )
     except ValueError:
         return False

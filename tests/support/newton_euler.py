@@ -22,7 +22,7 @@ def integrate(
     rates: Callable[[float, Array], Array], start: Sequence[float] | Array, times: Array
 ) -> Array:
     """Solution of ẏ = rates(t, y) at the given times, (time, component), to about eleven digits."""
-    found = solve_ivp(
+    solution = solve_ivp(
         rates,
         (0.0, times[-1]),
         np.asarray(start, float),
@@ -31,8 +31,8 @@ def integrate(
         rtol=1e-11,
         atol=1e-12,
     )
-    assert found.success
-    return np.asarray(found.y.T)
+    assert solution.success
+    return np.asarray(solution.y.T)
 
 
 def second_order(

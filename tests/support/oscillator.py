@@ -8,20 +8,24 @@ from typing import Any
 
 import varimech as vm
 
+DESIGN = {
+    "k": (100.0, "N/m"),
+    "c": (1.0, "N·s/m"),
+    "m": (1.0, "kg"),
+    "a": (0.9, ""),
+    "b": (0.0, ""),
+}
+"""Values and units; a and b do nothing but stand in objectives."""
 
-def oscillator(**bounds: tuple[float, float]) -> vm.Mechanism:
-    """x'' = −(k x + c x')/m from x₀, at rest; a and b do nothing but stand in objectives."""
+
+def oscillator(
+    values: dict[str, tuple[float, str]] = DESIGN, **bounds: tuple[float, float]
+) -> vm.Mechanism:
+    """x'' = −(k x + c x')/m from x0, or from 0.1 m, at rest."""
     m = vm.Mechanism("oscillator", dimension=2)
-    given = {
-        "k": (100.0, "N/m"),
-        "c": (1.0, "N·s/m"),
-        "m": (1.0, "kg"),
-        "a": (0.9, ""),
-        "b": (0.0, ""),
-    }
     p = {
         name: m.parameter(name, value, unit=unit, bounds=bounds.get(name))
-        for name, (value, unit) in given.items()
+        for name, (value, unit) in values.items()
     }
     m.ground_point("O", (0, 0))
     m.body("mass", mass=p["m"], inertia=1.0, points={"P": (0, 0)})
@@ -33,7 +37,7 @@ def oscillator(**bounds: tuple[float, float]) -> vm.Mechanism:
             -p["k"] * s.displacement("guide") - p["c"] * s.displacement_rate("guide"), 0
         ),
     )
-    m.start(displacement={"guide": 0.1})
+    m.start(displacement={"guide": p.get("x0", 0.1)})
     return m
 
 

@@ -1,7 +1,7 @@
-"""Random mechanisms by different roads: each gives the same, or is refused by name; never a crash,
+"""Random mechanisms by different derivative methods: each gives the same, or is refused by name; never a crash,
 never a silent NaN.
 
-Each is run twice: by index 1 and two steps of order 8 in some coordinates, and by another road.
+Each is run twice: by index 1 and two steps of order 8 in some coordinates, and by another method.
 Where that takes the same steps of the same scheme, differences are rounding; where it is of high
 order, two long steps have to do, and a tight tolerance takes a second look at what they leave;
 where it is of low order, errors may be what halving the steps changes.
@@ -28,7 +28,7 @@ from varimech.schemes import FORMULATIONS, INTEGRATORS, integrators_of
 Array = np.ndarray
 TOLERANCE = 1e-8
 AGREE = 1e-6
-"""Largest difference of roads of high order, relative to the largest number of a kind."""
+"""Largest difference of methods of high order, relative to the largest number of a kind."""
 TIGHT = 1e-11
 """Tolerance for a second look, by which what is right comes closer."""
 CLOSER = 0.3
@@ -87,7 +87,7 @@ BASE = DerivativeCheck()
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a road: "agreement", "refusal" (with its message) or "fault" (with what is
+    """Outcome of a method: "agreement", "refusal" (with its message) or "fault" (with what is
     wrong).
     """
 
@@ -103,7 +103,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Found:
+class Results:
     """Numbers of a run: by kind, at its start and end; objectives and their derivatives, each times
     its parameter.
     """
@@ -118,7 +118,11 @@ class Fault(Exception):
 
 
 def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Outcome]]:
-    """A mechanism by two roads: the words that it is written with, and what came of each road."""
+    """Run a mechanism by two methods.
+
+    Returns:
+        The element methods it is built with, and the outcome of each derivative method.
+    """
     try:
         built = build(recipe)
     except vm.VarimechError as error:
@@ -129,7 +133,7 @@ def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Ou
 
 
 class Comparison:
-    """One mechanism by several roads."""
+    """One mechanism by several methods."""
 
     def __init__(self, built: Built, recipe: Recipe, *, compiled: bool):
         self.built = built
@@ -144,28 +148,28 @@ class Comparison:
         self.compiled = compiled and small
 
     def outcomes(self) -> Iterator[Outcome]:
-        base: list[Found] = []
+        base: list[Results] = []
         yield self._outcome(self.base, lambda: base.append(self._base()))
         if not base:
             return
-        derivative_check = self._other_road()
+        derivative_check = self._other_check()
         same = replace(derivative_check, backend="interpreted", derivatives="direct") == self.base
         compare = self._same_steps if same else self._compared
         yield self._outcome(derivative_check, lambda: compare(derivative_check, base[0]))
 
-    def _other_road(self) -> DerivativeCheck:
-        way = str(self.rng.choice(DERIVATIVES, p=[0.2, 0.65, 0.05, 0.05, 0.05]))
+    def _other_check(self) -> DerivativeCheck:
+        scheme = str(self.rng.choice(DERIVATIVES, p=[0.2, 0.65, 0.05, 0.05, 0.05]))
         if self.compiled:
             return replace(
-                self.base, backend="native", derivatives=way if way == "adjoint" else "direct"
+                self.base, backend="native", derivatives=scheme if scheme == "adjoint" else "direct"
             )
-        if way not in ("direct", "adjoint") or self.rng.random() < 0.1:
-            return replace(self.base, derivatives=way)
+        if scheme not in ("direct", "adjoint") or self.rng.random() < 0.1:
+            return replace(self.base, derivatives=scheme)
         coordinates = str(self.rng.choice([c for c in COORDINATES if c != self.base.coordinates]))
         if self.rng.random() < 0.6:
-            return DerivativeCheck(coordinates, derivatives=way)
+            return DerivativeCheck(coordinates, derivatives=scheme)
         formulation, integrator = METHODS[int(self.rng.integers(len(METHODS)))]
-        return DerivativeCheck(coordinates, formulation, integrator, derivatives=way)
+        return DerivativeCheck(coordinates, formulation, integrator, derivatives=scheme)
 
     def _outcome(self, derivative_check: DerivativeCheck, compare: Any) -> Outcome:
         try:
@@ -180,8 +184,8 @@ class Comparison:
 
     # runs
 
-    def _run(self, derivative_check: DerivativeCheck, **said: Any) -> Found:
-        """One run by a road."""
+    def _run(self, derivative_check: DerivativeCheck, **arguments: Any) -> Results:
+        """One run by a method."""
         b = self.built
         m, duration = b.mechanism, b.duration
         coordinates: Any = (
@@ -189,40 +193,40 @@ class Comparison:
             if derivative_check.coordinates == "cut"
             else derivative_check.coordinates
         )
-        how = {
+        options = {
             "coordinates": coordinates,
             "formulation": derivative_check.formulation,
             "integrator": derivative_check.integrator,
             "backend": derivative_check.backend,
         }
-        if "tolerance" in said:
-            said["output"] = duration
+        if "tolerance" in arguments:
+            arguments["output"] = duration
         if not m.parameters:
-            run = m.simulate(duration, progress=False, **how, **said)
-            found = Found(self._measures(run), np.zeros(0), np.zeros((0, 0)))
-            return self._finite(found)
+            run = m.simulate(duration, progress=False, **options, **arguments)
+            computed = Results(self._measures(run), np.zeros(0), np.zeros((0, 0)))
+            return self._finite(computed)
         g = m.sensitivity(
             b.objectives,
             duration=duration,
             method=derivative_check.derivatives,
             progress=False,
-            **how,
-            **said,
+            **options,
+            **arguments,
         )
         sizes = np.array([abs(p.value) if p.value else 1.0 for p in m.parameters.values()])
         return self._finite(
-            Found(self._measures(g.run), np.array(g.values), np.array(g.gradient) * sizes)
+            Results(self._measures(g.run), np.array(g.values), np.array(g.gradient) * sizes)
         )
 
-    def _finite(self, found: Found) -> Found:
+    def _finite(self, computed: Results) -> Results:
         for name, values in {
-            **found.measures,
-            "objectives": found.objectives,
-            "gradient": found.gradient,
+            **computed.measures,
+            "objectives": computed.objectives,
+            "gradient": computed.gradient,
         }.items():
             if not np.isfinite(values).all():
                 raise Fault(f"{name} not finite")
-        return found
+        return computed
 
     def _measures(self, run: vm.Run) -> dict[str, Array]:
         m, regular = self.built.mechanism, self.built.regular
@@ -250,15 +254,15 @@ class Comparison:
 
     # comparisons
 
-    def _base(self) -> Found:
+    def _base(self) -> Results:
         b = self.built
         if (
             b.dofs is not None
             and self.base.coordinates == "natural"
-            and (told := b.mechanism.dofs) != b.dofs
+            and (dofs := b.mechanism.dofs) != b.dofs
         ):
-            raise Fault(f"freedoms {told} instead of {b.dofs}")
-        found = self._run(self.base, step=self._step)
+            raise Fault(f"{dofs} degrees of freedom instead of {b.dofs}")
+        computed = self._run(self.base, step=self._step)
         places = np.concatenate(
             [
                 b.places[p.label]
@@ -266,13 +270,13 @@ class Comparison:
                 for p in body.points.values()
             ]
         )
-        apart = float(np.abs(found.measures["position"][0] - places).max())
+        apart = float(np.abs(computed.measures["position"][0] - places).max())
         if apart > 1e-7 * self._size * b.condition:
             raise Fault(f"starts elsewhere, by {apart:.2g} m")
-        return found
+        return computed
 
-    def _same_steps(self, derivative_check: DerivativeCheck, base: Found) -> None:
-        found = self._run(derivative_check, step=self._step)
+    def _same_steps(self, derivative_check: DerivativeCheck, base: Results) -> None:
+        computed = self._run(derivative_check, step=self._step)
         accuracy = (
             1e-4
             if derivative_check.derivatives == "finite-difference"
@@ -280,19 +284,19 @@ class Comparison:
             if derivative_check.derivatives == "composite"
             else ROUNDING
         )
-        differs, name = self._worst(found, base)
+        differs, name = self._worst(computed, base)
         if differs <= accuracy:
             return
         halved = self._worst(self._run(self.base, step=self._step / 2), base)[0]
         if (
             halved > UNRESOLVED
         ):  # rounding is amplified without bounds: steps that are short enough tell
-            found, base, accuracy = (
+            computed, base, accuracy = (
                 self._run(derivative_check, tolerance=TIGHT),
                 self._run(self.base, tolerance=TIGHT),
                 max(accuracy, AGREE),
             )
-            differs, name = self._worst(found, base)
+            differs, name = self._worst(computed, base)
         elif (
             derivative_check.derivatives == "composite"
         ):  # its constraints are projected in another way, which steps decide
@@ -300,9 +304,9 @@ class Comparison:
         if differs > accuracy:
             raise Fault(f"{name} differs by {differs:.2g} with the same steps")
 
-    def _compared(self, derivative_check: DerivativeCheck, base: Found) -> None:
+    def _compared(self, derivative_check: DerivativeCheck, base: Results) -> None:
         if derivative_check.integrator in CHOSEN and derivative_check.formulation != "penalty":
-            found = self._run(
+            computed = self._run(
                 derivative_check,
                 **(
                     {"tolerance": TOLERANCE}
@@ -310,7 +314,7 @@ class Comparison:
                     else {"step": self._step}
                 ),
             )
-            before, name = self._worst(found, base)
+            before, name = self._worst(computed, base)
             if before > AGREE:
                 again = self._worst(
                     self._run(derivative_check, tolerance=TIGHT),
@@ -324,7 +328,7 @@ class Comparison:
         else:
             self._halving(derivative_check, base)
 
-    def _halving(self, derivative_check: DerivativeCheck, base: Found) -> None:
+    def _halving(self, derivative_check: DerivativeCheck, base: Results) -> None:
         """Errors are not larger than what halving changes; a second look is taken with steps that
         are short for fast motions too.
         """
@@ -334,7 +338,7 @@ class Comparison:
         if fault is not None:
             raise Fault(fault)
 
-    def _off(self, derivative_check: DerivativeCheck, exact: Found, shorter: int) -> str | None:
+    def _off(self, derivative_check: DerivativeCheck, exact: Results, shorter: int) -> str | None:
         """What is off by more than halving changes."""
         steps: list[dict[str, Any]] = [
             {"step": self._step / shorter},
@@ -355,8 +359,8 @@ class Comparison:
                 )
         return None
 
-    def _worst(self, found: Found, base: Found) -> tuple[float, str]:
-        one, other = self._all(found), self._all(base)
+    def _worst(self, computed: Results, base: Results) -> tuple[float, str]:
+        one, other = self._all(computed), self._all(base)
         sizes = self._sizes(base)
         differences = {
             n: float(np.abs(one[n] - other[n]).max(initial=0.0)) / sizes[n] for n in other
@@ -364,15 +368,17 @@ class Comparison:
         name = max(differences, key=lambda n: differences[n])
         return differences[name], name
 
-    def _all(self, found: Found) -> dict[str, Array]:
-        names = self.built.objectives if found.objectives.size else ()
-        slopes = {
-            f"derivatives of {name}": row for name, row in zip(names, found.gradient, strict=True)
+    def _all(self, computed: Results) -> dict[str, Array]:
+        names = self.built.objectives if computed.objectives.size else ()
+        derivatives = {
+            f"derivatives of {name}": row
+            for name, row in zip(names, computed.gradient, strict=True)
         }
         values = {
-            name: np.atleast_1d(value) for name, value in zip(names, found.objectives, strict=True)
+            name: np.atleast_1d(value)
+            for name, value in zip(names, computed.objectives, strict=True)
         }
-        return {**found.measures, **values, **slopes}
+        return {**computed.measures, **values, **derivatives}
 
     @property
     def _step(self) -> float:
@@ -383,7 +389,7 @@ class Comparison:
         """Of the mechanism (m)."""
         return max(1e-3, float(max(np.abs(x).max() for x in self.built.places.values())))
 
-    def _sizes(self, base: Found) -> dict[str, float]:
+    def _sizes(self, base: Results) -> dict[str, float]:
         """By what differences are measured: the largest number of a kind, but no less than gravity
         would make of this size and mass.
         """

@@ -2,7 +2,7 @@
 construction.
 
 A body moves with velocities v + ω × x, a twist (v, ω). What a joint holds are rows over the twists
-of all bodies, known here without the program that is tested: they tell freedoms, what says the same
+of all bodies, known here without the program that is tested: they give degrees of freedom, what says the same
 twice, how near to a singular position this is, and which values fix a start.
 """
 
@@ -86,11 +86,11 @@ class Geometry:
         """A measure of the twist of one body against another's, as a row over all twists; lengths
         by the size of the mechanism.
         """
-        found, w = np.zeros(len(self.recipe.parts) * self.width), self.width
+        computed, w = np.zeros(len(self.recipe.parts) * self.width), self.width
         for body, sign in ((second, 1.0), (first, -1.0)):
             if body != GROUND:
-                found[body * w : (body + 1) * w] += sign * measure
-        return found
+                computed[body * w : (body + 1) * w] += sign * measure
+        return computed
 
     def moves(self, place: Array, direction: Array) -> Array:
         """The velocity of a point along a direction, as a measure of a twist."""
@@ -140,8 +140,8 @@ def rank(rows: Array) -> int:
 
 def clear(rows: Array) -> bool:
     """Whether rows are either dependent or not, and nothing between."""
-    found = strengths(rows)
-    return not ((found > NOTHING) & (found < DISTINCT)).any()
+    singular_values = strengths(rows)
+    return not ((singular_values > NOTHING) & (singular_values < DISTINCT)).any()
 
 
 def geometry(recipe: Recipe) -> Geometry:
@@ -237,10 +237,10 @@ def direction_of(recipe: Recipe, rng: np.random.Generator) -> Array:
     """A direction for an axis."""
     if "parallel" in recipe.edges:
         rng = np.random.default_rng(recipe.seed)
-    found = rng.standard_normal(recipe.dimension)
+    computed = rng.standard_normal(recipe.dimension)
     if "aligned" in recipe.edges:
-        found = np.eye(recipe.dimension)[np.abs(found).argmax()]
-    return np.asarray(found / np.linalg.norm(found))
+        computed = np.eye(recipe.dimension)[np.abs(computed).argmax()]
+    return np.asarray(computed / np.linalg.norm(computed))
 
 
 def normals_of(axis: Array) -> Array:

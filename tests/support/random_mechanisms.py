@@ -1,4 +1,4 @@
-"""Random mechanisms: a recipe put into words, with a start that fits where its bodies are."""
+"""Random mechanisms built from recipes, with initial conditions that fit the poses of bodies."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Builder:
         self._point(GROUND, "end", self.g.scale * self.rng.uniform(-1, 1, self.recipe.dimension))
         for joint in self.g.joints:
             self._joint(joint)
-        for k, word in enumerate(self.recipe.drivers):
-            self._driver(f"D{k}", word)
+        for k, method in enumerate(self.recipe.drivers):
+            self._driver(f"D{k}", method)
         for k, load in enumerate(self.recipe.loads):
             self._load(f"F{k}", load)
         self._start()
@@ -248,7 +248,7 @@ class Builder:
     def _turns(self) -> list[tuple[str, Array, float]]:
         """Angles that there are: name, row and value."""
         planar = self.recipe.dimension == 2
-        found = [
+        results = [
             (self.names[k], self.g.row(self.g.turns(1.0), k), self._angle(k))
             for k in range(len(self.recipe.parts))
             if planar
@@ -258,14 +258,14 @@ class Builder:
             if turn is not None and not set(joint.bodies) & set(self.g.segments):
                 assert joint.axis is not None
                 measure = self.g.turns(1.0 if planar else joint.axis)
-                found.append(
+                results.append(
                     (
                         joint.name,
                         self.g.row(measure, joint.bodies[1], joint.bodies[0]),
                         self._value(turn),
                     )
                 )
-        return found
+        return results
 
     def _angle(self, body: int) -> float:
         R = self.g.poses[body].rotation
@@ -274,37 +274,37 @@ class Builder:
     @property
     def _slides(self) -> list[tuple[str, Array, float]]:
         """Displacements that there are."""
-        found = []
+        results = []
         for joint in self.g.joints:
             if self.m.joints[joint.name].displacement() is not None:
                 assert joint.axis is not None
                 row = self.g.row(
                     self.g.moves(joint.places[1], joint.axis), joint.bodies[1], joint.bodies[0]
                 )
-                found.append(
+                results.append(
                     (joint.name, row, float(joint.axis @ (joint.places[1] - joint.places[0])))
                 )
-        return found
+        return results
 
     @property
     def _labels(self) -> list[tuple[str, int]]:
         """Points of moving bodies, and which."""
         bodies = {name: k for k, name in self.names.items()}
-        found = [(label, bodies[label.partition(".")[0]]) for label in self.places]
-        return [(label, k) for label, k in found if k != GROUND]
+        results = [(label, bodies[label.partition(".")[0]]) for label in self.places]
+        return [(label, k) for label, k in results if k != GROUND]
 
     def _spans(self) -> list[tuple[tuple[str, str], Array, float]]:
         """Distances between points of different bodies, some of them."""
-        found, all_ = [], [*self._labels, ("ground.end", GROUND)]
+        computed, all_ = [], [*self._labels, ("ground.end", GROUND)]
         for _ in range(6):
             (a, first), (b, second) = (all_[int(self.rng.integers(len(all_)))] for _ in range(2))
             gap = self.places[b] - self.places[a]
             L = float(np.linalg.norm(gap))
             if first != second and 0.05 * self.g.scale < L:
-                found.append(
+                computed.append(
                     ((a, b), self.g.row(self.g.moves(self.places[b], gap / L), second, first), L)
                 )
-        return found
+        return computed
 
     def _says(self, row: Array) -> float:
         """How much a row says that those held do not."""
@@ -321,32 +321,32 @@ class Builder:
 
     # drivers and forces
 
-    def _driver(self, name: str, word: str) -> None:
+    def _driver(self, name: str, method: str) -> None:
         """Drive something of the kind that others leave free, if there is any."""
-        candidates = self._driven(word)
+        candidates = self._driven(method)
         for k in self.rng.permutation(len(candidates)):
             what, row, at = candidates[int(k)]
             if self._says(row) > FIXES[0]:
-                motion = self._motion(at, 1.0 if word == "drive_angle" else self.g.scale)
-                getattr(self.m, word)(name, *what, motion)
+                motion = self._motion(at, 1.0 if method == "drive_angle" else self.g.scale)
+                getattr(self.m, method)(name, *what, motion)
                 self.rows = np.vstack([self.rows, row])
                 return
 
-    def _driven(self, word: str) -> list[tuple[tuple[Any, ...], Array, float]]:
+    def _driven(self, method: str) -> list[tuple[tuple[Any, ...], Array, float]]:
         """What a driver could drive: how it is called, its row and its value."""
-        if word == "drive_angle":
+        if method == "drive_angle":
             return [((turn,), row, at) for turn, row, at in self._turns]
-        if word == "drive_displacement":
+        if method == "drive_displacement":
             return [((joint,), row, at) for joint, row, at in self._slides]
-        if word == "drive_distance":
+        if method == "drive_distance":
             return [(pair, row, at) for pair, row, at in self._spans()]
-        found: list[tuple[tuple[Any, ...], Array, float]] = []
+        results: list[tuple[tuple[Any, ...], Array, float]] = []
         for label, body in self._labels:
             d, place = direction_of(self.recipe, self.rng), self.places[label]
-            found.append(
+            results.append(
                 ((label, tuple(d)), self.g.row(self.g.moves(place, d), body), float(d @ place))
             )
-        return found
+        return results
 
     def _motion(self, at: float, unit: float) -> Any:
         """Of a driver, from where it starts."""
@@ -374,10 +374,10 @@ class Builder:
         first, second = self._end(acted, rng), self._end(other, rng)
         stiffness = 1e6 if "stiff" in self.recipe.edges else float(np.exp(rng.uniform(1, 6)))
         damping = float(rng.choice([0.0, rng.uniform(0, 3)]))
-        if load.word in ("spring", "damper"):
+        if load.method in ("spring", "damper"):
             if "together" in self.recipe.edges and not {acted, other} & set(self.g.segments):
                 second = self._point(other, name, self.places[first])
-            if load.word == "spring":
+            if load.method == "spring":
                 rest = float(rng.choice([0.0, rng.uniform(0.2, 1.0) * self.g.scale]))
                 self.m.spring(
                     name,
@@ -389,20 +389,20 @@ class Builder:
                 )
             else:
                 self.m.damper(name, first, second, damping=self.number(damping))
-        elif load.word.startswith("torsional"):
+        elif load.method.startswith("torsional"):
             turns = self._turns
             if not turns:
                 return
             turn, _, at = turns[int(rng.integers(len(turns)))]
             k = stiffness * self.g.scale**2
-            if load.word == "torsional_damper":
+            if load.method == "torsional_damper":
                 self.m.torsional_damper(name, turn, damping=self.number(damping * self.g.scale**2))
             else:
                 rest = float(np.clip(at + rng.uniform(-1, 1), -np.pi, np.pi))
                 self.m.torsional_spring(
                     name, turn, stiffness=self.number(k), rest_angle=self.number(rest), damping=0.0
                 )
-        elif load.word == "force":
+        elif load.method == "force":
             self._force(name, first, second, acted, rng)
         else:
             self._torque(name, acted, other, rng)
@@ -411,19 +411,19 @@ class Builder:
         self, name: str, first: str, second: str, acted: int, rng: np.random.Generator
     ) -> None:
         f = rng.uniform(-5, 5, self.recipe.dimension)
-        way = int(rng.integers(5))
-        if way == 0:
+        scheme = int(rng.integers(5))
+        if scheme == 0:
             frame = "global" if acted in self.g.segments else "body"
             self.m.force(name, first, self.vector(f), frame=frame)
-        elif way == 1:
+        elif scheme == 1:
             size = self.number(2.0)
             self.m.force(name, first, lambda s: [size * x * vm.sin(3 * s.time + 1) for x in f])
-        elif way == 2:  # drag that grows with the speed
+        elif scheme == 2:  # drag that grows with the speed
             c = self.number(0.5)
             self.m.force(
                 name, first, lambda s: -c * vm.norm(s.velocity(first) + 0.1) * s.velocity(first)
             )
-        elif way == 3:  # reads one body and acts on another
+        elif scheme == 3:  # reads one body and acts on another
             c = self.number(1.0)
             self.m.force(
                 name, first, lambda s: c * (s.position(second) - s.position(first)) * (1 + s.time)
@@ -476,11 +476,11 @@ class Builder:
             self.m.start(**self.start, speed=self.speeds, near=near)
 
     def _holds(self) -> list[tuple[str, Any, Array, Any]]:
-        """What a start may give: its word, of what, rows and value."""
-        found: list[tuple[str, Any, Array, Any]] = []
-        found += [("angle", name, row[None, :], at) for name, row, at in self._turns]
-        found += [("displacement", name, row[None, :], at) for name, row, at in self._slides]
-        found += [("distance", pair, row[None, :], at) for pair, row, at in self._spans()]
+        """What a start may give: its kind, of what, rows and value."""
+        results: list[tuple[str, Any, Array, Any]] = []
+        results += [("angle", name, row[None, :], at) for name, row, at in self._turns]
+        results += [("displacement", name, row[None, :], at) for name, row, at in self._slides]
+        results += [("distance", pair, row[None, :], at) for pair, row, at in self._spans()]
         for label, body in self._labels:
             rows = np.array(
                 [
@@ -488,16 +488,16 @@ class Builder:
                     for d in np.eye(self.recipe.dimension)
                 ]
             )
-            found += [
+            results += [
                 ("position", (label, k), rows[[k]], self.places[label][k]) for k in range(len(rows))
             ]
         if self.recipe.dimension == 3:
             for k in set(range(len(self.recipe.parts))) - set(self.g.segments):
                 rows = np.array([self.g.row(self.g.turns(d), k) for d in np.eye(3)])
-                found.append(("orientation", self.names[k], rows, self.g.poses[k].rotation))
-        return found
+                results.append(("orientation", self.names[k], rows, self.g.poses[k].rotation))
+        return results
 
-    def _hold(self, word: str, what: Any, rows: Array, at: Any, least: float) -> None:
+    def _hold(self, method: str, what: Any, rows: Array, at: Any, least: float) -> None:
         """Give a value, if it says something new."""
         before = self.rows
         for row in rows:
@@ -508,25 +508,29 @@ class Builder:
         fast = (
             0.0 if "at rest" in self.recipe.edges else 50.0 if "fast" in self.recipe.edges else 2.0
         )
-        unit = 1.0 if word in ("angle", "orientation") else self.g.scale
+        unit = 1.0 if method in ("angle", "orientation") else self.g.scale
         speed = [self.number(unit * fast * float(x)) for x in self.rng.uniform(-1, 1, len(rows))]
-        if word == "orientation":
-            self.start.setdefault(word, {})[what] = at
+        if method == "orientation":
+            self.start.setdefault(method, {})[what] = at
             self.speeds[what] = tuple(speed)
-        elif word == "position":
+        elif method == "position":
             label, k = what
-            place = list(self.start.setdefault(word, {}).get(label, [None] * self.recipe.dimension))
+            place = list(
+                self.start.setdefault(method, {}).get(label, [None] * self.recipe.dimension)
+            )
             rate = list(self.speeds.get(label, [0.0] * self.recipe.dimension))
             place[k], rate[k] = self.number(float(at)), speed[0]
-            self.start[word][label], self.speeds[label] = tuple(place), tuple(rate)
+            self.start[method][label], self.speeds[label] = tuple(place), tuple(rate)
         else:
-            self.start.setdefault(word, {})[what] = self.number(float(at))
+            self.start.setdefault(method, {})[what] = self.number(float(at))
             both = what in self.start.get("angle", {}) and what in self.start.get(
                 "displacement", {}
             )
             if both:
                 earlier = self.speeds[what]
-                self.speeds[what] = (speed[0], earlier) if word == "angle" else (earlier, speed[0])
+                self.speeds[what] = (
+                    (speed[0], earlier) if method == "angle" else (earlier, speed[0])
+                )
             else:
                 self.speeds[what] = speed[0]
 
@@ -536,7 +540,7 @@ class Builder:
         labels = [label for label, _ in self._labels]
         point, other = (labels[int(self.rng.integers(len(labels)))] for _ in range(2))
         d = direction_of(self.recipe, self.rng)
-        found = {
+        results = {
             "place": vm.final(lambda s: vm.dot(d, s.position(point))),
             "motion": vm.integral(lambda s: vm.dot(s.velocity(other), s.velocity(other))),
         }
@@ -551,4 +555,4 @@ class Builder:
             driver = next(iter(self.m.drivers))
             more.append(("effort", vm.final(lambda s: s.effort(driver))))
         name, objective = more[int(self.rng.integers(len(more)))]
-        return found | {name: objective}
+        return results | {name: objective}

@@ -72,7 +72,7 @@ class Closure:
 class Load:
     """A force between two bodies, or on the first one."""
 
-    word: str
+    method: str
     first: int
     second: int
     seed: int

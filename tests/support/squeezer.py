@@ -120,10 +120,10 @@ class Squeezer:
         whole = np.zeros((φ.shape[1], 13, 13), complex)
         whole[:, :7, :7], whole[:, 7:, :7] = M / MASS_UNIT, G.transpose(2, 0, 1)
         whole[:, :7, 7:] = -G.transpose(2, 1, 0)
-        found = np.linalg.solve(whole, np.concatenate([f / MASS_UNIT, -_gaps(b)]).T[..., None])[
+        computed = np.linalg.solve(whole, np.concatenate([f / MASS_UNIT, -_gaps(b)]).T[..., None])[
             ..., 0
         ].T
-        α, λ = found[:7], (MASS_UNIT * found[7:]).reshape(2, 3, -1)
+        α, λ = computed[:7], (MASS_UNIT * computed[7:]).reshape(2, 3, -1)
         return α, λ, self.masses * ((centres * α).sum(axis=2) + drift), spring
 
     def rates(self, y: Array) -> Array:

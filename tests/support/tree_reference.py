@@ -219,7 +219,7 @@ class Tree:
         table = sliding(mast.at((-0.4, 0.1, 0.6)), PLATE_Q[:2], normals_of(NORMAL))
         plate = turning(table, PLATE_Q[2:], [NORMAL]).attached(PLATE)
         bob = turning(sliding(ground, BOB_Q[:3], AXES), BOB_Q[3:], AXES).attached(BOB)
-        found = {
+        results = {
             "mast": mast,
             "slider": slider,
             "bell": bell,
@@ -227,7 +227,7 @@ class Tree:
             "arm": arm,
             "weight": weight,
         }
-        return {**found, "plate": plate, "bob": bob, "ground": ground}
+        return {**results, "plate": plate, "bob": bob, "ground": ground}
 
     def ends(self, bodies: dict[str, Frame]) -> dict[str, Frame]:
         """Those of bell, weight and bob."""
@@ -291,7 +291,7 @@ class Tree:
             y = y.reshape(self.columns, -1)
             return self.rates(t, y[:, :SIZE], y[:, SIZE : 2 * SIZE]).ravel()
 
-        found = solve_ivp(
+        solution = solve_ivp(
             rates,
             (0.0, times[-1]),
             begin,
@@ -300,8 +300,8 @@ class Tree:
             rtol=tolerance,
             atol=tolerance,
         )
-        assert found.success
-        return np.asarray(found.y.T.reshape(len(times), self.columns, -1))
+        assert solution.success
+        return np.asarray(solution.y.T.reshape(len(times), self.columns, -1))
 
 
 def reference(times: Sequence[float], tolerance: float = 1e-13) -> dict[str, Any]:

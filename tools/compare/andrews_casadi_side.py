@@ -181,10 +181,10 @@ def end(result: Any) -> complex:
 
 def main() -> None:
     curves = []
-    for engine, (how, accelerations, start) in WAYS.items():
+    for engine, (options, accelerations, start) in WAYS.items():
         build_seconds, rates = timed(partial(compiled, accelerations, len(start)))
         x0 = ca.DM([*start, *(0.0 for _ in start)])
-        curve = Curve(engine, how, build_seconds)
+        curve = Curve(engine, options, build_seconds)
         curve.climb(
             "Adams",
             [(f"tolerance {t:.1e}", partial(cvodes(rates, t), x0=x0)) for t in tighter(2, 13)],

@@ -1,7 +1,7 @@
 """Andrews' squeezing mechanism as plain numbers, and how every side measures and reports. Needs
 NumPy only, as problem.py does.
 
-Seven bodies, one freedom, driven by a torque, 0.05 s from rest. Data: Hairer and Wanner, Solving
+Seven bodies, one degree of freedom, driven by a torque, 0.05 s from rest. Data: Hairer and Wanner, Solving
 Ordinary Differential Equations II, VII.7, as in the test set for IVP solvers (Bari), with x_B =
 −0.03635; the start is the one of the test set, which closes to the last digit. A place in the plane
 is a complex number. A side prints one JSON object, an `AndrewsReport`; it is asked nothing.

@@ -203,16 +203,18 @@ def cvodes(rates: Function, tolerance: float) -> Gradient:
     return lambda: np.array(integrator(x0=START[:24], p=NOMINAL)["qf"]).ravel()[3:].reshape(5, 3).T
 
 
-def curve(engine: str, how: str, build_seconds: float, make: Callable[[float], Gradient]) -> Curve:
-    found = Curve(engine, how, build_seconds)
+def curve(
+    engine: str, options: str, build_seconds: float, make: Callable[[float], Gradient]
+) -> Curve:
+    computed = Curve(engine, options, build_seconds)
     for tolerance in TOLERANCES:
         gradient = make(tolerance)
         try:
             seconds, result = fastest(gradient)
         except RuntimeError:  # the integrator gave up at this tolerance
             continue
-        found.points.append(Point(f"tolerance {tolerance:.0e}", 1e3 * seconds, result.tolist()))
-    return found
+        computed.points.append(Point(f"tolerance {tolerance:.0e}", 1e3 * seconds, result.tolist()))
+    return computed
 
 
 def main() -> None:

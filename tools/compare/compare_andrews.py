@@ -140,7 +140,9 @@ def shown(curves: list[dict[str, Any]]) -> str:
     accuracy = ACCURACIES[1]
     best = quickest(ours, accuracy)
     reached = [
-        (found["milliseconds"], curve) for curve in others if (found := quickest(curve, accuracy))
+        (computed["milliseconds"], curve)
+        for curve in others
+        if (computed := quickest(curve, accuracy))
     ]
     if best is None or not reached:
         return ""

@@ -213,30 +213,30 @@ def advice(rows: list[Row]) -> str:
         f"## How to choose\n\nRelative coordinates are the faster of `rtdyn0` and `rtdyn1`; times within {100 * (ALIKE - 1):.0f} % count as equal.\n"
     ]
     for name, (title, _) in TITLES.items():
-        found = {
+        results = {
             f: {r.size: r.best for r in among(rows, name, f) if r.size and r.best}
             for f in INTEGRATORS
         }
         words = "; ".join(
-            f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in found.items() if ratios
+            f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in results.items() if ratios
         )
         lines.append(f"- **{title}**. {words}.")
     lines.append(
         "- **Benchmarks with at most one loop**, ratio of the times of natural and relative coordinates:"
     )
     for f in INTEGRATORS:
-        for slopes in (False, True):
+        for derivatives in (False, True):
             chosen = [
                 r
                 for r in rows
-                if r.size is None and r.formulation == f and r.sensitivities == slopes
+                if r.size is None and r.formulation == f and r.sensitivities == derivatives
             ]
             ratios = {r.name: r.best for r in chosen if r.best is not None}
             words = ", ".join(
                 f"{name} {three_digits(ratio)}"
                 for name, ratio in sorted(ratios.items(), key=lambda pair: -pair[1])
             )
-            lines.append(f"  - {TITLE_OF[f]}{' with derivatives' if slopes else ''}: {words}.")
+            lines.append(f"  - {TITLE_OF[f]}{' with derivatives' if derivatives else ''}: {words}.")
     return "\n".join([*lines, reference_point(rows), growth(rows), ""])
 
 
@@ -264,7 +264,7 @@ def growth(rows: list[Row]) -> str:
         "- **Growth**: time per step and body (index 1), ratio of the largest size to the smallest with at least 10 bodies; 1 is linear growth."
     ]
     for name, (title, _) in TITLES.items():
-        found = []
+        results = []
         for c in COORDINATES:
             reports = [
                 r.reports[c]
@@ -276,10 +276,10 @@ def growth(rows: list[Row]) -> str:
                     (r["microseconds"] / r["bodies"], r["bodies"])
                     for r in (reports[0], reports[-1])
                 )
-                found.append(
+                results.append(
                     f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} bodies over {first[1]})"
                 )
-        lines.append(f"  - {title}: {', '.join(found)}.")
+        lines.append(f"  - {title}: {', '.join(results)}.")
     return "\n".join(lines)
 
 
@@ -294,14 +294,14 @@ def draw(rows: list[Row]) -> None:
     for axes, (name, (title, _)) in zip(panels.flat, TITLES.items(), strict=True):
         for coordinates, colour in zip(COORDINATES, COLOURS[:1] + COLOURS[2:4], strict=True):
             for formulation, style in zip(INTEGRATORS, ("o-", "s:"), strict=True):
-                found = [
+                results = [
                     r.reports[coordinates]
                     for r in among(rows, name, formulation)
                     if coordinates in r.reports
                 ]
                 points = [
                     (report["bodies"], report["microseconds"] / report["bodies"])
-                    for report in found
+                    for report in results
                 ]
                 if points:
                     label = f"{coordinates}, {TITLE_OF[formulation]}"

@@ -87,13 +87,13 @@ def share_motions(engines: list[dict[str, Any]]) -> None:
     counts for both.
     """
     for engine in engines:
-        for way in engine["ways"].values():
+        for scheme in engine["ways"].values():
             same = [
                 w["milliseconds"]["motion"]
                 for w in engine["ways"].values()
-                if w["setting"] == way["setting"]
+                if w["setting"] == scheme["setting"]
             ]
-            way["milliseconds"]["motion"] = min(same)
+            scheme["milliseconds"]["motion"] = min(same)
 
 
 def check_hessians(engines: list[dict[str, Any]]) -> None:
@@ -114,19 +114,21 @@ def check_hessians(engines: list[dict[str, Any]]) -> None:
 def check_chains(chains: list[dict[str, Any]]) -> None:
     """Stops if gradients of chains by RK4, by both programs, differ."""
     for size in CHAIN_SIZES:
-        found = [
+        results = [
             np.array(c["gradient"])
             for c in chains
             if c["size"] == size and c["engine"].endswith("RK4")
         ]
-        if (off := float(np.abs(found[0] - found[-1]).max() / np.abs(found[0]).max())) > AGREE:
+        if (
+            off := float(np.abs(results[0] - results[-1]).max() / np.abs(results[0]).max())
+        ) > AGREE:
             raise SystemExit(f"gradients of the chain of {size} differ by {off:.1e}")
 
 
-def ratio(way: dict[str, Any], what: str) -> str:
-    if what not in way["milliseconds"]:
+def ratio(scheme: dict[str, Any], what: str) -> str:
+    if what not in scheme["milliseconds"]:
         return "–"
-    ms = way["milliseconds"]
+    ms = scheme["milliseconds"]
     return f"{number(ms[what])} ms ({number(ms[what] / ms['motion'])}×)"
 
 
@@ -141,12 +143,12 @@ def five_bar_rows(engines: list[dict[str, Any]], goal: float) -> list[list[str]]
         return each(lambda e: " / ".join(dict.fromkeys(key(w) for w in e["ways"].values())))
 
     def built(e: dict[str, Any], order: str) -> str:
-        found = [
+        results = [
             f"{seconds:.1f}"
             for name, seconds in e["build_seconds"].items()
             if name.startswith(order)
         ]
-        return f"{' / '.join(found)} s" if found else "–"
+        return f"{' / '.join(results)} s" if results else "–"
 
     rows = [
         ["setting", *both(lambda w: w["setting"])],
@@ -161,13 +163,13 @@ def five_bar_rows(engines: list[dict[str, Any]], goal: float) -> list[list[str]]
         ],
     ]
     for what, names in ROWS.items():
-        for name, way in zip(names, WAYS, strict=True):
+        for name, scheme in zip(names, WAYS, strict=True):
             rows.append(
                 [
                     name,
                     *each(
-                        lambda e, way=way, what=what: (
-                            ratio(e["ways"][way], what) if way in e["ways"] else "–"
+                        lambda e, scheme=scheme, what=what: (
+                            ratio(e["ways"][scheme], what) if scheme in e["ways"] else "–"
                         )
                     ),
                 ]
@@ -238,14 +240,18 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
     def times(name: str, goal: float) -> dict[str, float]:
         e = find(engines, name, goal) or {"ways": {}}
         return {
-            what if what == "motion" else f"{what}, {way}": t
-            for way, w in e["ways"].items()
+            what if what == "motion" else f"{what}, {scheme}": t
+            for scheme, w in e["ways"].items()
             for what, t in w["milliseconds"].items()
         }
 
     names = {
         "motion": "motion",
-        **{f"{what}, {way}": both[k] for what, both in ROWS.items() for k, way in enumerate(WAYS)},
+        **{
+            f"{what}, {scheme}": both[k]
+            for what, both in ROWS.items()
+            for k, scheme in enumerate(WAYS)
+        },
     }
     for goal in GOALS:
         for ours in OURS[:2]:
@@ -265,8 +271,8 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
                     where = f"Chain of {c['size']}, {mine['engine']} against {BY_HAND}"
                     tell(where, mine["milliseconds"], c["milliseconds"], same)
                     tell(where, mine["build_seconds"], c["build_seconds"], building)
-    said = "".join(lines) or "Nowhere in these tables.\n"
-    return f"## Where Varimech is slower than a hand-written program\n\nRatio of the time of Varimech to that of the hand-written program:\n\n{said}"
+    options = "".join(lines) or "Nowhere in these tables.\n"
+    return f"## Where Varimech is slower than a hand-written program\n\nRatio of the time of Varimech to that of the hand-written program:\n\n{options}"
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

@@ -175,13 +175,13 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
 
 
 def sample_rows(intervals: list[dict[str, Any]]) -> list[list[str]]:
-    found = {(i["kind"], i["samples"]): i for i in intervals}
-    sizes = sorted({size for _, size in found})
+    results = {(i["kind"], i["samples"]): i for i in intervals}
+    sizes = sorted({size for _, size in results})
     return [
         [
             f"{n:,}",
             *(
-                f"{found[kind, n][which]:.1e}"
+                f"{results[kind, n][which]:.1e}"
                 for kind in LABELS
                 for which in ("plain", "controlled")
             ),
@@ -276,8 +276,8 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
     left.set_yticks(
         range(len(bars)),
         [
-            f"{engine.removesuffix(', `monte_carlo`')}\n{short(how, both[0]['setting'])}"
-            for (engine, how), both in bars
+            f"{engine.removesuffix(', `monte_carlo`')}\n{short(options, both[0]['setting'])}"
+            for (engine, options), both in bars
         ],
         fontsize=9,
     )
@@ -311,7 +311,7 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
     figure.savefig(PICTURE)
 
 
-def short(how: str, setting: str) -> str:
+def short(options: str, setting: str) -> str:
     """Method and setting in few words."""
     for words in (
         "index 1 with projections, ",
@@ -320,8 +320,8 @@ def short(how: str, setting: str) -> str:
         ", closed by a connect constraint",
         ", index 2",
     ):
-        how = how.replace(words, "")
-    return f"{how}, {setting.split(',')[0]}"
+        options = options.replace(words, "")
+    return f"{options}, {setting.split(',')[0]}"
 
 
 def compare_ensembles() -> None:

@@ -49,13 +49,15 @@ def parameters() -> str:
     )
     rows = []
     for n in SEGMENTS:
-        found = (
+        computed = (
             mechanism(n)
             .sensitivity((), PARAMETERS, duration=1.0, step=1e-4, every=100, backend="native")
             .run
         )
-        values = [f"{scaled_derivative(found, p, 1.0):.6f}" for p in ("E", "a0", "I", "rho", "L")]
-        rows.append([str(n), f"{x1(found)[-1]:.6f}", *values])
+        values = [
+            f"{scaled_derivative(computed, p, 1.0):.6f}" for p in ("E", "a0", "I", "rho", "L")
+        ]
+        rows.append([str(n), f"{x1(computed)[-1]:.6f}", *values])
     headings = [
         "n",
         "x₁ (m)",
@@ -64,13 +66,13 @@ def parameters() -> str:
     show("Segments, t = 1 s", headings, rows, 1)
     soft = []
     for E in (STIFF, STIFF / 10, SOFT):
-        found = (
+        computed = (
             mechanism(16, E=E)
             .sensitivity((), PARAMETERS, duration=2.0, step=2e-4, every=10, backend="native")
             .run
         )
-        deflection = float(np.abs(_deflection(found)).max())
-        soft.append((E, found, deflection))
+        deflection = float(np.abs(_deflection(computed)).max())
+        soft.append((E, computed, deflection))
     panel = [vm.Line(f"{E / 1e9:.4g} GPa", r.time, x1(r, "E")) for E, r, _ in soft]
     bent = [vm.Line(f"{E / 1e9:.4g} GPa", r.time, _deflection(r)) for E, r, _ in soft]
     title = "Flexible five-bar, 16 segments: softer beams"
@@ -223,16 +225,18 @@ def steps() -> str:
         for n in counts
     }
 
-    def cell(n: int, h: float, way: Mapping[str, Any]) -> str:
+    def cell(n: int, h: float, scheme: Mapping[str, Any]) -> str:
         try:
-            run = mechanism(n).simulate(1.0, step=h, every=round(1.0 / h), backend="native", **way)
+            run = mechanism(n).simulate(
+                1.0, step=h, every=round(1.0 / h), backend="native", **scheme
+            )
         except vm.SimulationError as error:
             return f"stops at {error.time:.2g} s"
         return f"{np.linalg.norm(run.position('1').to_numpy()[-1] - reference[n]):.0e}"
 
     rows = [
-        [name, str(n), *[cell(n, h, way) for h in tried]]
-        for name, way in ways.items()
+        [name, str(n), *[cell(n, h, scheme) for h in tried]]
+        for name, scheme in ways.items()
         for n in counts
     ]
     headings = ["method", "n", *[f"h = {h:g} s" for h in tried]]

@@ -81,15 +81,15 @@ class Row:
             for engine, report in self.reports.items()
             if report
         }
-        found = {}
+        computed = {}
         for engine, report in self.reports.items():
             if report:
                 allowed = AS_ACCURATE * max(first[engine], first.get("Varimech", 0.0))
-                found[engine] = min(
+                computed[engine] = min(
                     (s for s in report["settings"] if s["error"] <= allowed),
                     key=lambda s: s["milliseconds"],
                 )
-        return found
+        return computed
 
     @property
     def ratio(self) -> float | None:
@@ -245,14 +245,14 @@ def imported(rows: dict[str, list[Row]]) -> str:
     """How much memory imports take, as a sentence; of the first case, which has the least to
     describe.
     """
-    found: dict[str, float] = {}
+    computed: dict[str, float] = {}
     for row in (row for cases in rows.values() for row in cases):
-        found = {
+        computed = {
             engine: report["imported_megabytes"] for engine, report in row.reports.items() if report
-        } | found
+        } | computed
     return (
         "Imports alone use "
-        + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in found.items())
+        + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in computed.items())
         + ".\n"
     )
 

@@ -100,10 +100,10 @@ class Case:
     def mechanism(self) -> vm.Mechanism:
         if self.size is not None:
             return FAMILIES[self.name](self.size)
-        found: vm.Mechanism = import_module(
+        built: vm.Mechanism = import_module(
             f"varimech.benchmarks.{BENCHMARKS[self.name].module}"
         ).mechanism()
-        return found
+        return built
 
     @property
     def step(self) -> float:

@@ -89,14 +89,19 @@ def equal_steps(
 def by_cvodes(tolerance: float, options: dict[str, Any]) -> tuple[Any, Any]:
     """Parameters and ψ at the end, by CVODES (Adams, functional iteration)."""
     x, ρ, rate = five_bar_rates()
-    how: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
-    how |= {
+    settings: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
+    settings |= {
         "linear_multistep_method": "adams",
         "nonlinear_solver_iteration": "functional",
         **options,
     }
     integrator = ca.integrator(
-        "cvodes", "cvodes", {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]}, 0, DURATION, how
+        "cvodes",
+        "cvodes",
+        {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]},
+        0,
+        DURATION,
+        settings,
     )
     P = ca.MX.sym("ρ", 5)
     return P, integrator(x0=START, p=P)["qf"]
@@ -117,37 +122,37 @@ def appended(system: tuple[SX, SX, SX], steps: int) -> tuple[Any, Any, Any]:
     return P, end[:3], ca.reshape(end[3:], 3, 5)
 
 
-def gradient(P: Any, ψ: Any, way: str) -> Any:
+def gradient(P: Any, ψ: Any, scheme: str) -> Any:
     """A row an objective."""
-    eye = ca.MX(ca.DM.eye(P.numel() if way == "forward" else ψ.numel()))
-    return ca.jtimes(ψ, P, eye) if way == "forward" else ca.jtimes(ψ, P, eye, True).T
+    eye = ca.MX(ca.DM.eye(P.numel() if scheme == "forward" else ψ.numel()))
+    return ca.jtimes(ψ, P, eye) if scheme == "forward" else ca.jtimes(ψ, P, eye, True).T
 
 
-def caller(P: Any, wanted: Any, options: dict[str, Any]) -> Callable[..., np.ndarray]:
+def caller(P: Any, expected: Any, options: dict[str, Any]) -> Callable[..., np.ndarray]:
     """A function of a direction."""
     V = ca.MX.sym("v", 5)
-    function = ca.Function("wanted", [P, V], [wanted(V)], options)
+    function = ca.Function("wanted", [P, V], [expected(V)], options)
     return lambda direction=DIRECTION: np.array(function(NOMINAL, direction))
 
 
 def measure(
     make: Callable[[str, dict[str, Any]], tuple[Any, ...]],
     engine: Engine,
-    way: str,
+    scheme: str,
     exact: np.ndarray,
     second: bool,
 ) -> None:
     """Time motion and gradient, and if wanted product and Hessians (a product for each parameter);
     compiled, of CVODES the rates.
     """
-    found, built = engine.ways[way], engine.build_seconds
+    computed, built = engine.ways[scheme], engine.build_seconds
     whole, parts = ({}, COMPILED) if engine.engine == CVODES else (COMPILED, {})
 
     def build(what: str) -> Callable[..., np.ndarray]:
         P, ψ, *given = make(what, parts)
         if what == "motion":
             return caller(P, lambda V: ψ, whole)
-        G = given[0] if given else gradient(P, ψ, way)
+        G = given[0] if given else gradient(P, ψ, scheme)
         return caller(
             P, (lambda V: G) if what == "gradient" else lambda V: ca.jtimes(ca.vec(G), P, V), whole
         )
@@ -156,18 +161,18 @@ def measure(
     for what in ("motion", "gradient", *(["product"] if second else [])):
         seconds, calls[what] = timed(partial(build, what))
         order = "second" if what == "product" else "first"
-        built[f"{order}, {way}"] = built.get(f"{order}, {way}", 0.0) + seconds
+        built[f"{order}, {scheme}"] = built.get(f"{order}, {scheme}", 0.0) + seconds
     if second:
         calls["Hessians"] = lambda: np.stack(
             [calls["product"](e).reshape(5, 3).T for e in np.eye(5)], axis=1
         )
-        found.hessians = calls["Hessians"]().tolist()
-    found.milliseconds = timings(calls)
-    found.error = float(np.abs(calls["gradient"]() / exact - 1).max())
+        computed.hessians = calls["Hessians"]().tolist()
+    computed.milliseconds = timings(calls)
+    computed.error = float(np.abs(calls["gradient"]() / exact - 1).max())
 
 
-def interpreted(run: tuple[Any, Any], way: str) -> np.ndarray:
-    return caller(run[0], lambda V: gradient(*run, way), {})()
+def interpreted(run: tuple[Any, Any], scheme: str) -> np.ndarray:
+    return caller(run[0], lambda V: gradient(*run, scheme), {})()
 
 
 def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[Engine]:
@@ -178,14 +183,14 @@ def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[
 
     rk4, by_hand = Engine(RK4, goal), Engine(APPENDED, goal)
     steps, error = coarsest(LADDER, lambda n: interpreted(run(n), "forward"), exact, goal)
-    for way in WAYS:
-        rk4.ways[way] = Way(f"{steps:,} steps", error)
+    for scheme in WAYS:
+        rk4.ways[scheme] = Way(f"{steps:,} steps", error)
         measure(
             lambda what, _: run(steps, what),
             rk4,
-            way,
+            scheme,
             exact,
-            goal == GOALS[0] and way == "backward",
+            goal == GOALS[0] and scheme == "backward",
         )
     by_hand.ways["forward"] = Way(f"{steps:,} steps", error)
     measure(
@@ -202,18 +207,20 @@ def to_tolerance(exact: np.ndarray, goal: float) -> Engine:
     """CVODES; compiled rates are rounded differently, and the steps with them, so that the sweep
     leaves a margin.
     """
-    found = Engine(CVODES, goal)
+    computed = Engine(CVODES, goal)
 
-    def add(way: str) -> None:
+    def add(scheme: str) -> None:
         tolerance, error = coarsest(
-            TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), way), exact, MARGIN * goal
+            TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), scheme), exact, MARGIN * goal
         )
-        found.ways[way] = Way(f"tolerance {tolerance:.1e}", error)
-        measure(lambda _, options: by_cvodes(tolerance, options), found, way, exact, second=False)
+        computed.ways[scheme] = Way(f"tolerance {tolerance:.1e}", error)
+        measure(
+            lambda _, options: by_cvodes(tolerance, options), computed, scheme, exact, second=False
+        )
 
-    for way in WAYS:
-        add(way)
-    return found
+    for scheme in WAYS:
+        add(scheme)
+    return computed
 
 
 def chain(size: int) -> Chain:
@@ -230,12 +237,12 @@ def chain(size: int) -> Chain:
             nominal,
         )
 
-    found, calls = Chain(RK4, size), {}
+    computed, calls = Chain(RK4, size), {}
     for what in ("motion", "adjoint"):
-        found.build_seconds[what], calls[what] = timed(partial(build, what))
-    found.milliseconds = timings(calls)
-    found.gradient = np.array(calls["adjoint"]()).ravel().tolist()
-    return found
+        computed.build_seconds[what], calls[what] = timed(partial(build, what))
+    computed.milliseconds = timings(calls)
+    computed.gradient = np.array(calls["adjoint"]()).ravel().tolist()
+    return computed
 
 
 def main() -> None:

@@ -59,81 +59,85 @@ class FiveBar:
         self.mechanism, self.objectives = five_bar.mechanism(), five_bar.objectives()
         self.along = dict(zip(five_bar.PARAMETERS, DIRECTION, strict=True))
 
-    def gradient(self, way: str, how: dict[str, Any]) -> np.ndarray:
+    def gradient(self, scheme: str, options: dict[str, Any]) -> np.ndarray:
         return self.mechanism.sensitivity(
-            self.objectives, duration=DURATION, method=FIRST[way], **how
+            self.objectives, duration=DURATION, method=FIRST[scheme], **options
         ).gradient_history[-1]
 
-    def calls(self, way: str, how: dict[str, Any]) -> dict[str, Callable[[], Any]]:
-        m, how = self.mechanism, {"duration": DURATION, **how}
+    def calls(self, scheme: str, options: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+        m, options = self.mechanism, {"duration": DURATION, **options}
         return {
-            "motion": lambda: m.simulate(**how),
-            "gradient": lambda: m.sensitivity(self.objectives, method=FIRST[way], **how),
-            "product": lambda: m.hessian_product(self.objectives, self.along, method=way, **how),
-            "Hessians": lambda: m.hessian(self.objectives, method=way, **how),
+            "motion": lambda: m.simulate(**options),
+            "gradient": lambda: m.sensitivity(self.objectives, method=FIRST[scheme], **options),
+            "product": lambda: m.hessian_product(
+                self.objectives, self.along, method=scheme, **options
+            ),
+            "Hessians": lambda: m.hessian(self.objectives, method=scheme, **options),
         }
 
-    def build(self, how: dict[str, Any]) -> dict[str, float]:
+    def build(self, options: dict[str, Any]) -> dict[str, float]:
         """Seconds of first calls; the motion is built once."""
         built = {}
-        for way in WAYS:
-            calls = self.calls(way, how)
-            built[f"first, {way}"] = timed(calls["motion"])[0] + timed(calls["gradient"])[0]
-            built[f"second, {way}"] = timed(calls["product"])[0]
+        for scheme in WAYS:
+            calls = self.calls(scheme, options)
+            built[f"first, {scheme}"] = timed(calls["motion"])[0] + timed(calls["gradient"])[0]
+            built[f"second, {scheme}"] = timed(calls["product"])[0]
         return built
 
-    def measure(self, found: Way, way: str, how: dict[str, Any]) -> Way:
-        calls = self.calls(way, how)
-        found.milliseconds = timings(calls)
-        found.hessians = calls["Hessians"]().curvatures.tolist()
-        return found
+    def measure(self, computed: Way, scheme: str, options: dict[str, Any]) -> Way:
+        calls = self.calls(scheme, options)
+        computed.milliseconds = timings(calls)
+        computed.hessians = calls["Hessians"]().curvatures.tolist()
+        return computed
 
 
 def measured_five_bar(exact: np.ndarray) -> list[Engine]:
     asked = FiveBar()
-    ali3p, how = Engine("Varimech, ALI3-P", None), equal_steps(5000, "trapezoidal")
-    ali3p.build_seconds = asked.build(how)
-    for way in WAYS:
-        error = float(np.abs(asked.gradient(way, how) / exact - 1).max())
-        ali3p.ways[way] = asked.measure(Way("5,000 steps", error), way, how)
-    found = [ali3p]
+    ali3p, options = Engine("Varimech, ALI3-P", None), equal_steps(5000, "trapezoidal")
+    ali3p.build_seconds = asked.build(options)
+    for scheme in WAYS:
+        error = float(np.abs(asked.gradient(scheme, options) / exact - 1).max())
+        ali3p.ways[scheme] = asked.measure(Way("5,000 steps", error), scheme, options)
+    results = [ali3p]
     sweeps: tuple[tuple[str, str, Any, Any], ...] = (
         ("Varimech, DOP853", "tolerance {:.1e}", to_tolerance, TOLERANCES),
         ("Varimech, RK4", "{:,} steps", equal_steps, LADDER),
     )
-    for name, told, how_of, settings in sweeps:
+    for name, stated, how_of, settings in sweeps:
         built = asked.build(how_of(settings[0]))
         for goal in GOALS:
             engine = Engine(name, goal, build_seconds=built)
-            for way in WAYS:
-                gradient = partial(asked.gradient, way)
+            for scheme in WAYS:
+                gradient = partial(asked.gradient, scheme)
                 setting, error = coarsest(
                     settings,
                     lambda s, of=gradient, how_of=how_of: of(how_of(s)),  # type: ignore[misc]
                     exact,
                     goal,
                 )
-                engine.ways[way] = asked.measure(
-                    Way(told.format(setting), error), way, how_of(setting)
+                engine.ways[scheme] = asked.measure(
+                    Way(stated.format(setting), error), scheme, how_of(setting)
                 )
-            found.append(engine)
-    return found
+            results.append(engine)
+    return results
 
 
 def long_run() -> dict[str, Any]:
     """Seconds of an adjoint of a million steps, by memory, and of the motion alone."""
     asked = FiveBar()
-    how: dict[str, Any] = {"duration": 100.0, "step": 100.0 / LONG, "every": LONG, **ALWAYS}
+    options: dict[str, Any] = {"duration": 100.0, "step": 100.0 / LONG, "every": LONG, **ALWAYS}
 
     def adjoint(memory: float) -> vm.Gradient:
-        return asked.mechanism.sensitivity(asked.objectives, method="adjoint", memory=memory, **how)
+        return asked.mechanism.sensitivity(
+            asked.objectives, method="adjoint", memory=memory, **options
+        )
 
     gradients: dict[float, np.ndarray] = {}
 
     def keep(bound: float) -> None:
         gradients[bound] = adjoint(bound).gradient_history[-1]
 
-    calls: dict[str, Callable[[], object]] = {"motion": lambda: asked.mechanism.simulate(**how)}
+    calls: dict[str, Callable[[], object]] = {"motion": lambda: asked.mechanism.simulate(**options)}
     calls |= {str(bound): partial(keep, bound) for bound in MEMORY}
     seconds = {what: t / 1e3 for what, t in timings(calls, 0.0, 1).items()}
     ample = gradients[MEMORY[-1]]
@@ -160,23 +164,23 @@ def chain(size: int, scheme: str) -> Chain:
         m.revolute(str(k))
     m.start(angle={f"bar {k}": CHAIN_ANGLE for k in range(size)})
     swing = vm.integral(lambda s: vm.dot(s.velocity(str(size)), s.velocity(str(size))), unit="m²/s")
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": CHAIN_STEP * CHAIN_STEPS,
         "step": CHAIN_STEP,
         "every": LAST_ONLY,
         **ALWAYS,
         **SCHEMES[scheme],
     }
-    calls: dict[str, Callable[[], Any]] = {"motion": lambda: m.simulate(**how)}
+    calls: dict[str, Callable[[], Any]] = {"motion": lambda: m.simulate(**options)}
     for method in ("direct", "adjoint") if size <= DIRECT_UP_TO else ("adjoint",):
-        calls[method] = lambda method=method: m.sensitivity(swing, method=method, **how)  # type: ignore[misc]
-    found = Chain(scheme, size)
+        calls[method] = lambda method=method: m.sensitivity(swing, method=method, **options)  # type: ignore[misc]
+    computed = Chain(scheme, size)
     for what, call in calls.items():
-        found.build_seconds[what] = timed(call)[0]
-    found.milliseconds = timings(calls)
+        computed.build_seconds[what] = timed(call)[0]
+    computed.milliseconds = timings(calls)
     gradient = calls["adjoint"]().gradient_history[-1, 0]  # L0, m0, L1, …
-    found.gradient = [*gradient[::2], *gradient[1::2]]
-    return found
+    computed.gradient = [*gradient[::2], *gradient[1::2]]
+    return computed
 
 
 def main() -> None:

@@ -41,11 +41,11 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
         return np.array(run_of(steps, {}).map(TESTED)(samples(TESTED).T)).ravel()
 
     steps, error = coarsest(LADDER, psi, exact, GOAL)
-    run, rows, found = run_of(steps, COMPILED), samples(RUNS).T, []
+    run, rows, computed = run_of(steps, COMPILED), samples(RUNS).T, []
     for threads, workers in ((1, "1 thread"), (2, "2 threads")):
         many = run.map(RUNS) if threads == 1 else run.map(RUNS, "thread", threads)
         seconds, _ = fastest(partial(many, rows), 3.0)
-        found.append(
+        computed.append(
             Throughput(
                 "CasADi, by hand",
                 "two angles, RK4, compiled",
@@ -57,7 +57,7 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
                 operations(steps),
             )
         )
-    return found
+    return computed
 
 
 def main() -> None:

@@ -21,10 +21,10 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
     steps, error = coarsest(
         LADDER, lambda n: batch(list(samples(TESTED)), n, 2).psi()[:, 0], exact, GOAL
     )
-    found = []
+    results = []
     for threads, workers in ((1, "1 thread"), (2, "2 threads")):
         seconds, _ = fastest(batch(list(samples(RUNS)), steps, threads).psi, 3.0)
-        found.append(
+        results.append(
             Throughput(
                 "MuJoCo",
                 "RK4, closed by a connect constraint",
@@ -35,7 +35,7 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
                 seconds,
             )
         )
-    return found
+    return results
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def columns(rows: np.ndarray) -> dict[str, np.ndarray]:
 
 def ensemble(m: vm.Mechanism, setting: Setting, rows: np.ndarray, threads: int) -> np.ndarray:
     """ψ¹ of given samples."""
-    found = m.ensemble(
+    computed = m.ensemble(
         PSI,
         columns(rows),
         duration=DURATION,
@@ -85,7 +85,7 @@ def ensemble(m: vm.Mechanism, setting: Setting, rows: np.ndarray, threads: int) 
         progress=False,
         **setting,
     )
-    return found.values.to_numpy()[:, 0]
+    return computed.values.to_numpy()[:, 0]
 
 
 def at_end(setting: Setting) -> Setting:
@@ -155,10 +155,10 @@ def sampler_of(m: vm.Mechanism, setting: Setting) -> Any:
 
 def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], list[Setting]]:
     """By method, by one and two threads, as a study and as an ensemble; and the settings."""
-    found, chosen = [], []
-    for way in WAYS:
+    computed, chosen = [], []
+    for scheme in WAYS:
         setting, error = coarsest(
-            way.settings, lambda s: ensemble(m, s, samples(TESTED), 2), exact, GOAL
+            scheme.settings, lambda s: ensemble(m, s, samples(TESTED), 2), exact, GOAL
         )
         chosen.append(setting)
         name = (
@@ -177,10 +177,10 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
         for engine, call in many.items():
             for threads, workers in ((1, "1 thread"), (2, "2 threads")):
                 seconds, _ = fastest(partial(call, threads), 5 * SECONDS)
-                found.append(
+                computed.append(
                     Throughput(
                         engine,
-                        way.how,
+                        scheme.how,
                         name,
                         error,
                         workers,
@@ -189,7 +189,7 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
                         instructions(m, setting),
                     )
                 )
-    return found, chosen
+    return computed, chosen
 
 
 def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
@@ -198,7 +198,7 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         distributions_of(m.parameters, uniform(m), None),
         m.data.parameter_set.nominal,
     )
-    found = []
+    results = []
 
     def draw(drawing: Sampling) -> None:
         for k in range(COST_SAMPLES // CHUNK):
@@ -207,7 +207,7 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
     for kind in KINDS:
         drawing = Sampling(kind, 0, CHUNK, len(distributions.names))
         seconds, _ = fastest(partial(draw, drawing), 1.0)
-        found.append({"what": f"drawing, {kind}", "microseconds": 1e6 * seconds / COST_SAMPLES})
+        results.append({"what": f"drawing, {kind}", "microseconds": 1e6 * seconds / COST_SAMPLES})
     rows = distributions.rows(
         distributions.from_uniform(
             Sampling("random", 0, CHUNK, len(distributions.names)).points(0)
@@ -219,7 +219,7 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         values = np.random.default_rng(0).normal(size=(CHUNK, times + 1))
         done = np.ones(CHUNK, dtype=bool)
         seconds, outcome = fastest(partial(work.summed_up, rows, values, done), 1.0, at_most=2000)
-        found.append(
+        results.append(
             {"what": f"accumulating, ψ at {times + 1} times", "microseconds": 1e6 * seconds / CHUNK}
         )
 
@@ -229,29 +229,29 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
                 accumulator.add(number, CHUNK, outcome.summary, outcome.comoments, [])
 
         seconds, _ = fastest(merge, 1.0)
-        found.append(
+        results.append(
             {
                 "what": f"merging chunks of {CHUNK}, ψ at {times + 1} times",
                 "microseconds": 1e6 * seconds / COST_SAMPLES,
             }
         )
-    return found
+    return results
 
 
 def memory(m: vm.Mechanism, setting: Setting) -> list[dict[str, float]]:
     """The largest memory of this process so far, MB, after studies of more and more samples with
     101 stored times.
     """
-    found = []
+    results = []
     for count in MEMORY_SAMPLES:
         study(m, {**setting, "every": 1}, count, 2, chunk=CHUNK)
-        found.append(
+        results.append(
             {
                 "samples": count,
                 "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             }
         )
-    return found
+    return results
 
 
 def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
@@ -261,7 +261,7 @@ def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
     given = {
         name: vm.Tolerance(HALF_WIDTH * m.parameters[name].value) for name in five_bar.PARAMETERS
     }
-    found = []
+    results = []
     for kind in KINDS:
         for count in SIZES:
             halves = []
@@ -283,7 +283,7 @@ def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
                 )
                 halves.append([float(estimate.half_width(0.95)[0]) for estimate in both])
             plain, controlled = np.median(halves, axis=0)
-            found.append(
+            results.append(
                 {
                     "kind": kind,
                     "samples": count,
@@ -291,15 +291,17 @@ def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
                     "controlled": float(controlled),
                 }
             )
-    found.append({"kind": "mean", "value": float(made.mean[-1, 0]), "std": float(made.std[-1, 0])})
-    return found
+    results.append(
+        {"kind": "mean", "value": float(made.mean[-1, 0]), "std": float(made.std[-1, 0])}
+    )
+    return results
 
 
 def on_a_cluster(m: vm.Mechanism, setting: Setting, count: int) -> list[dict[str, Any]]:
     """Two processes of Dask beside two threads: the same study."""
     from dask.distributed import Client, LocalCluster
 
-    found = []
+    results = []
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
@@ -316,7 +318,7 @@ def on_a_cluster(m: vm.Mechanism, setting: Setting, count: int) -> list[dict[str
                 )
                 means[name] = made.mean.to_numpy()
             first, second = means.values()
-            found.append(
+            results.append(
                 {
                     "what": what,
                     "samples": count,
@@ -324,15 +326,15 @@ def on_a_cluster(m: vm.Mechanism, setting: Setting, count: int) -> list[dict[str
                     "same_bits": bool((first == second).all()),
                 }
             )
-    return found
+    return results
 
 
 def main() -> None:
     exact = np.array(json.load(sys.stdin)["exact"])
     m = five_bar.mechanism()
-    found, (best, *_) = throughputs(m, exact)
+    computed, (best, *_) = throughputs(m, exact)
     report = {
-        "throughputs": [asdict(t) for t in found],
+        "throughputs": [asdict(t) for t in computed],
         "memory": memory(m, best),
         "costs": costs(m),
         "intervals": intervals(m, best),

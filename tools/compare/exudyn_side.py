@@ -195,11 +195,11 @@ def throughput(exact: np.ndarray, tolerance: float) -> Throughput:
 
 def throughputs(exact: np.ndarray) -> list[Throughput]:
     """The faster of both tolerances."""
-    found = []
+    results = []
     for tolerance in TOLERANCES:
         with suppress(RuntimeError):  # never accurate enough
-            found.append(throughput(exact, tolerance))
-    return [min(found, key=lambda t: t.seconds)]
+            results.append(throughput(exact, tolerance))
+    return [min(results, key=lambda t: t.seconds)]
 
 
 if __name__ == "__main__":

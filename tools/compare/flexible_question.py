@@ -82,8 +82,8 @@ def answers() -> Answers:
 
 def x1(run: vm.Run, wrt: str | None = None) -> np.ndarray:
     """x₁ over time, or its derivative times the parameter."""
-    found: np.ndarray = run.position("1", wrt=wrt).sel(component="x").to_numpy()
-    return found if wrt is None else found * run.info["parameters"][wrt]
+    computed: np.ndarray = run.position("1", wrt=wrt).sel(component="x").to_numpy()
+    return computed if wrt is None else computed * run.info["parameters"][wrt]
 
 
 def one_sided(parameter: str, E: float = STIFF) -> np.ndarray:

@@ -80,7 +80,7 @@ def measured(name: str) -> dict[str, list[float | None]]:
     )
     exact = positions(tight, points)
     size = float(np.abs(exact).max())
-    found: dict[str, list[float | None]] = {}
+    computed: dict[str, list[float | None]] = {}
     for formulation, integrator in METHODS:
         best: list[float | None] = [None] * len(ACCURACIES)
         with suppress(vm.VarimechError):  # compiles
@@ -111,8 +111,8 @@ def measured(name: str) -> dict[str, list[float | None]]:
                     best[k] = milliseconds
             if best[-1] is not None or time.perf_counter() - began > PATIENCE:
                 break
-        found[f"{formulation} · {integrator}"] = best
-    return found
+        computed[f"{formulation} · {integrator}"] = best
+    return computed
 
 
 def main() -> None:

@@ -106,8 +106,8 @@ class Batch:
         more.
         """
         with mujoco().rollout.Rollout(nthread=self.threads if self.threads > 1 else 0) as pool:
-            _, found = pool.rollout(self.models, self.data, self.starts, nstep=self.steps + 1)
-        r, v, a = found[..., 0:2], found[..., 3:5], found[..., 6:8]
+            _, computed = pool.rollout(self.models, self.data, self.starts, nstep=self.steps + 1)
+        r, v, a = computed[..., 0:2], computed[..., 3:5], computed[..., 6:8]
         parts = (r - TARGET, v, a - [0, GRAVITY])
         return np.stack([simpson((x**2).sum(-1), dx=DURATION / self.steps) for x in parts], axis=-1)
 

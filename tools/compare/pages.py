@@ -45,14 +45,14 @@ def run_side(
             start_new_session=True,
         )
         try:
-            said, _ = side.communicate(json.dumps(asked), limit)
+            options, _ = side.communicate(json.dumps(asked), limit)
         except BaseException:
             os.killpg(side.pid, signal.SIGKILL)  # with the compiler, which would go on otherwise
             side.wait()
             raise
     if side.returncode:
         raise subprocess.CalledProcessError(side.returncode, side.args)
-    report: dict[str, Any] = json.loads(said.splitlines()[-1])
+    report: dict[str, Any] = json.loads(options.splitlines()[-1])
     return report
 
 

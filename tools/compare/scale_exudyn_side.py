@@ -107,11 +107,11 @@ class Model:
 def measured(case: Case, problem: Problem, model: Model, report: ScaleReport) -> None:
     """Fills in the settings, the memory and the positions."""
     solvers = (*SPARSE, *(DENSE if case.bodies <= DENSE_UP_TO else ()))
-    found = []
+    results = []
     for solver, (newton, tolerance) in product(solvers, NEWTON):
         run = partial(model.run, case.steps, STEP, newton, tolerance, solver)
         seconds, _ = fastest(run, MEASURING / len(NEWTON), at_most=10**6)
-        found.append(
+        results.append(
             (
                 f"{solver}, {newton}, {tolerance:.0e}",
                 1e3 * seconds / case.steps,
@@ -122,7 +122,7 @@ def measured(case: Case, problem: Problem, model: Model, report: ScaleReport) ->
     model.run(FINER * case.steps, STEP / FINER, "modified", 1e-10, "EigenSparse")
     fine = model.ends(problem)
     report.settings = [
-        Setting(name, milliseconds, distance(at, fine)) for name, milliseconds, at in found
+        Setting(name, milliseconds, distance(at, fine)) for name, milliseconds, at in results
     ]
     report.positions = fine.tolist()
 

@@ -52,7 +52,7 @@ BEST = "dopri5"
 
 def gradient_curve(engine: str) -> Curve:
     mechanism, objectives = five_bar.mechanism(), five_bar.objectives()
-    how, settings = METHODS[engine]
+    options, settings = METHODS[engine]
 
     def solve(setting: dict[str, Any]) -> vm.Gradient:
         return mechanism.sensitivity(
@@ -60,7 +60,7 @@ def gradient_curve(engine: str) -> Curve:
         )
 
     build_seconds, _ = timed(lambda: solve(settings[0]))
-    curve = Curve(engine, how, build_seconds)
+    curve = Curve(engine, options, build_seconds)
     for setting in settings:
         seconds, solution = fastest(partial(solve, setting))
         name = (
@@ -91,10 +91,10 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
     steps, error = coarsest(
         range(40, 4000, 5), lambda n: psi(SAMPLES[TESTED], n, 1), exact, ENSEMBLE_ERROR
     )
-    found = []
+    results = []
     for threads in (1, 2):
         seconds, _ = fastest(partial(psi, SAMPLES, steps, threads), 3.0)
-        found.append(
+        results.append(
             Throughput(
                 "Varimech",
                 f"{threads} thread{'s'[: threads - 1]}",
@@ -104,7 +104,7 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
                 seconds,
             )
         )
-    return found
+    return results
 
 
 if __name__ == "__main__":

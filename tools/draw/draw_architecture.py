@@ -33,7 +33,7 @@ INK, PALE, RULE = "#1a2b5f", "#5a6478", "#d5dbe6"
 def drawing() -> str:
     """The picture as SVG."""
     order = list(LEVEL)
-    found = imports()
+    computed = imports()
     side = CELL * len(order)
     wide, tall = LEFT + side + WORDS, TOP + side + MARGIN
     parts = [f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>', *_layers(side)]
@@ -55,7 +55,7 @@ def drawing() -> str:
         )
         parts.extend(
             _square(package, other, LEFT + CELL * order.index(other), y, files)
-            for other, files in sorted(found[package].items())
+            for other, files in sorted(computed[package].items())
         )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}"'
@@ -77,10 +77,12 @@ def _layers(side: int) -> Iterator[str]:
 
 def _square(package: str, other: str, x: int, y: int, files: int) -> str:
     shade = SHADES[(files >= FEW) + (files >= MANY)]
-    told = f"{_name(package)} imports from {_name(other)} in {files} file{'s' if files > 1 else ''}"
+    stated = (
+        f"{_name(package)} imports from {_name(other)} in {files} file{'s' if files > 1 else ''}"
+    )
     return (
         f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}" rx="3"'
-        f' fill="{shade}"><title>{told}</title></rect>'
+        f' fill="{shade}"><title>{stated}</title></rect>'
     )
 
 
@@ -118,8 +120,10 @@ def _what(package: str) -> str:
         if (SOURCE / package).is_dir()
         else SOURCE / f"{package}.py"
     )
-    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    sentence = told.split("\n\n")[0].replace("\n", " ").replace("`", "").split(". ")[0].rstrip(".")
+    stated = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    sentence = (
+        stated.split("\n\n")[0].replace("\n", " ").replace("`", "").split(". ")[0].rstrip(".")
+    )
     return textwrap.shorten(sentence, LETTERS, placeholder=" …")
 
 

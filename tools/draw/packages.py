@@ -47,7 +47,7 @@ def imported_packages(path: Path) -> set[str]:
     TYPE_CHECKING).
     """
     package = ["varimech", *path.relative_to(SOURCE).parts[:-1]]
-    found = set()
+    computed = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -59,13 +59,13 @@ def imported_packages(path: Path) -> set[str]:
         for name in names:
             words = name.split(".")
             if words[0] == "varimech":
-                found.add(words[1] if len(words) > 1 else "__init__")
-    return found
+                computed.add(words[1] if len(words) > 1 else "__init__")
+    return computed
 
 
 def imports() -> dict[str, Counter[str]]:
     """Package → packages that it imports from, with how many of its files do."""
-    found: dict[str, Counter[str]] = {package: Counter() for package in LEVEL}
+    results: dict[str, Counter[str]] = {package: Counter() for package in LEVEL}
     for path in SOURCE.rglob("*.py"):
-        found[package_of(path)].update(imported_packages(path) - {package_of(path)})
-    return found
+        results[package_of(path)].update(imported_packages(path) - {package_of(path)})
+    return results

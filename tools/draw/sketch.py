@@ -150,8 +150,8 @@ class Sketch:
     def wall(self, first: Place, second: Place) -> None:
         """Ground, hatched on the right of the way from first to second."""
         a, b = np.array(first), np.array(second)
-        way = (b - a) / np.linalg.norm(b - a)
-        back = 0.22 * (np.array([way[1], -way[0]]) - way)
+        scheme = (b - a) / np.linalg.norm(b - a)
+        back = 0.22 * (np.array([scheme[1], -scheme[0]]) - scheme)
         for s in np.linspace(0.08, 1, max(3, round(float(np.linalg.norm(b - a)) / 0.22))):
             p = a + s * (b - a)
             self.line(tuple(p), tuple(p + back), colour=METAL, width=0.9, order=1)
@@ -220,8 +220,8 @@ class Sketch:
     ) -> None:
         """A dimension, drawn to the left of the way from first to second."""
         a, b = np.array(first), np.array(second)
-        way = (b - a) / np.linalg.norm(b - a)
-        side = offset * np.array([-way[1], way[0]])
+        scheme = (b - a) / np.linalg.norm(b - a)
+        side = offset * np.array([-scheme[1], scheme[0]])
         for p in (a, b):
             self.line(tuple(p), tuple(p + 1.15 * side), colour=colour, width=0.6, order=1)
         self.arrow(tuple(a + side), tuple(b + side), name, colour, shift, both=True)

@@ -1,4 +1,4 @@
-"""Thousands of random mechanisms by random roads: each agrees, or is refused by name.
+"""Thousands of random mechanisms by random derivative methods: each agrees, or is refused by name.
 
     python tools/harden/harden.py --count 5000
 
@@ -51,7 +51,7 @@ def drawn(seed: int, largest: int) -> Iterator[Recipe]:
 
 
 def _chunk(seed: int, largest: int) -> list[Recipe]:
-    found: list[Recipe] = []
+    results: list[Recipe] = []
 
     @seeded(seed)
     @settings(
@@ -63,10 +63,10 @@ def _chunk(seed: int, largest: int) -> list[Recipe]:
     )
     @given(recipes(largest))
     def draw(recipe: Recipe) -> None:
-        found.append(recipe)
+        results.append(recipe)
 
     draw()
-    return found
+    return results
 
 
 def work(ends: Connection) -> None:
@@ -79,9 +79,9 @@ def work(ends: Connection) -> None:
     while (task := ends.recv()) is not None:
         recipe, compiled = task
         try:
-            said, outcomes = check(recipe, compiled=compiled)
+            options, outcomes = check(recipe, compiled=compiled)
             ends.send(
-                (said, [(str(o.derivative_check), o.verdict, o.told, o.kind) for o in outcomes])
+                (options, [(str(o.derivative_check), o.verdict, o.told, o.kind) for o in outcomes])
             )
         except Exception as error:
             ends.send(
@@ -143,24 +143,24 @@ class Accumulator:
         self.refusals: Counter[str] = Counter()
         self.faults: list[tuple[str, str, Recipe]] = []
 
-    def add(self, number: int, recipe: Recipe, found: Any) -> None:
-        said, outcomes = found
+    def add(self, number: int, recipe: Recipe, computed: Any) -> None:
+        options, outcomes = computed
         self.count += 1
         self.sizes[
             f"{'planar' if recipe.dimension == 2 else 'spatial'}, {len(recipe.parts)} bodies"
         ] += 1
-        self.words.update(said)
-        for derivative_check, verdict, told, kind in outcomes:
+        self.words.update(options)
+        for derivative_check, verdict, stated, kind in outcomes:
             for word in derivative_check.split(" · "):
                 self.derivative_checks[word, verdict] += 1
             if verdict == "refusal":
                 self.refusals[kind] += 1
             if verdict == "fault":
-                self.faults.append((derivative_check, told, recipe))
+                self.faults.append((derivative_check, stated, recipe))
         line = {
             "number": number,
             "recipe": repr(recipe),
-            "words": said,
+            "words": options,
             "outcomes": [o[:3] for o in outcomes],
         }
         self.file.write(json.dumps(line) + "\n")
@@ -183,9 +183,9 @@ class Accumulator:
             console.print(
                 f"{count:6} refused: {kind}", markup=False, highlight=False, soft_wrap=True
             )
-        for derivative_check, told, recipe in self.faults:
+        for derivative_check, stated, recipe in self.faults:
             console.print(
-                f"FAULT by {derivative_check}: {told}\n    {recipe!r}",
+                f"FAULT by {derivative_check}: {stated}\n    {recipe!r}",
                 markup=False,
                 highlight=False,
                 soft_wrap=True,
@@ -215,9 +215,9 @@ def harden(
                     worker.give(*next(waiting))
                     given_ += 1
                 continue
-            found = worker.result(0.02)
-            if found is not None:
-                tally.add(*worker.waiting, found)
+            computed = worker.result(0.02)
+            if computed is not None:
+                tally.add(*worker.waiting, computed)
                 worker.waiting = None
                 if tally.count % 50 == 0:
                     print(
@@ -241,10 +241,10 @@ def again(text: str) -> None:
 
     for outcome in check(recipe)[1]:
         print(outcome.derivative_check, outcome.verdict, outcome.told)
-    wanted = faults(recipe)
+    expected = faults(recipe)
     while (
-        wanted
-        and (less := next((r for r in smaller(recipe) if wanted & faults(r)), None)) is not None
+        expected
+        and (less := next((r for r in smaller(recipe) if expected & faults(r)), None)) is not None
     ):
         recipe = less
         print(recipe, flush=True)

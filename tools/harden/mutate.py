@@ -5,7 +5,7 @@ notices.
     python tools/harden/mutate.py reach              once: which tests run which lines, and what they cost
     python tools/harden/mutate.py run                one mutant after another; goes on where it was stopped
     python tools/harden/mutate.py run --again        those that survived once more, after tests were added (`reach` them first)
-    python tools/harden/mutate.py table              killed, survived and timed out, by room
+    python tools/harden/mutate.py table              killed, survived and timed out, by package
 
 Mutants are those of cosmic-ray, drawn by seed, some of every file. Each is written into a copy of
 the tree and meets the tests that run its line, cheapest first, until one fails. Tests run in a fork
@@ -127,7 +127,7 @@ class Mutant:
 
 def numerics_files() -> list[Path]:
     """Files that mutants are made of, from the root of the repository."""
-    found: list[Path] = []
+    results: list[Path] = []
     for pattern in NUMERICS:
         folder, _, names = pattern.partition("{")
         inside, _, rest = names.partition("}")
@@ -135,8 +135,8 @@ def numerics_files() -> list[Path]:
         for each in patterns:
             paths = sorted((ROOT / PACKAGE).glob(each))
             assert paths, f"{each} names no file; correct NUMERICS"
-            found += [path.relative_to(ROOT) for path in paths if path.name != "__init__.py"]
-    return found
+            results += [path.relative_to(ROOT) for path in paths if path.name != "__init__.py"]
+    return results
 
 
 def places(file: Path) -> dict[str, list[Mutant]]:
@@ -152,7 +152,7 @@ def places(file: Path) -> dict[str, list[Mutant]]:
         for part in [node] if isinstance(node, ast.Raise) else getattr(node, "decorator_list", []):
             aside.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     nodes = list(ast_nodes(get_ast(source)))
-    found: dict[str, list[Mutant]] = {change: [] for change in CHANGES}
+    results: dict[str, list[Mutant]] = {change: [] for change in CHANGES}
     for change, short in (
         (change, name) for change, names in CHANGES.items() for name in names.split()
     ):
@@ -162,8 +162,8 @@ def places(file: Path) -> dict[str, list[Mutant]]:
             for (line, column), _ in operator.mutation_positions(node):
                 occurrence += 1
                 if line not in aside and ("Binary" not in name or node.parent.type in ARITHMETIC):
-                    found[change].append(Mutant(str(file), line, column, name, occurrence))
-    return found
+                    results[change].append(Mutant(str(file), line, column, name, occurrence))
+    return results
 
 
 def drawn(seed: int) -> list[Mutant]:
@@ -181,8 +181,8 @@ def drawn(seed: int) -> list[Mutant]:
             mutant for of_each_kind in zip_longest(*kinds) for mutant in of_each_kind if mutant
         ]
         one_a_place = list({(mutant.line, mutant.column): mutant for mutant in in_turn}.values())
-        wanted = 1 + len((ROOT / file).read_text(encoding="utf-8").splitlines()) // LINES_FOR_ONE
-        for turn, mutant in enumerate(one_a_place[:wanted]):
+        expected = 1 + len((ROOT / file).read_text(encoding="utf-8").splitlines()) // LINES_FOR_ONE
+        for turn, mutant in enumerate(one_a_place[:expected]):
             rounds[turn].append(mutant)
     return [mutant for turn in sorted(rounds) for mutant in rounds[turn]]
 
@@ -310,15 +310,15 @@ class Copy:
             path.write_text(source, encoding="utf-8")
 
     def _tried(self, tests: list[str], seconds: float) -> tuple[str, str]:
-        told = self.folder / "told.txt"
+        stated = self.folder / "told.txt"
         child = os.fork()
         if child == 0:
-            self._test(tests, seconds, told)
+            self._test(tests, seconds, stated)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             slow = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL)
             return ("timeout", "") if slow else ("killed", f"signal {os.WTERMSIG(status)}")
-        text, code = told.read_text(encoding="utf-8", errors="replace"), os.WEXITSTATUS(status)
+        text, code = stated.read_text(encoding="utf-8", errors="replace"), os.WEXITSTATUS(status)
         if code == pytest.ExitCode.OK:
             return "survived", ""
         failed = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
@@ -326,14 +326,14 @@ class Copy:
             raise RuntimeError(f"tests did not run:\n{text}")
         return "killed", failed[0][:200]
 
-    def _test(self, tests: list[str], seconds: float, told: Path) -> None:
+    def _test(self, tests: list[str], seconds: float, stated: Path) -> None:
         """In the fork: never returns. Processor time is what is limited, so a busy machine does not
         matter.
         """
         limit = int(10 + 2 * seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         signal.alarm(10 * limit)
-        with told.open("w", encoding="utf-8") as file:
+        with stated.open("w", encoding="utf-8") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
         os.chdir(self.folder)
@@ -363,10 +363,10 @@ def run(given: argparse.Namespace) -> None:
         copy = Copy(Path(place) / "tree")
         for mutant in drawn(given.seed):
             last = done.get(mutant.name)
-            wanted = (
+            expected = (
                 last is not None and last["outcome"] == "survived" if given.again else last is None
             )
-            if not wanted or given.only not in mutant.name:
+            if not expected or given.only not in mutant.name:
                 continue
             tests = given.tests or reach.of(mutant, given.budget)
             outcome, by = (
@@ -390,16 +390,19 @@ def outcomes(results: Path) -> dict[str, dict[str, Any]]:
 
 
 def table(results: Path) -> None:
-    """Print how many there were of each outcome, by room, and who survived."""
+    """Print how many there were of each outcome, by package, and who survived."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     entries = outcomes(results).values()
     for entry in entries:
-        for room in (Path(entry["file"]).relative_to(PACKAGE).parts[0].removesuffix(".py"), "all"):
-            counts[room][entry["outcome"]] += 1
-    print(f"{'room':14}{'mutants':>9}{'killed':>9}{'timeout':>9}{'survived':>9}")
-    for room, count in sorted(counts.items(), key=lambda pair: pair[0] == "all"):
+        for package in (
+            Path(entry["file"]).relative_to(PACKAGE).parts[0].removesuffix(".py"),
+            "all",
+        ):
+            counts[package][entry["outcome"]] += 1
+    print(f"{'package':14}{'mutants':>9}{'killed':>9}{'timeout':>9}{'survived':>9}")
+    for package, count in sorted(counts.items(), key=lambda pair: pair[0] == "all"):
         print(
-            f"{room:14}{count.total():9}{count['killed']:9}{count['timeout']:9}{count['survived']:9}"
+            f"{package:14}{count.total():9}{count['killed']:9}{count['timeout']:9}{count['survived']:9}"
         )
     for entry in entries:
         if entry["outcome"] == "survived":
@@ -410,7 +413,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("verb", choices=["reach", "run", "table"])
+    parser.add_argument("command", choices=["reach", "run", "table"])
     parser.add_argument(
         "tests",
         nargs="*",
@@ -433,10 +436,10 @@ def main() -> None:
     )
     given = parser.parse_intermixed_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    if given.verb == "reach":
+    if given.command == "reach":
         os.chdir(ROOT)
         Reach(given.folder / "reach.json").measure(given.tests, given.longest)
-    elif given.verb == "run":
+    elif given.command == "run":
         run(given)
     else:
         table(given.folder / "results.jsonl")

@@ -100,9 +100,9 @@ def places(file: Path) -> Iterator[Mutant]:
         for m in re.finditer(r"/\*.*?\*/|^#[^\n]*|\"[^\"]*\"", source, re.DOTALL | re.MULTILINE)
     ]
     for pattern, text in CHANGES.items():
-        for found in re.finditer(pattern, source):
-            if not any(start <= found.start() < end for start, end in aside):
-                yield Mutant(file, *found.span(), text)
+        for computed in re.finditer(pattern, source):
+            if not any(start <= computed.start() < end for start, end in aside):
+                yield Mutant(file, *computed.span(), text)
 
 
 def drawn(count: int, seed: int) -> list[Mutant]:
@@ -159,8 +159,8 @@ def tried(copy: Copy, names: tuple[str, ...]) -> tuple[str, str]:
             return "timeout", ""
     if done.returncode == 0:
         return "survived", ""
-    told = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return "killed", told[0][:150] if told else f"exit {done.returncode}"
+    stated = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return "killed", stated[0][:150] if stated else f"exit {done.returncode}"
 
 
 def main() -> None:

@@ -337,8 +337,8 @@ def _dumped(dice: random.Random, data: Any) -> str:
 
 def _places(data: Any) -> list[tuple[Any, Any]]:
     """(container, key) of all that is in it."""
-    found, todo = list[tuple[Any, Any]](), [data]
-    while todo and len(found) < 5000:
+    computed, todo = list[tuple[Any, Any]](), [data]
+    while todo and len(computed) < 5000:
         here = todo.pop()
         inside = (
             here.items()
@@ -348,9 +348,9 @@ def _places(data: Any) -> list[tuple[Any, Any]]:
             else ()
         )
         for key, value in inside:
-            found.append((here, key))
+            computed.append((here, key))
             todo.append(value)
-    return found
+    return computed
 
 
 def _node(dice: random.Random, data: Any, holder: Any, key: Any) -> None:

@@ -55,22 +55,22 @@ def start(command: str, out: Path, cache: Path) -> subprocess.Popen[str]:
 
 
 def faults(
-    out: Path, cache: Path, code: int, told: str, number: signal.Signals, session: int
+    out: Path, cache: Path, code: int, stated: str, number: signal.Signals, session: int
 ) -> list[str]:
     """What is not clean."""
-    found = []
+    results = []
     if code not in CODES[number]:
-        found.append(f"exit code {code}")
-    if "Traceback" in told or "Exception ignored" in told:
-        found.append("a traceback")
-    if code > 0 and "stopped" not in told:
-        found.append("no message")
-    found += [f"{path.name} is left" for folder in (out, cache) for path in folder.rglob(".*")]
-    found += [f"{path.name} cannot be read" for path in out.rglob("*.*") if not _readable(path)]
+        results.append(f"exit code {code}")
+    if "Traceback" in stated or "Exception ignored" in stated:
+        results.append("a traceback")
+    if code > 0 and "stopped" not in stated:
+        results.append("no message")
+    results += [f"{path.name} is left" for folder in (out, cache) for path in folder.rglob(".*")]
+    results += [f"{path.name} cannot be read" for path in out.rglob("*.*") if not _readable(path)]
     deadline = time.monotonic() + 2
     while (left := _processes(session)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return found + [f"process {each} is left" for each in left]
+    return results + [f"process {each} is left" for each in left]
 
 
 def _readable(path: Path) -> bool:
@@ -91,15 +91,15 @@ def _readable(path: Path) -> bool:
 
 def _processes(session: int) -> list[str]:
     """Names of processes of a session that are not ending."""
-    found = []
+    results = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, rest = stat.read_text(encoding="utf-8").rsplit(")", 1)
         except OSError:
             continue
         if rest.split()[3] == str(session) and rest.split()[0] != "Z":
-            found.append(name.split("(", 1)[1])
-    return found
+            results.append(name.split("(", 1)[1])
+    return results
 
 
 def stopped_at(command: str, moment: float, number: signal.Signals) -> tuple[int, list[str], str]:
@@ -111,11 +111,11 @@ def stopped_at(command: str, moment: float, number: signal.Signals) -> tuple[int
             process.wait(moment)
         except subprocess.TimeoutExpired:
             process.send_signal(number)
-        _, told = process.communicate(timeout=120)
+        _, stated = process.communicate(timeout=120)
         return (
             process.returncode,
-            faults(out, cache, process.returncode, told, number, process.pid),
-            told,
+            faults(out, cache, process.returncode, stated, number, process.pid),
+            stated,
         )
 
 
@@ -124,8 +124,8 @@ def whole(command: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         process = start(command, Path(folder, "out"), Path(folder, "cache"))
-        _, told = process.communicate()
-        assert process.returncode == 0, told
+        _, stated = process.communicate()
+        assert process.returncode == 0, stated
         return time.perf_counter() - began
 
 
@@ -147,12 +147,12 @@ def main() -> int:
     codes, wrong = collections.Counter[int](), 0
     for k in range(given.moments):
         moment = 0.05 + (seconds - 0.05) * k / given.moments
-        code, found, told = stopped_at(given.command, moment, number)
+        code, computed, stated = stopped_at(given.command, moment, number)
         codes[code] += 1
-        wrong += bool(found)
-        last = told.strip().splitlines()[-1:] or [""]
+        wrong += bool(computed)
+        last = stated.strip().splitlines()[-1:] or [""]
         print(
-            f"{moment:7.2f} s  exit {code:4d}  {'; '.join(found) or 'clean'}  {last[0][:90]}",
+            f"{moment:7.2f} s  exit {code:4d}  {'; '.join(computed) or 'clean'}  {last[0][:90]}",
             flush=True,
         )
     print(f"exit codes {dict(codes)}; {wrong} of {given.moments} not clean")

@@ -82,7 +82,7 @@ def outcomes(problem: Problem) -> Iterator[Outcome]:
         )
 
 
-def table_of(found: list[Outcome]) -> tuple[list[str], list[list[str]]]:
+def table_of(computed: list[Outcome]) -> tuple[list[str], list[list[str]]]:
     """Head and rows, by family and in all."""
     head = [
         "family",
@@ -95,8 +95,8 @@ def table_of(found: list[Outcome]) -> tuple[list[str], list[list[str]]]:
         "median digits claimed / true",
     ]
     rows = []
-    for family in [*dict.fromkeys(o.family for o in found), "all"]:
-        own = [o for o in found if family in (o.family, "all")]
+    for family in [*dict.fromkeys(o.family for o in computed), "all"]:
+        own = [o for o in computed if family in (o.family, "all")]
         right, wrong = [o for o in own if o.right], [o for o in own if o.true < WANTED - 1]
         digits = [(o.claimed, o.true) for o in own if o.trusted and np.isfinite(o.claimed)]
         claimed, true = np.median(digits, axis=0) if digits else (np.nan, np.nan)
@@ -114,7 +114,7 @@ def table_of(found: list[Outcome]) -> tuple[list[str], list[list[str]]]:
 
 def judged(count: int, seed: int, console: Console | None = None) -> list[Outcome]:
     """Certificates of random problems; what is wrong with them is printed."""
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     for k, problem in enumerate(problems(count, seed)):
         began = time.perf_counter()
         try:
@@ -123,7 +123,7 @@ def judged(count: int, seed: int, console: Console | None = None) -> list[Outcom
             if console is not None:
                 console.print(f"{k:4} {problem.family}: refused, {str(error)[:200]}")
             continue
-        found += own
+        results += own
         for o in own:
             if console is not None and (o.beyond or (o.right and not o.trusted)):
                 what = "overclaimed" if o.beyond else "correct, but distrusted"
@@ -132,23 +132,23 @@ def judged(count: int, seed: int, console: Console | None = None) -> list[Outcom
             console.print(
                 f"{k:4} {problem.family} {problem.how}: {time.perf_counter() - began:.0f} s"
             )
-    return found
+    return results
 
 
 def certificates_of_random_problems() -> Iterator[Figure]:
     """Certificates of 240 random problems with known gradients."""
-    found = judged(COUNT, SEED)
-    right = [o for o in found if o.right]
+    computed = judged(COUNT, SEED)
+    right = [o for o in computed if o.right]
     yield Figure(
         "derivatives of random problems that are known",
-        len(found),
+        len(computed),
         200,
         at_least=True,
         shown="{:.0f}",
     )
     yield Figure(
         "trusted claims beyond the truth by more than a digit",
-        sum(o.beyond for o in found),
+        sum(o.beyond for o in computed),
         0,
         shown="{:.0f}",
     )
@@ -168,15 +168,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     console = Console(width=150, highlight=False)
-    found = judged(given.count, given.seed, console)
-    head, rows = table_of(found)
+    computed = judged(given.count, given.seed, console)
+    head, rows = table_of(computed)
     table = Table(*head)
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    right = [o for o in found if o.right]
+    right = [o for o in computed if o.right]
     return int(
-        any(o.beyond for o in found) or sum(not o.trusted for o in right) >= 0.02 * len(right)
+        any(o.beyond for o in computed) or sum(not o.trusted for o in right) >= 0.02 * len(right)
     )
 
 

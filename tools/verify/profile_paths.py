@@ -61,43 +61,43 @@ class Way:
     """
 
 
-def swung(m: vm.Mechanism, duration: float, **how: Any) -> Callable[[str, int], int]:
+def swung(m: vm.Mechanism, duration: float, **options: Any) -> Callable[[str, int], int]:
     """Motion alone."""
 
     def run(backend: str, times: int) -> int:
-        found = m.simulate(
-            times * duration, backend=backend, progress=False, **at_ends(times * duration, how)
+        computed = m.simulate(
+            times * duration, backend=backend, progress=False, **at_ends(times * duration, options)
         )
-        return int(found.info["steps"])
+        return int(computed.info["steps"])
 
     return run
 
 
 def differentiated(
-    m: vm.Mechanism, objectives: Any, duration: float, **how: Any
+    m: vm.Mechanism, objectives: Any, duration: float, **options: Any
 ) -> Callable[[str, int], int]:
     """With derivatives."""
 
     def run(backend: str, times: int) -> int:
-        settings = at_ends(times * duration, how)
-        found = m.sensitivity(
+        settings = at_ends(times * duration, options)
+        gradient = m.sensitivity(
             objectives, duration=times * duration, backend=backend, progress=False, **settings
         )
-        return int(found.run.info["steps"])
+        return int(gradient.run.info["steps"])
 
     return run
 
 
 def twice_differentiated(
-    m: vm.Mechanism, objectives: Any, duration: float, **how: Any
+    m: vm.Mechanism, objectives: Any, duration: float, **options: Any
 ) -> Callable[[str, int], int]:
     """With second derivatives."""
 
     def run(backend: str, times: int) -> int:
-        found = m.hessian(
-            objectives, duration=times * duration, backend=backend, progress=False, **how
+        hessian = m.hessian(
+            objectives, duration=times * duration, backend=backend, progress=False, **options
         )
-        return int(found.run.info["steps"])
+        return int(hessian.run.info["steps"])
 
     return run
 
@@ -121,9 +121,11 @@ def sampled(
     return run
 
 
-def at_ends(duration: float, how: dict[str, Any]) -> dict[str, Any]:
+def at_ends(duration: float, options: dict[str, Any]) -> dict[str, Any]:
     """Only the last state is stored."""
-    return {**how, "output": duration} if "tolerance" in how else {**how, "every": 10**6}
+    return (
+        {**options, "output": duration} if "tolerance" in options else {**options, "every": 10**6}
+    )
 
 
 def beam(segments: int) -> vm.Mechanism:
@@ -302,11 +304,11 @@ def counts(names: Sequence[str]) -> dict[str, Count]:
         environment = {**os.environ, "VARIMECH_CACHE": f"{folder}/cache"}
         subprocess.run(command, env=environment, check=True)
         dumps = dict(_read(path) for path in Path(folder).glob("out.*"))
-    found = {}
+    computed = {}
     for name in names:
         short, long = (dumps[f"{name} {times}"] for times in (1, 2))
-        found[name] = Count(long.all - short.all, long.of_functions - short.of_functions)
-    return found
+        computed[name] = Count(long.all - short.all, long.of_functions - short.of_functions)
+    return computed
 
 
 def _read(dump: Path) -> tuple[str, Count]:
@@ -314,7 +316,7 @@ def _read(dump: Path) -> tuple[str, Count]:
     elsewhere.
     """
     text = dump.read_text()
-    told = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
+    stated = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
     here = {"ob": "", "fn": "", "cob": ""}
     every, own, called = 0, Counter[str](), False
     for line in text.splitlines():
@@ -329,7 +331,7 @@ def _read(dump: Path) -> tuple[str, Count]:
             if inside and not called:
                 own[_known_as(here["ob"], here["fn"])] += instructions
             called, here["cob"] = False, ""
-    return told[1] if told else "", Count(every, own)
+    return stated[1] if stated else "", Count(every, own)
 
 
 @cache
@@ -346,16 +348,16 @@ def _known_as(library: str, function: str) -> str:
     return given[1] if given else function
 
 
-def worked(way: Way) -> tuple[int, float]:
+def worked(scheme: Way) -> tuple[int, float]:
     """Number of further steps, and operations of each, as they are interpreted."""
     steps, done = [], []
     with Operations() as watched:
         for times in (1, 2):
             watched.count = 0.0
-            steps.append(way.run("interpreted", times))
+            steps.append(scheme.run("interpreted", times))
             done.append(watched.count)
     further = steps[1] - steps[0]
-    assert further > 0, f"{way.title}: the longer run needs more steps"
+    assert further > 0, f"{scheme.title}: the longer run needs more steps"
     return further, (done[1] - done[0]) / further
 
 
@@ -376,12 +378,12 @@ def main(names: list[str]) -> None:
     known = paths()
     chosen = names or list(known)
     work = {name: worked(known[name]) for name in chosen}
-    found = counts(chosen)
+    computed = counts(chosen)
     lines = [
         "| name | path | instructions per step | operations | ratio | largest shares |",
         "|---|---|---|---|---|---|",
     ]
-    lines += [row(name, known[name].title, *work[name], found[name]) for name in chosen]
+    lines += [row(name, known[name].title, *work[name], computed[name]) for name in chosen]
     print("\n".join(lines))
     if not names:
         before, _, after = PAGE.read_text().partition("<!-- table -->\n")

@@ -305,7 +305,7 @@ def large_models() -> Iterator[Figure]:
         " open('/proc/self/status').read())[1]) / 1024\nprint(built, min(r.info['seconds']['run']"
         " for r in runs) / 50, memory)"
     )
-    found = {}
+    computed = {}
     for count in (100, 1000, 4000):
         with tempfile.TemporaryDirectory() as cache:
             text = program.format(folder=str(DATA.parent), count=count)
@@ -317,15 +317,17 @@ def large_models() -> Iterator[Figure]:
                 text=True,
                 check=True,
             )
-        found[count] = [float(x) for x in done.stdout.split()]
-    each = {count: 1e6 * values[1] / count for count, values in found.items()}
-    yield Figure("1,000 bars: ms a step", 1e3 * found[1000][1], 0.8, shown="{:.2f}")
-    yield Figure("1,000 bars: s to state, derive and compile", found[1000][0], 5.0, shown="{:.2f}")
+        computed[count] = [float(x) for x in done.stdout.split()]
+    each = {count: 1e6 * values[1] / count for count, values in computed.items()}
+    yield Figure("1,000 bars: ms a step", 1e3 * computed[1000][1], 0.8, shown="{:.2f}")
+    yield Figure(
+        "1,000 bars: s to state, derive and compile", computed[1000][0], 5.0, shown="{:.2f}"
+    )
     spread = max(each.values()) / min(each.values()) - 1
     yield Figure(
         "100, 1,000 and 4,000 bars: spread of the time a step and bar", spread, 0.3, shown="{:.0%}"
     )
-    per_bar = [(found[b][2] - found[a][2]) / (b - a) for a, b in ((100, 1000), (1000, 4000))]
+    per_bar = [(computed[b][2] - computed[a][2]) / (b - a) for a, b in ((100, 1000), (1000, 4000))]
     yield Figure(
         "growth of memory a bar: from 1,000 to 4,000 against from 100 to 1,000",
         per_bar[1] / per_bar[0],
@@ -492,8 +494,8 @@ def derivative_checks() -> Iterator[Figure]:
         )
         yield Figure(f"five-bar gradients by {formulation}, largest relative error", off, bound)
     direct, composite = (
-        m.sensitivity(objectives, duration=1.0, step=2e-3, method=way)
-        for way in ("direct", "composite")
+        m.sensitivity(objectives, duration=1.0, step=2e-3, method=scheme)
+        for scheme in ("direct", "composite")
     )
     off = float(np.abs(composite.gradient_history[-1] / direct.gradient_history[-1] - 1).max())
     yield Figure(
@@ -504,8 +506,8 @@ def derivative_checks() -> Iterator[Figure]:
 def relative_table() -> Iterator[Figure]:
     """Table 1 of the five-bar in relative coordinates."""
     for name in RELATIVE:
-        found = five_bar.run({"step": 1e-3, "coordinates": name})
-        share = float(np.max(np.array(found.errors) / np.array(five_bar.TOLERANCES)))
+        completed = five_bar.run({"step": 1e-3, "coordinates": name})
+        share = float(np.max(np.array(completed.errors) / np.array(five_bar.TOLERANCES)))
         yield Figure(
             f"errors (3) at h = 1e-3, {name}, largest share of their tolerances",
             share,
@@ -635,12 +637,14 @@ def main(names: list[str]) -> int:
         console.print(f"[bold]{capability.__doc__}[/]")
         for figure in capability():
             value, bound = figure.shown.format(figure.value), figure.shown.format(figure.bound)
-            told = f"  {figure.what:<88} {value:>12}  {'≥' if figure.at_least else '≤'} {bound:<10}"
+            stated = (
+                f"  {figure.what:<88} {value:>12}  {'≥' if figure.at_least else '≤'} {bound:<10}"
+            )
             console.print(
-                f"{told} [green]holds[/]" if figure.holds else f"{told} [bold red]missed[/]"
+                f"{stated} [green]holds[/]" if figure.holds else f"{stated} [bold red]missed[/]"
             )
             if not figure.holds:
-                missed.append(told)
+                missed.append(stated)
     console.print("\nall hold" if not missed else "\n[bold red]missed:[/]\n" + "\n".join(missed))
     return 1 if missed else 0
 

@@ -41,10 +41,10 @@ def _fastest(run: Callable[[], dict[str, float]]) -> float:
 
 
 def _times(
-    m: vm.Mechanism, duration: float, objectives: Any, method: str, how: dict[str, Any]
+    m: vm.Mechanism, duration: float, objectives: Any, method: str, options: dict[str, Any]
 ) -> tuple[float, float]:
     """Of the motion alone, and with derivatives."""
-    settings: dict[str, Any] = {"step": 1e-3, "every": 10**6, "backend": "native", **how}
+    settings: dict[str, Any] = {"step": 1e-3, "every": 10**6, "backend": "native", **options}
     alone = _fastest(lambda: m.simulate(duration, **settings).info["seconds"])
     return alone, _fastest(
         lambda: m.sensitivity(objectives, duration=duration, method=method, **settings).seconds
@@ -88,18 +88,18 @@ def adjoints_memory() -> Iterator[Figure]:
         advance(self, last)
         largest = max(largest, self.taken)
 
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": 100.0,
         "step": 100.0 / steps,
         "every": steps,
         "method": "adjoint",
         "backend": "native",
     }
-    ample = m.sensitivity(five_bar.objectives(), **how, memory=1000.0).gradient_history[-1]
+    ample = m.sensitivity(five_bar.objectives(), **options, memory=1000.0).gradient_history[-1]
     Tape._advance = watched  # type: ignore[method-assign]
     tracemalloc.start()
     try:
-        little = m.sensitivity(five_bar.objectives(), **how, memory=bound).gradient_history[-1]
+        little = m.sensitivity(five_bar.objectives(), **options, memory=bound).gradient_history[-1]
         peak = tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()
@@ -127,8 +127,8 @@ def second_derivatives() -> Iterator[Figure]:
     """Hessians: symmetry, differences of gradients, both ways."""
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     forward, backward = (
-        m.hessian(objectives, duration=5.0, step=1e-3, method=way)
-        for way in ("forward", "backward")
+        m.hessian(objectives, duration=5.0, step=1e-3, method=scheme)
+        for scheme in ("forward", "backward")
     )
     size = np.abs(forward.curvatures).max(axis=(1, 2))[:, None, None]
     yield Figure(
@@ -164,7 +164,7 @@ def pendulum_hessian(time: float = 3.0) -> float:
     from scipy.special import ellipj, ellipk
 
     m = pendulum.mechanism()
-    found = m.hessian(
+    computed = m.hessian(
         vm.final(lambda s: s.angle("bar"), unit="rad"), duration=time, tolerance=1e-12
     ).hessian.item()
     τ = time * math.sqrt(pendulum.G)
@@ -174,7 +174,7 @@ def pendulum_hessian(time: float = 3.0) -> float:
     rate = -2 * k * cn * dn / math.cos(θ / 2)
     # the bar starts on the other side: angles and their derivatives have the opposite sign
     exact = -(-math.sin(θ) * (τ / 2) ** 2 + rate * 3 * τ / 4)
-    return abs(found / exact - 1)
+    return abs(computed / exact - 1)
 
 
 STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
@@ -186,23 +186,25 @@ def optimum_of_the_five_bar() -> Iterator[Figure]:
     """The five-bar kept still, from three starts."""
     m, objective = five_bar.mechanism(), five_bar.objectives()["psi1"]
     for hessian in ("approximate", "exact"):
-        found = [
+        results = [
             m.optimize(
                 objective, list(STILL), duration=5.0, start=s, hessian=hessian, backend="native"
             )
             for s in STARTS
         ]
-        error = max(abs(o.parameters[name] - value) for o in found for name, value in STILL.items())
+        error = max(
+            abs(o.parameters[name] - value) for o in results for name, value in STILL.items()
+        )
         yield Figure(
             f"five-bar kept still, {hessian} Hessians, three starts: error of Ls1, Ls2, m",
             error,
             1e-8,
         )
         yield Figure(
-            "the same, most iterations", max(o.iterations for o in found), 30, shown="{:.0f}"
+            "the same, most iterations", max(o.iterations for o in results), 30, shown="{:.0f}"
         )
         yield Figure(
-            "the same, seconds for the last of them", found[-1].seconds, 1.0, shown="{:.2f}"
+            "the same, seconds for the last of them", results[-1].seconds, 1.0, shown="{:.2f}"
         )
     certificate = m.sensitivity(five_bar.objectives(), duration=5.0).certify()
     digits = certificate.digits.to_numpy()

@@ -48,10 +48,10 @@ def beams_against_theory() -> Iterator[Figure]:
         1e-8,
     )
     for n, ratio in ((2, 0.8), (4, 0.93333), (8, 0.98182), (16, 0.99535)):
-        found = 384 / 5 * _deflection(_beam(n, "supported", TINY), f"b.n{n // 2}")
+        computed = 384 / 5 * _deflection(_beam(n, "supported", TINY), f"b.n{n // 2}")
         yield Figure(
             f"simply supported beam, uniform load, n = {n}: distance from the ratio {ratio}",
-            abs(found - ratio),
+            abs(computed - ratio),
             5e-6,
         )
     ends = {n: abs(3 * _deflection(_beam(n, "cantilever"), "b.B", TINY) - 1) for n in (16, 32, 39)}
@@ -119,17 +119,19 @@ def beams_by_differences() -> Iterator[Figure]:
         return float(np.abs((4 * fine - coarse) / 3 / direct - 1).max())
 
     for n in (2, 8, 32):
-        found = []
+        results = []
         for material in ("logarithmic", "linear"):
             planar = mechanism(n, material=material)
-            found.append(apart(planar, "2", ("E", "a0", "I", "rho", "L"), duration=0.3, step=1e-3))
+            results.append(
+                apart(planar, "2", ("E", "a0", "I", "rho", "L"), duration=0.3, step=1e-3)
+            )
             spatial = flexible_slider_crank.mechanism(n, material=material)
-            found.append(
+            results.append(
                 apart(spatial, "slider.C", tuple(spatial.parameters), duration=0.2, step=1e-3)
             )
         yield Figure(
             f"direct against differences, plane and space, both materials, n = {n}",
-            max(found),
+            max(results),
             1e-6,
         )
 

@@ -25,24 +25,24 @@ def urdf_files() -> Iterator[Figure]:
     """A closed loop by its tag against the same in words, and a hostile file."""
     from test_urdf import BOMB
 
-    found = vm.Mechanism.from_urdf(
+    imported = vm.Mechanism.from_urdf(
         URDF / "four_bar.urdf", gravity=(0, -9.81, 0), positions={"A": 1.0}, near={"D": -0.1}
     )
-    told = vm.Mechanism("four-bar", gravity=(0, -9.81))
-    told.ground_point("A", (0, 0))
-    told.ground_point("D", (0.5, 0))
+    stated = vm.Mechanism("four-bar", gravity=(0, -9.81))
+    stated.ground_point("A", (0, 0))
+    stated.ground_point("D", (0.5, 0))
     for name, (a, b), length, mass, inertia in (
         ("crank", "AB", 0.2, 0.5, 2e-3),
         ("coupler", "BC", 0.5, 1.0, 2e-2),
         ("rocker", "DC", 0.4, 0.8, 1e-2),
     ):
-        told.bar(name, a, b, length=length, mass=mass, inertia=inertia)
+        stated.bar(name, a, b, length=length, mass=mass, inertia=inertia)
     for name in "ABCD":
-        told.revolute(name)
-    told.start(angle={"crank": 1.0}, near={"C": (0.5, 0.4)})
+        stated.revolute(name)
+    stated.start(angle={"crank": 1.0}, near={"C": (0.5, 0.4)})
     places = [
         m.simulate(1.0, tolerance=1e-11, output=0.1).position("C").to_numpy()[:, :2]
-        for m in (found, told)
+        for m in (imported, stated)
     ]
     yield Figure(
         "four-bar of a URDF file with a loop tag against words, 1 s (m)",
@@ -90,11 +90,11 @@ def notebooks() -> Iterator[Figure]:
     """What a notebook shows of the five-bar."""
     m = five_bar.mechanism()
     shown = [x._display() for x in (m, m.parameters, m.simulate(1.0), m.topology())]
-    found = [base64.b64decode(x) for html in shown for x in re.findall(r"base64,([^\"]+)", html)]
+    results = [base64.b64decode(x) for html in shown for x in re.findall(r"base64,([^\"]+)", html)]
     yield Figure(
-        "pictures that a notebook shows of a five-bar (4 wanted): missing", 4.0 - len(found), 0.5
+        "pictures that a notebook shows of a five-bar (4 wanted): missing", 4.0 - len(results), 0.5
     )
-    yield Figure("MB of these", sum(map(len, found)) / 1e6, 2.0)
+    yield Figure("MB of these", sum(map(len, results)) / 1e6, 2.0)
 
 
 def gallery() -> Iterator[Figure]:

@@ -24,22 +24,22 @@ def moments_of_simple_models() -> Iterator[Figure]:
     m, r, σ = linear_oscillator(), 0.6, np.array([0.1, 0.2])
     C = np.outer(σ, σ) * [[1, r], [r, 1]]
     for order in (1, 2):
-        found = m.moments(
+        moments = m.moments(
             LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11
         )
-        g = linear_slopes(found.time)
+        g = linear_slopes(moments.time)
         v = np.einsum("ti,ij,tj->t", g, C, g)
-        off = float(np.abs(found.variance.values[:, 0] / v - 1).max())
+        off = float(np.abs(moments.variance.values[:, 0] / v - 1).max())
         yield Figure(
             f"variance of a linear model of correlated parameters, order {order}, relative error",
             off,
             1e-8,
         )
-    found = m.moments(
+    moments = m.moments(
         SQUARE, correlation={("F", "x0"): r}, duration=TIME, tolerance=1e-11, accuracy=ANY
     )
     μ = g @ [1.0, 0.5]
-    off = float(np.abs(found.variance.values[:, 0] / (4 * μ**2 * v + 2 * v**2) - 1).max())
+    off = float(np.abs(moments.variance.values[:, 0] / (4 * μ**2 * v + 2 * v**2) - 1).max())
     yield Figure(
         "variance of a quadratic of correlated normal parameters, order 2, relative error",
         off,
@@ -53,12 +53,14 @@ def moments_of_the_pendulum() -> Iterator[Figure]:
     theory = {"first_mean": 2, "mean": 4, "first_variance": 4, "variance": 4}
     errors: dict[str, list[np.ndarray]] = {name: [] for name in theory}
     for width in (0.03, 0.015):
-        found = m.moments(
+        moments = m.moments(
             objectives(), {"L": vm.Tolerance(width)}, duration=3.0, tolerance=1e-12, output=1.0
         )
-        exact = exact_moments(found.time, 1.0, width / 3)
+        exact = exact_moments(moments.time, 1.0, width / 3)
         for name, list_ in errors.items():
-            list_.append(np.abs(found.dataset[name].values[1:, 0] - exact["variance" in name][1:]))
+            list_.append(
+                np.abs(moments.dataset[name].values[1:, 0] - exact["variance" in name][1:])
+            )
     for name, (coarse, fine) in errors.items():
         off = float(np.abs(np.log2(coarse / fine) - theory[name]).max())
         what = f"pendulum, {name.replace('_', ' ')}: order of its error in σ, off {theory[name]} by"
@@ -66,19 +68,22 @@ def moments_of_the_pendulum() -> Iterator[Figure]:
     for order in (1, 2):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", vm.HorizonWarning)
-            found = m.moments(objectives(), duration=10.0, order=order, output=0.02)
-        mean, variance = exact_moments(found.time, 1.0, 0.1 / 3)
+            moments = m.moments(objectives(), duration=10.0, order=order, output=0.02)
+        mean, variance = exact_moments(moments.time, 1.0, 0.1 / 3)
         σ = np.sqrt(variance)
         largest = np.array(
-            [σ[np.searchsorted(found.time, t / 2) : k + 1].max() for k, t in enumerate(found.time)]
+            [
+                σ[np.searchsorted(moments.time, t / 2) : k + 1].max()
+                for k, t in enumerate(moments.time)
+            ]
         )
         missed = np.maximum(
-            np.abs(found.mean.values[:, 0] - mean), np.abs(found.std.values[:, 0] - σ)
+            np.abs(moments.mean.values[:, 0] - mean), np.abs(moments.std.values[:, 0] - σ)
         )
-        true = found.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
-        off = abs(math.log(found.horizon.item() / true))
+        true = moments.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
+        off = abs(math.log(moments.horizon.item() / true))
         yield Figure(
-            f"pendulum, horizon of order {order}, {found.horizon.item():.2f} s, off the true"
+            f"pendulum, horizon of order {order}, {moments.horizon.item():.2f} s, off the true"
             " one by",
             off,
             0.2,

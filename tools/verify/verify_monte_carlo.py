@@ -48,13 +48,13 @@ def pendulum_studies() -> Iterator[Figure]:
     from test_monte_carlo import study
 
     whole = study(samples=MANY, **SHORT)
-    for found in (study(samples=10_000, **SHORT), whole):
+    for computed in (study(samples=10_000, **SHORT), whole):
         for of, exact in zip(("mean", "variance"), exact_moments(DURATION), strict=True):
-            bounds = found.interval(0.999, of=of).isel(time=-1)
+            bounds = computed.interval(0.999, of=of).isel(time=-1)
             middle, half = (bounds.upper + bounds.lower) / 2, (bounds.upper - bounds.lower) / 2
             share = float((np.abs(middle - exact) / half).max())
             yield Figure(
-                f"pendulum, {of} of {found.count} samples, error over its 99.9 % interval",
+                f"pendulum, {of} of {computed.count} samples, error over its 99.9 % interval",
                 share,
                 1.0,
                 shown="{:.2f}",
@@ -128,16 +128,16 @@ def studies_elsewhere() -> Iterator[Figure]:
 
 def studies_throughput() -> Iterator[Figure]:
     """Five-bar, 5 s, ψ to 2e-5, on all cores."""
-    how: dict[str, Any] = {"tolerance": 1e-5, "output": 5.0}
+    options: dict[str, Any] = {"tolerance": 1e-5, "output": 5.0}
     m, objectives = five_bar.mechanism(), {"psi1": five_bar.objectives()["psi1"]}
-    settings: tuple[dict[str, Any], ...] = {"tolerance": 1e-12}, how
-    exact, found = (m.sensitivity(objectives, duration=5.0, **h).values.item() for h in settings)
+    settings: tuple[dict[str, Any], ...] = {"tolerance": 1e-12}, options
+    exact, computed = (m.sensitivity(objectives, duration=5.0, **h).values.item() for h in settings)
     yield Figure(
-        "five-bar, relative error of ψ with which samples are run", abs(found / exact - 1), 2e-5
+        "five-bar, relative error of ψ with which samples are run", abs(computed / exact - 1), 2e-5
     )
     distributions = {name: vm.Tolerance(0.005) for name in ("Ls1", "Ls2", "L_A1")}
     best = 0.0
     for _ in range(3):
-        study = m.monte_carlo(objectives, distributions, duration=5.0, samples=20_000, **how)
+        study = m.monte_carlo(objectives, distributions, duration=5.0, samples=20_000, **options)
         best = max(best, study.count / study.seconds["run"])
     yield Figure("five-bar, 5 s: samples a second", best, 4000, at_least=True, shown="{:.0f}")
