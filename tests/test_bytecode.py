@@ -276,3 +276,29 @@ def test_a_killed_python_leaves_no_compiler(tmp_path: Path) -> None:
             return
         time.sleep(0.05)
     pytest.fail("the compiler goes on")
+
+
+@pytest.mark.parametrize("backend", ["auto", "native"])
+@pytest.mark.parametrize("method", ["direct", "adjoint", "composite"])
+def test_a_mechanism_without_constraints_has_functions_without_results(
+    backend: str, method: str
+) -> None:
+    """No penalties, in relative coordinates: a wheel on a shaft."""
+    m = vm.Mechanism("wheel", dimension=2)
+    k = m.parameter("k", 3.0)
+    m.ground_point("O", (0, 0))
+    m.body("wheel", mass=1.0, inertia=1.0, points={"O": (0, 0)})
+    m.revolute("O")
+    m.torsional_spring("spring", "O", stiffness=k)
+    m.start(angle={"O": 1.0})
+    g = m.sensitivity(
+        vm.final("angle('O')"),
+        duration=1.0,
+        tolerance=1e-10,
+        coordinates="rtdyn0",
+        formulation="index1",
+        method=method,
+        backend=backend,
+    )  # φ = cos ωt, ω² = k
+    assert g.values.item() == pytest.approx(np.cos(3**0.5), abs=1e-9)
+    assert g.gradient.item() == pytest.approx(-np.sin(3**0.5) / (2 * 3**0.5), abs=1e-8)
