@@ -1,16 +1,18 @@
 """Which tests take so long that only `make verify` runs them; random input is the same every time;
-generated code is compiled quickly.
+nothing is compiled that no test waits for.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 from hypothesis import settings
 
-from varimech.backends import compiler
+from varimech.backends import runner
+from varimech.backends.compiler import BuildError
 from varimech.backends.native import machine
 from varimech.elements import registry
 
@@ -18,9 +20,7 @@ settings.register_profile("repeatable", derandomize=True, database=None)
 # a test that passes here passes everywhere; tools/ look for what is new
 settings.load_profile("repeatable")
 
-PRODUCT_FLAGS = compiler.FLAGS
-# -O1 takes 60 % of the time of -O2 to compile and gives the same bits: neither contracts nor reorders
-compiler.FLAGS = tuple("-O1" if flag == "-O2" else flag for flag in PRODUCT_FLAGS)
+runner.PATIENCE = math.inf  # code built in the background would come too late for a test
 
 SLOW = (
     "test_adjoint.py::test_direct_and_adjoint_agree[governor",
@@ -88,8 +88,7 @@ SLOW = (
 @pytest.fixture(scope="session", autouse=True)
 def _machine() -> None:
     """Built once, before tests that count, hide or break compilers."""
-    with suppress(compiler.BuildError), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiler, "FLAGS", PRODUCT_FLAGS)
+    with suppress(BuildError):
         machine()
 
 
@@ -100,12 +99,6 @@ def _only_built_in_elements() -> Iterator[None]:
     yield
     registry.ELEMENTS.clear()
     registry.ELEMENTS.update(before)
-
-
-@pytest.fixture
-def product_flags(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile as users do."""
-    monkeypatch.setattr(compiler, "FLAGS", PRODUCT_FLAGS)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -264,7 +264,6 @@ def chain_of(count: int) -> vm.Mechanism:
     ],
     ids=["assembled", "swept, with a start from outside"],
 )
-@pytest.mark.usefixtures("product_flags")
 def test_backends_agree_on_plans(m: vm.Mechanism, options: dict[str, Any]) -> None:
     method, schedule = choose(0.05, **options)
     solver, ρ = Solver(m.data, method), m.data.parameter_set.nominal
@@ -297,7 +296,6 @@ def test_backends_agree_on_plans(m: vm.Mechanism, options: dict[str, Any]) -> No
     ],
     ids=["hht", "index1", "independent, redundant"],
 )
-@pytest.mark.usefixtures("product_flags")
 def test_backends_agree_to_the_last_bit(options: dict[str, Any], twin: bool) -> None:
     m = four_bar(twin=twin)
     native, slow = (

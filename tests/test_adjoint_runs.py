@@ -196,7 +196,7 @@ def test_derivatives_are_known_at_the_end_only() -> None:
     assert np.isnan(history[:-1]).all() and np.isfinite(history[-1]).all()
     assert np.isfinite(g.history["value"]).all()
     np.testing.assert_array_equal(history[-1], g.gradient)
-    with pytest.raises(ModelError, match=r"gradient at the end only.*method='direct'"):
+    with pytest.raises(ModelError, match=r"gradient at the end of the run only.*method='direct'"):
         g.plot()
     with pytest.raises(ModelError):
         g.run.position("C", wrt="L")

@@ -79,7 +79,7 @@ def stopped_in(owner: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def save_certificate(path: Path) -> object:
-    certificate: Any = SimpleNamespace(to_json=dict)
+    certificate: Any = SimpleNamespace(to_json=dict, text=lambda *_: "")
     return vm.Certificate.save(certificate, path)
 
 

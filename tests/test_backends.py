@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, product_flags: None) -> Path:
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(library_cache, "_own", [])
     return tmp_path / "cache"

@@ -226,7 +226,7 @@ def pendulum(n: int, **options: Any) -> vm.Mechanism:
 def test_relative_coordinates_are_those_of_rigid_bodies(coordinates: Any) -> None:
     with pytest.raises(
         vm.ModelError,
-        match=r"has a beam, 'beam'; relative coordinates .* use coordinates='natural'",
+        match=r"'beam' is a beam; relative coordinates .* use coordinates='natural'",
     ):
         pendulum(2).simulate(0.1, step=0.01, coordinates=coordinates)
 

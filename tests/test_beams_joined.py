@@ -269,7 +269,6 @@ def test_written_out_and_assembled_are_the_same(dimension: int, curved: bool) ->
 
 @regimes.needs_compiler
 @pytest.mark.parametrize(("dimension", "curved"), CASES[1:3])
-@pytest.mark.usefixtures("product_flags")
 def test_backends_are_the_same(dimension: int, curved: bool) -> None:
     settings: dict[str, Any] = {"duration": 0.1, "step": 5e-3, "wrt": ["E", "L"]}
     runs = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from varimech.backends.bytecode import NotInterpretable, bytecode_of, operations
 from varimech.backends.columns import all_columns, lanes, row_length
 from varimech.backends.native import NativeProgram, driver_text
 from varimech.backends.plan_tables import Bytecode, Kernels
+from varimech.backends.sampler import Sampler
 from varimech.benchmarks import chain, tree
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no compiler")
@@ -302,3 +304,34 @@ def test_a_mechanism_without_constraints_has_functions_without_results(
     )  # φ = cos ωt, ω² = k
     assert g.values.item() == pytest.approx(np.cos(3**0.5), abs=1e-9)
     assert g.gradient.item() == pytest.approx(-np.sin(3**0.5) / (2 * 3**0.5), abs=1e-8)
+
+
+def test_code_that_is_built_while_samples_are_prepared_is_taken_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In another process: never tables of the one with the library of the other."""
+    made: list[Sampler] = []
+    build, sizes = Sampler.__init__, vars(NativeProgram)["sizes"].fget
+
+    def noted(self: Sampler, *arguments: Any) -> None:
+        build(self, *arguments)
+        made.append(self)
+
+    def sizes_and_build(self: NativeProgram) -> dict[str, int]:
+        self.build()
+        return dict(sizes(self))
+
+    monkeypatch.setattr(Sampler, "__init__", noted)
+    monkeypatch.setattr(NativeProgram, "load", lambda self: False)
+    monkeypatch.setattr(NativeProgram, "build_in_background", lambda self: None)
+    four_bar.cache_clear()
+    nominal = np.array([p.value for p in four_bar().parameters.values()])
+    name = next(iter(four_bar().parameters))
+    four_bar().ensemble(OBJECTIVES, {name: nominal[:1]}, duration=0.1, tolerance=1e-6)
+    rows = nominal * (1 + np.linspace(-0.01, 0.01, 5)[:, None])
+    expected, copy = made[-1](rows), pickle.loads(pickle.dumps(made[-1]))
+    monkeypatch.setattr(NativeProgram, "sizes", property(sizes_and_build))
+    computed = copy(rows)
+    assert expected.done.all() and computed.done.all()
+    np.testing.assert_array_equal(computed.values, expected.values)
+    four_bar.cache_clear()

@@ -190,7 +190,7 @@ def test_a_spring_of_no_length_is_explained(gap: float) -> None:
     m = torsional_pendulum(0.0)
     m.ground_point("Q", (1 + gap, 0))  # where the tip starts, but for rounding
     m.spring("coil", "ground.Q", "rod.tip", stiffness=1.0, natural_length=0.5)
-    with pytest.raises(vm.AssemblyError, match="look at 'coil': its ends coincide"):
+    with pytest.raises(vm.AssemblyError, match="check 'coil': its ends coincide"):
         m.simulate(0.01)
 
 

@@ -90,7 +90,6 @@ def check_backends(
 @pytest.mark.parametrize(
     ("formulation", "integrator", "times"), combinations(tuple(FORMULATIONS), tuple(INTEGRATORS))
 )
-@pytest.mark.usefixtures("product_flags")
 def test_backends_agree_to_the_last_bit(
     formulation: str, integrator: str, times: dict[str, Any]
 ) -> None:

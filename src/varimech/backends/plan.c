@@ -15,7 +15,7 @@ typedef struct {
   const long long *code;      /* operations; each begins with its number and its length */
   const int *const *tables;   /* indices */
   const double *constants;
-  long long arguments, results;
+  long long arguments, results; /* arguments = -1 of a function without results, which does nothing */
   const vm_bytecode *bytecode;        /* of a function that is no plan, where it is interpreted; else NULL */
   const vm_kernel *kernels;   /* of all plans, where they are interpreted */
 } vm_plan;

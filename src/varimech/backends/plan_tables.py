@@ -234,7 +234,9 @@ class PlanTables:
         for k, function in enumerate(functions):
             code = None if bytecode is None else bytecode.functions[k]
             if not isinstance(function, Plan):
-                records.append(_Record(bytecode=None if code is None else ctypes.addressof(code)))
+                address = None if code is None else ctypes.addressof(code)
+                called = function is None or yields_results(function)
+                records.append(_Record(arguments=0 if called else -1, bytecode=address))
                 continue
             encoded = _Encoded(function, kernels)
             self._kept.append(encoded)

@@ -103,11 +103,12 @@ class Sampler:
     @property
     def _processor(self) -> Processor:
         """By the library there is now: compiled code takes over from the machine."""
-        library = self.native.library
-        if self._kept is None or self._kept[0] is not library:
-            batch = Batch(self.description, FIELDS)
-            self._kept = library, Processor(batch, library, self.native.tables)
-        return self._kept[1]
+        kept = self._kept
+        if kept is None or kept[0] is not self.native.library:
+            batch, tables = Batch(self.description, FIELDS), self.native.tables
+            library = self.native.library  # after the tables: those for bytecode serve both
+            self._kept = kept = library, Processor(batch, library, tables)
+        return kept[1]
 
     def _sorted_out(
         self,

@@ -78,7 +78,7 @@ class Model(ElementMethods):
             value: nominal value.
             unit: its unit, for results and texts.
             bounds: (lower, upper), None where open.
-            spread: its `varimech.Tolerance` or distribution, for uncertainty analyses.
+            distribution: its `varimech.Tolerance` or distribution, for uncertainty analyses.
 
         Returns:
             The parameter: use it wherever a number goes, and in arithmetic.
