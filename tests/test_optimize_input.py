@@ -108,3 +108,21 @@ def test_bad_comparisons() -> None:
 def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
     with pytest.raises(vm.ModelError, match="mass"):
         m.optimize(GOAL, ["a", "m"], duration=0.01, start={"m": -1.0})
+
+
+def test_bounds_in_the_place_of_names_are_refused() -> None:
+    """They would be ignored."""
+    m = vm.Mechanism("wheel", dimension=2)
+    k = m.parameter("k", 3.0)
+    m.ground_point("O", (0, 0))
+    m.body("wheel", mass=1.0, inertia=1.0, points={"O": (0, 0)})
+    m.revolute("O")
+    m.torsional_spring("spring", "O", stiffness=k)
+    m.start(angle={"O": 1.0})
+    p = m.problem(vm.final("angle('O')"), duration=0.1)
+    wrong: Any = {"k": (2.0, 4.0)}
+    with pytest.raises(vm.ModelError, match=r"over = .*names parameters, not values; give bounds"):
+        p.optimize(wrong)
+    with pytest.raises(vm.ModelError, match=r"wrt = .*names parameters, not values"):
+        m.sensitivity(vm.final("angle('O')"), wrong, duration=0.1)
+    assert m.sensitivity(vm.final("angle('O')"), m.parameters, duration=0.1).gradient.size == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,11 @@ import numpy as np
 
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
+from ..core.messages import Message
 from ..core.schedule import Schedule
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter
+from ..model.parameter_set import listed
 from ..results.labels import Wrt
 from ..results.live_run import LiveRun
 from ..results.run import Run
@@ -88,11 +90,7 @@ class ModelSolvers:
             )
         if wrt is None or (isinstance(wrt, str) and wrt == "all"):
             return list(range(len(parameters)))
-        names = (
-            [wrt]
-            if isinstance(wrt, (str, Parameter)) or not isinstance(wrt, Iterable)
-            else list(wrt)
-        )
+        names = listed(wrt, "wrt", Message("give values in {parameters}"))
         if not names:
             raise ModelError(
                 "is empty",

@@ -4,7 +4,7 @@ must pass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import casadi as ca
@@ -337,3 +337,15 @@ def evaluated(text: str, scope: Scope, label: str) -> Any:
     except ModelError as error:
         with about(label):
             raise ModelError(f"{label} = {error}", value=text) from None
+
+
+def listed(names: Any, field: str, remedy: Message) -> list[Any]:
+    """A parameter, its name, or any number of these, as a list.
+
+    Raises:
+        ModelError: for values by name, which would be ignored.
+    """
+    if isinstance(names, Mapping) and not all(isinstance(p, Parameter) for p in names.values()):
+        raise ModelError("names parameters, not values", field=field, value=names, remedy=remedy)
+    alone = isinstance(names, (str, Parameter)) or not isinstance(names, Iterable)
+    return [names] if alone else list(names)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.errors import ModelError, check_whole
 from ..core.messages import Message
 from ..model.parameter import Parameter, checked_bounds
-from ..model.parameter_set import ParameterSet
+from ..model.parameter_set import ParameterSet, listed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -160,11 +160,7 @@ def _chosen(
         )
     if over is None:
         return [p for p in numbers.parameters.values() if p.name not in held]
-    requested: list[Any] = (
-        [over]
-        if isinstance(over, (str, Parameter)) or not isinstance(over, Iterable)
-        else list(over)
-    )
+    requested = listed(over, "over", Message("give {bounds} of their own"))
     if not requested:
         raise ModelError(
             "is empty: name at least one parameter, or omit it for all of them",
