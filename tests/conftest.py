@@ -71,6 +71,7 @@ SLOW = (
     "test_flexible_slider_crank.py::test_references_come_from_another_program",
     "test_monte_carlo.py::test_intervals_hold_the_truth_as_often_as_they_say",
     "test_openturns.py::test_the_example",
+    "test_openturns.py::test_blocks_of_the_page_run",
     "test_optimize.py::test_certificates_of_optima",
     "test_optimize.py::test_five_bar_with_exact_second_derivatives[start1",
     "test_optimize.py::test_the_best_linear_buffer",

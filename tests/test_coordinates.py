@@ -58,7 +58,7 @@ def gradient(name: str, coordinates: str) -> vm.Gradient:
     duration = DURATIONS[name]
     few: dict[str, Any] = {"tolerance": 1e-11, "output": duration / 10}
     if name in SLOW:
-        few = {"step": SLOW[name], "integrator": "dop853", "backend": "interpreted"}
+        few = {"step": SLOW[name], "integrator": "dop853"}
     return mechanism_of(name).sensitivity(duration=duration, coordinates=coordinates, **few)
 
 
@@ -121,7 +121,6 @@ def test_large_models_agree(
         "duration": 0.02,
         "step": 0.01,
         "integrator": "dop853",
-        "backend": "interpreted",
     }
     natural, relative = (
         m.sensitivity(coordinates=c, **settings).run for c in ("natural", coordinates)

@@ -20,7 +20,7 @@ METHODS: list[dict[str, Any]] = [
     {"method": "adjoint"},
     {"method": "composite"},
     {"method": "complex-step"},
-    {"method": "finite-difference", "relative_steps": (1e-5,), "backend": "interpreted"},
+    {"method": "finite-difference", "relative_steps": (1e-5,)},
     {"formulation": "independent"},
     {"formulation": "index1-stabilised"},
     {"integrator": "dopri5", "tolerance": 1e-10},
@@ -151,9 +151,7 @@ def test_objectives_and_outputs_are_those_of_runs(seed: int) -> None:
     names = run.names_of("turn")
     ends = [float(run.angle(name)[-1]) for name in names]
     assert np.abs(ends).max() > 2 * math.pi
-    g = m.sensitivity(
-        {name: vm.final(f"angle('{name}')") for name in names}, duration=T, backend="interpreted"
-    )
+    g = m.sensitivity({name: vm.final(f"angle('{name}')") for name in names}, duration=T)
     assert g.values.to_numpy() == pytest.approx(ends, rel=1e-7)
     plain = m.sensitivity((), duration=T).run
     for k, name in enumerate(names):
@@ -194,7 +192,7 @@ def test_large_mechanisms_count_turns() -> None:
         angle={"c": 0.0, **{f"bar {k}": 0.0 for k in range(14)}},
         speed={"c": 9.0, **{f"bar {k}": 9.0 for k in range(14)}},
     )
-    g = m.sensitivity(END, duration=1.0, step=2e-3, backend="interpreted")
+    g = m.sensitivity(END, duration=1.0, step=2e-3)
     assert g.values.item() == pytest.approx(9.0, rel=1e-4)  # as a whole it turns on
 
 

@@ -105,7 +105,6 @@ def test_penalties_carry_what_is_at_rest(tolerance: float) -> None:
         2.0,
         tolerance=tolerance,
         formulation=vm.Penalty(factor=1e6, omega=10.0),
-        backend="interpreted",
     )
     # M = mL²/3 and Q = mgL/2 along its direction u, held by (u·u − 1)/2 = 0 with α = factor · M:
     # λ/(α ω²) = Q/(factor M ω²)
@@ -189,12 +188,12 @@ def test_bars_that_are_pulled_too_far_stop_every_run(
 ) -> None:
     """However soon after that it ends."""
     with pytest.raises(vm.SimulationError, match=r"near (a )?singular position"):
-        stretched().simulate(duration, backend="interpreted", **options)
+        stretched().simulate(duration, **options)
 
 
 def test_bars_that_are_pulled_too_far_are_named_in_a_long_run_too() -> None:
     with pytest.raises(vm.SimulationError, match="near a singular position") as caught:
-        stretched().simulate(0.1, tolerance=1e-6, backend="interpreted")
+        stretched().simulate(0.1, tolerance=1e-6)
     assert caught.value.residual < 1.0
 
 
@@ -209,7 +208,6 @@ def test_a_pole_stops_a_run_where_it_is(formulation: str, integrator: str) -> No
         "tolerance": 1e-6,
         "formulation": formulation,
         "integrator": integrator,
-        "backend": "interpreted",
     }
     with pytest.raises(
         vm.SimulationError,
@@ -264,7 +262,7 @@ def test_a_jump_in_the_motion_stops_a_run_whose_tolerance_is_too_small_for_it(ba
 def test_a_jump_is_passed_by_short_steps(tolerance: float) -> None:
     """Before it the energy stays what it is, after it the energy less the work of the force."""
     m = pendulum(jumping)
-    run = m.simulate(1.0, tolerance=tolerance, output=0.01, backend="interpreted")
+    run = m.simulate(1.0, tolerance=tolerance, output=0.01)
     assert run.step_ends is not None and np.abs(run.step_ends - 0.5).min() < 1e-15
     E, x = run.energy().to_numpy(), run.position("tip").to_numpy()[:, 0]
     np.testing.assert_allclose(E[:50], E[0], rtol=0, atol=100 * tolerance * 100)
@@ -306,7 +304,6 @@ def test_every_kind_of_derivative_stops_at_a_pole(method: str, options: dict[str
             vm.final(lambda s: s.angle("rod")),
             duration=2.0,
             method=method,
-            backend="interpreted",
             **options,
         )
     assert caught.value.time == pytest.approx(1.0, abs=1e-4)
@@ -320,7 +317,7 @@ def test_newton_that_diverges_names_step_and_time(integrator: str) -> None:
         vm.SimulationError,
         match=r"step 1, t = 0.5 s, h = 0.5 s: no convergence .*; try a smaller step",
     ) as caught:
-        m.simulate(1.0, step=0.5, integrator=integrator, backend="interpreted")
+        m.simulate(1.0, step=0.5, integrator=integrator)
     assert (caught.value.step, caught.value.time) == (1, 0.5)
     assert caught.value.worst == "rigidity of rod"
 
@@ -349,14 +346,13 @@ def test_stabilisation_takes_loose_tolerances(integrator: str) -> None:
     options: dict[str, Any] = {
         "formulation": "index1-stabilised",
         "integrator": integrator,
-        "backend": "interpreted",
     }
     assert torsional_pendulum(8.0).simulate(2.3, tolerance=1e-2, **options).time[-1] == 2.3
 
 
 def test_angles_do_not_depend_on_how_often_results_are_stored() -> None:
     few, many = (
-        torsional_pendulum(8.0).simulate(2.3, tolerance=1e-6, output=output, backend="interpreted")
+        torsional_pendulum(8.0).simulate(2.3, tolerance=1e-6, output=output)
         for output in (1.15, 0.01)
     )
     assert float(few.angle("O")[-1]) == pytest.approx(float(many.angle("O")[-1]), abs=1e-6)

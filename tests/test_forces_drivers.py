@@ -185,7 +185,7 @@ def test_forces_may_use_rates_of_what_depends_on_time() -> None:
     m.prismatic("guide", "ground.O", "b.P", axis=(1, 0))
     m.force("F", "b.P", lambda s: vm.vector(s.rate(s.time**2 * s.displacement("guide")), 0))
     m.start(displacement={"guide": 0.5})
-    run = m.simulate(1.0, tolerance=1e-10, output=0.25, backend="interpreted")
+    run = m.simulate(1.0, tolerance=1e-10, output=0.25)
     assert run.displacement("guide").values == pytest.approx(
         0.5 * np.exp(run.time**3 / 6), rel=1e-8
     )

@@ -381,7 +381,7 @@ def test_masses_may_differ_by_orders_of_magnitude(mass: float, formulation: str)
         m.body(name, mass=weight, inertia=0.1 * weight, points={"P": (0.1, 0.2)})
         m.prismatic(f"rail of {name}", f"ground.{name}", f"{name}.P", axis=(3, 4))
     m.start(displacement={"rail of first": 0.1, "rail of second": 0.2})
-    run = m.simulate(1e-3, step=1e-3, formulation=formulation, backend="interpreted")
+    run = m.simulate(1e-3, step=1e-3, formulation=formulation)
     for name, weight in (("first", mass), ("second", 1.0)):
         assert first(run.acceleration(f"{name}.P")) == pytest.approx([-4.8, -6.4], rel=1e-9)
         assert first(run.reaction(f"rail of {name}")) == pytest.approx(
@@ -419,7 +419,7 @@ def test_joints_that_say_the_same_twice_change_no_acceleration(size: float) -> N
         angle={"bearing": 0.4}, displacement={"bearing": 0.1 * size}, speed={"bearing": (2.0, size)}
     )
     natural, relative = (
-        m.simulate(1e-6, step=1e-6, coordinates=c, backend="interpreted").acceleration("sleeve.com")
+        m.simulate(1e-6, step=1e-6, coordinates=c).acceleration("sleeve.com")
         for c in ("natural", "rtdyn1")
     )
     np.testing.assert_allclose(first(natural), first(relative), rtol=1e-9)
@@ -848,7 +848,7 @@ def test_lengths_beyond_all_numbers_are_refused() -> None:
     m.spherical("A")
     m.spherical("C")
     with pytest.raises(vm.AssemblyError, match="too large to place body 'rod'; check their units"):
-        m.simulate(1e-3, step=1e-3, backend="interpreted")
+        m.simulate(1e-3, step=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -893,7 +893,6 @@ def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> 
         "duration": 1e-3,
         "step": 1e-3,
         "coordinates": coordinates,
-        "backend": "interpreted",
     }
     place = vm.final(lambda s: s.position("C")[1])
     assert redundant_loop().sensitivity(place, "length", **options).gradient.item() != 0

@@ -53,11 +53,9 @@ def test_redundant_constraints_are_refused_by_the_composite_system(options: dict
         vm.ModelError,
         match=r"'twin': method 'composite' takes no redundant constraints .*; use method='direct'",
     ):
-        twin().sensitivity(
-            angle, duration=0.1, method="composite", backend="interpreted", **options
-        )
-    g = twin().sensitivity(angle, duration=0.1, method="direct", backend="interpreted", **options)
-    reference = pendulum().sensitivity(angle, duration=0.1, backend="interpreted", **options)
+        twin().sensitivity(angle, duration=0.1, method="composite", **options)
+    g = twin().sensitivity(angle, duration=0.1, method="direct", **options)
+    reference = pendulum().sensitivity(angle, duration=0.1, **options)
     np.testing.assert_allclose(g.gradient, reference.gradient, rtol=1e-5)
 
 
@@ -118,9 +116,7 @@ def test_large_models_are_refused_with_the_limit(options: dict[str, Any], words:
 @cache
 def end_of_chain(step: float) -> np.ndarray:
     return np.asarray(
-        chain()
-        .simulate(0.1, step=step, every=1000, backend="interpreted")
-        .position(f"P{LARGE // 3 + 1}")[-1]
+        chain().simulate(0.1, step=step, every=1000).position(f"P{LARGE // 3 + 1}")[-1]
     )
 
 
@@ -139,7 +135,7 @@ def end_of_chain(step: float) -> np.ndarray:
 def test_large_models_run_with_the_others(options: dict[str, Any], error: float) -> None:
     coarse, fine = end_of_chain(2e-3), end_of_chain(1e-3)
     exact = fine + (fine - coarse) / 3  # the trapezoidal rule is of order 2
-    run = chain().simulate(0.1, backend="interpreted", **options)
+    run = chain().simulate(0.1, **options)
     assert (
         np.abs(run.position(f"P{LARGE // 3 + 1}")[-1] - run.position(f"P{LARGE // 3 + 1}")[0]).max()
         > 1e-3

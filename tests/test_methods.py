@@ -101,7 +101,7 @@ def test_penalties_without_inertia_go_with_implicit_integrators_only() -> None:
 
 
 def test_a_run_says_what_it_was_done_with() -> None:
-    run = pendulum().simulate(0.02, step=0.01, integrator=vm.HHT(alpha=0.1), backend="interpreted")
+    run = pendulum().simulate(0.02, step=0.01, integrator=vm.HHT(alpha=0.1))
     assert run.info["method"] == "ALI3-P, HHT (α = 0.1), natural coordinates"
 
 
@@ -119,7 +119,6 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(
             0.02,
             formulation=formulation,
             integrator=integrator,
-            backend="interpreted",
             **short(integrator),
         )
         assert run.info["method"].startswith(FORMULATIONS[formulation].title)
@@ -199,8 +198,8 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(
 )
 def test_settings_that_make_no_sense(options: dict[str, Any], words: tuple[str, ...]) -> None:
     calls: list[Callable[[], object]] = [
-        lambda: pendulum().simulate(1.0, backend="interpreted", **options),
-        lambda: pendulum().sensitivity(duration=1.0, backend="interpreted", **options),
+        lambda: pendulum().simulate(1.0, **options),
+        lambda: pendulum().sensitivity(duration=1.0, **options),
     ]
     for call in calls:
         with pytest.raises(vm.ModelError) as caught:
@@ -273,7 +272,7 @@ def test_constants_at_the_ends_of_their_ranges() -> None:
         vm.GeneralisedAlpha(0),
         vm.GeneralisedAlpha(1),
     ):
-        run = pendulum().simulate(0.02, step=1e-3, integrator=integrator, backend="interpreted")
+        run = pendulum().simulate(0.02, step=1e-3, integrator=integrator)
         assert float(run.angle("rod")[-1]) == pytest.approx(
             -1 - 0.5 * 1.5 * 9.81 * math.cos(1) * 0.02**2, abs=1e-4
         )
@@ -288,9 +287,7 @@ def test_as_many_results_as_may_be_stored() -> None:
 def test_stabilisation_by_nothing_is_none() -> None:
     """Both constants may be zero, together or alone."""
     plain, free, undamped = (
-        pendulum().simulate(
-            0.02, step=1e-3, formulation=formulation, integrator="rk4", backend="interpreted"
-        )
+        pendulum().simulate(0.02, step=1e-3, formulation=formulation, integrator="rk4")
         for formulation in ("index1", vm.Stabilised(omega=0, xi=0), vm.Stabilised(xi=0))
     )
     np.testing.assert_allclose(free.angle("rod"), plain.angle("rod"), rtol=1e-14)

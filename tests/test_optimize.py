@@ -339,7 +339,6 @@ def test_progress_shows_start_iteration_and_objective(
         "bounds": {"a": (-5.0, 5.0)},
         "solver": "L-BFGS-B",
         "max_iterations": 50,
-        "backend": "interpreted",
     }
     o = m.optimize(goal, ["a"], duration=0.01, step=0.01, starts=starts, progress=True, **options)
     if starts == 1:
@@ -556,7 +555,6 @@ def test_multipliers_of_peaks_belong_to_their_instants(m: vm.Mechanism, k: float
         bounds={"k": (1.0, 500.0)},
         start={"k": k},
         step=0.01,
-        backend="interpreted",
     )
     assert o.parameters["k"] == pytest.approx(1.0, abs=1e-7)
     assert o.multipliers["k"] == pytest.approx(-2 * o.objective, rel=1e-6)
@@ -574,7 +572,7 @@ def test_other_parameters_can_be_held_elsewhere(m: vm.Mechanism) -> None:
     """The value that is held counts in every run, and is told with the optimum; no parameter is
     both held and free.
     """
-    options: dict[str, Any] = {"duration": 0.2, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.2, "step": 0.01}
     goal = vm.integral(x_of)
     problem = m.design_problem(goal, ["k"], parameters={"m": 2.5}, **options)
     there = m.sensitivity(goal, ["k"], parameters={"m": 2.5, "k": 40.0}, **options)

@@ -134,7 +134,7 @@ METHODS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("options", METHODS, ids=str)
 def test_a_motor_with_every_method(coordinates: str, options: dict[str, Any]) -> None:
-    given = {"backend": "interpreted", **options, "coordinates": coordinates}
+    given = {**options, "coordinates": coordinates}
     g = rotor(2).sensitivity(OBJECTIVES, WRT, duration=DURATION, **given)
     rel = 1e-3 if options.get("step") == 5e-4 else 1e-6
     values, derivatives = exact().real, exact_gradient()
@@ -158,7 +158,6 @@ def test_second_derivatives_of_a_motor(coordinates: str, method: str) -> None:
         method=method,
         tolerance=1e-9,
         coordinates=coordinates,
-        backend="interpreted",
     )
     assert hessian.hessian.to_numpy() == pytest.approx(exact_hessian(), abs=2e-6)
 
@@ -327,7 +326,6 @@ def test_an_ensemble_of_drives_is_made_of_single_runs(coordinates: str) -> None:
             wrt,
             duration=DURATION,
             parameters={name: values[k] for name, values in samples.items()},
-            backend="interpreted",
             **options,
         )
         assert ensemble.values[k].to_numpy() == pytest.approx(one.values.to_numpy(), rel=1e-7)

@@ -98,9 +98,7 @@ def test_chosen_steps_see_every_pulse(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tolerance = float(rng.choice([1e-4, 1e-6, 1e-8, 1e-10, 1e-12]))
     options = {
-        "backend": "native"
-        if seed % 8 == 0
-        else "interpreted",  # to compile takes longer than to run
+        "backend": "native" if seed % 8 == 0 else "auto",  # to compile takes longer than to run
         "tolerance": tolerance,
         "integrator": str(rng.choice(["dop853", "dopri5"])),
         "coordinates": str(rng.choice(["natural", "rtdyn1"])),
@@ -120,7 +118,7 @@ def test_equal_steps_see_every_pulse(integrator: str) -> None:
     for _ in range(4):
         case = {**_random_case(rng), "duration": 1.0, "length": 1.0}
         step = 10 ** rng.uniform(-3, -1.5)
-        assert _errors(case, step=step, integrator=integrator, backend="interpreted") < (
+        assert _errors(case, step=step, integrator=integrator) < (
             1e-2 if integrator == "newmark" else 5e-3
         ), (case, step)
 
@@ -338,6 +336,6 @@ def test_edges_at_both_ends_of_a_run() -> None:
     """
     m = _block(lambda t: vm.where(t < 1.0, 2.0, 7.0) + vm.where(t > 0, 1.0, 50.0), 1.0)
     for options, error in (({}, 1e-9), ({"integrator": "dopri5"}, 1e-9), ({"step": 0.1}, 5e-3)):
-        run = m.simulate(1.0, backend="interpreted", **options)
+        run = m.simulate(1.0, **options)
         assert float(run.time[-1]) == pytest.approx(1.0, abs=1e-15)
         assert float(run.displacement("guide").values[-1]) == pytest.approx(1.5, abs=error)

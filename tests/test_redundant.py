@@ -105,7 +105,7 @@ def four_hinges(seed: int) -> vm.Mechanism:
 
 
 def ended(m: vm.Mechanism, **options: Any) -> vm.Run:
-    return m.simulate(**{"duration": 0.2, "step": 0.05, "backend": "interpreted", **options})
+    return m.simulate(**{"duration": 0.2, "step": 0.05, **options})
 
 
 def loads(run: vm.Run, joints: list[str]) -> Array:
@@ -252,18 +252,14 @@ def test_coordinates_do_not_matter() -> None:
 def test_equal_cranks_carry_equal_loads(method: str) -> None:
     """By symmetry all three do, and their derivatives; differences lose eight digits or so."""
     named = {f"A{i}": final_force(f"A{i}", 0) for i in range(3)}
-    g = triple().sensitivity(
-        named, ["mass"], duration=0.6, tolerance=1e-12, method=method, backend="interpreted"
-    )
+    g = triple().sensitivity(named, ["mass"], duration=0.6, tolerance=1e-12, method=method)
     np.testing.assert_allclose(g.values, g.values.values.mean(), rtol=1e-12)
     derivatives = g.gradient.values.ravel()
     np.testing.assert_allclose(
         derivatives, derivatives.mean(), rtol=1e-12 if method != "finite-difference" else 1e-8
     )
     exact = (
-        triple()
-        .sensitivity(named, ["mass"], duration=0.6, tolerance=1e-12, backend="interpreted")
-        .gradient.values.ravel()
+        triple().sensitivity(named, ["mass"], duration=0.6, tolerance=1e-12).gradient.values.ravel()
     )
     np.testing.assert_allclose(
         derivatives, exact, rtol=1e-10 if method != "finite-difference" else 1e-8
@@ -278,9 +274,7 @@ def test_the_metric_follows_the_parameters() -> None:
     h = 1e-5
     up, down = (loads(ended(m, parameters={"span": 1.45 + x}), list("ABCD")) for x in (h, -h))
     named = {j: final_force(j, 2) for j in "ABCD"}
-    g = m.sensitivity(
-        named, ["span"], parameters={"span": 1.45}, duration=0.2, step=0.05, backend="interpreted"
-    )
+    g = m.sensitivity(named, ["span"], parameters={"span": 1.45}, duration=0.2, step=0.05)
     np.testing.assert_allclose(g.values, base[:, 2], rtol=1e-12)
     np.testing.assert_allclose(
         g.gradient.values.ravel(), (up - down)[:, 2] / (2 * h), rtol=1e-6, atol=1e-6
@@ -344,7 +338,7 @@ def test_only_what_is_shared_is_named() -> None:
 
 def test_objectives_reports_and_files_name_it(tmp_path: Path) -> None:
     m = door(3, hinges=2)
-    options: dict[str, Any] = {"duration": 0.1, "step": 0.05, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.1, "step": 0.05}
     both = vm.final(lambda s: s.reaction("J0")[0] + s.reaction("J1")[0])
     assert m.sensitivity({"both": both}, "heavier", **options).not_unique == ()
     named = {"one": vm.final(lambda s: s.reaction("J0")[0]), "both": both}
@@ -413,14 +407,13 @@ def test_second_derivatives(name: str, method: str) -> None:
         "speed": vm.final(lambda s: s.velocity(point)[0]),
         "way": vm.integral(lambda s: vm.dot(s.velocity(point), s.velocity(point))),
     }
-    options: dict[str, Any] = {"duration": 0.1, "tolerance": 1e-10, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.1, "tolerance": 1e-10}
     H = m.hessian(named, method=method, **options)
     h, value = 1e-4, m.parameters[parameter].value
     same: dict[str, Any] = {
         "duration": 0.1,
         "ends": H.run.step_ends,
         "output": 0.1,
-        "backend": "interpreted",
     }
     down, up = (
         m.sensitivity(named, parameters={parameter: value + x}, **same).gradient.values[:, 0]

@@ -100,7 +100,7 @@ def test_a_ball_joint_carries_bodies_on_one_without_inertia(hinges: int, coordin
         speed={"cross": (1, 2, 0.5)},
         angle=angles,
     )
-    settings: dict[str, Any] = {"step": 0.01, "integrator": "dop853", "backend": "interpreted"}
+    settings: dict[str, Any] = {"step": 0.01, "integrator": "dop853"}
     natural, relative = (
         m.simulate(0.1, coordinates=c, **settings) for c in ("natural", coordinates)
     )
@@ -122,7 +122,7 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
         m.body(f"f{k}", mass=1, inertia=(1, 2, 2.5), floating=True)
     places = {"arm.com": (None, -0.95, 0.05), "f0.com": (1, 0, 0), "f1.com": (2, 0, 0)}
     m.start(position=places, orientation={f"f{k}": tilt for k in range(2)})
-    run = m.simulate(0.01, coordinates=coordinates, tolerance=1e-5, backend="interpreted")
+    run = m.simulate(0.01, coordinates=coordinates, tolerance=1e-5)
     np.testing.assert_allclose(
         run.position("arm.com")[0], (math.sqrt(0.085), -0.95, 0.05), atol=1e-9
     )
@@ -175,7 +175,6 @@ def test_composite_sensitivities_take_trees_that_are_swept(coordinates: str) -> 
         "step": 0.005,
         "integrator": "dop853",
         "coordinates": coordinates,
-        "backend": "interpreted",
     }
     direct, composite = (
         m.sensitivity(end, method=method, **settings).gradient_history[-1]
@@ -196,7 +195,6 @@ def check_composite(
             method=method,
             integrator="dop853",
             coordinates=coordinates,
-            backend="interpreted",
         ).gradient
         for method in ("direct", "composite")
     )
@@ -239,7 +237,6 @@ def test_starts_in_generated_code_and_before_are_the_same(bars: int) -> None:
         "duration": 0.01,
         "step": 0.005,
         "integrator": "dop853",
-        "backend": "interpreted",
     }
     natural, relative = (
         m.sensitivity(coordinates=c, **settings).run for c in ("natural", "rtdyn1")

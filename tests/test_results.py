@@ -301,7 +301,7 @@ def test_angles_at_some_rows_keep_their_turns() -> None:
     m.revolute("O")
     m.drive_angle("motor", "rod", lambda t: 20 * t**3)  # rates at both ends would tell 30 rad
     m.start()
-    run = m.simulate(1.0, step=STEP, backend="interpreted")
+    run = m.simulate(1.0, step=STEP)
     assert run.at_rows(np.array([0, 100])).angle("rod").to_numpy() == pytest.approx([0.0, 20.0])
 
 

@@ -28,7 +28,7 @@ def problem() -> vm.Problem:
     m.bar("rod", "O", "tip", length=L, mass=3.0)
     m.revolute("O")
     m.start(angle={"rod": angle})
-    return m.problem({"ψ": ANGLE}, "L", duration=DURATION, backend="interpreted")
+    return m.problem({"ψ": ANGLE}, "L", duration=DURATION)
 
 
 def ensemble() -> vm.Ensemble:

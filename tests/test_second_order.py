@@ -69,7 +69,6 @@ def differences(
                 named,
                 names,
                 parameters={name: nominal + x * size},
-                backend="interpreted",
                 **options,
             ).gradient.to_numpy()
             for x in (CHANGE, -CHANGE)
@@ -104,8 +103,7 @@ def check(
     names = tuple(wrt or m.parameters)
     scale = sizes(m, names)
     forward, backward = (
-        m.hessian(named, names, method=scheme, backend="interpreted", **options)
-        for scheme in ("forward", "backward")
+        m.hessian(named, names, method=scheme, **options) for scheme in ("forward", "backward")
     )
     assert (forward.method, backward.method) == ("forward over forward", "backward over forward")
     for H in (forward, backward):
@@ -114,7 +112,7 @@ def check(
     assert apart(forward.curvatures, backward.curvatures, scale) < SYMMETRIC
     assert not np.array_equal(forward.curvatures, backward.curvatures)
     assert apart(forward.curvatures, differences(m, named, names, **options), scale) < DIFFERENCES
-    first = m.sensitivity(named, names, backend="interpreted", **options)
+    first = m.sensitivity(named, names, **options)
     for H in (forward, backward):
         np.testing.assert_allclose(H.values, first.values, rtol=1e-12)
         np.testing.assert_allclose(
@@ -244,9 +242,7 @@ def test_oscillator(damping: float, scheme: str) -> None:
     curvature, slope = ca.hessian(x, p)
     exact = ca.Function("exact", [p], [x, slope, curvature])([40.0, 2.0, 0.3])
     place = {"place": vm.final(lambda s: s.position("P")[0])}
-    H = oscillator(damping).hessian(
-        place, duration=t, tolerance=1e-13, method=scheme, backend="interpreted"
-    )
+    H = oscillator(damping).hessian(place, duration=t, tolerance=1e-13, method=scheme)
     for computed, expected in zip((H.psi, H.gradient_array, H.curvatures[0]), exact, strict=True):
         np.testing.assert_allclose(computed.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
 
@@ -292,7 +288,7 @@ def test_pendulum(scheme: str) -> None:
     m.force("weight", "tip", lambda s: (0, -2.0 * g))
     m.start(angle={"rod": θ - np.pi / 2})
     swing = {"angle": vm.final(lambda s: vm.atan2(s.position("tip")[0], -s.position("tip")[1]))}
-    H = m.hessian(swing, duration=1.0, tolerance=1e-12, method=scheme, backend="interpreted")
+    H = m.hessian(swing, duration=1.0, tolerance=1e-12, method=scheme)
     assert H.psi[0] == pytest.approx(angle(*values.values()), abs=1e-10)
     np.testing.assert_allclose(
         H.curvatures[0], curvature(angle, np.array(list(values.values()))), rtol=1e-8, atol=1e-9
@@ -304,9 +300,7 @@ def test_pendulum(scheme: str) -> None:
 
 @cache
 def hessian(method: str) -> vm.Hessian:
-    return four_bar().hessian(
-        NAMED, duration=0.5, tolerance=1e-8, output=0.05, method=method, backend="interpreted"
-    )
+    return four_bar().hessian(NAMED, duration=0.5, tolerance=1e-8, output=0.05, method=method)
 
 
 NAMED = {
@@ -322,7 +316,6 @@ def test_products(scheme: str) -> None:
         "duration": 0.5,
         "ends": H.run.step_ends,
         "method": scheme,
-        "backend": "interpreted",
     }
     product = four_bar().hessian_product(NAMED, along, **options)
     assert product.dims == ("objective", "parameter")
@@ -350,7 +343,6 @@ def test_outputs_over_time() -> None:
                 duration=0.5,
                 ends=H.run.step_ends,
                 output=0.05,
-                backend="interpreted",
             ).run
             for x in (CHANGE, -CHANGE)
         )
@@ -368,7 +360,7 @@ def test_outputs_over_time() -> None:
 
 
 def test_what_is_refused() -> None:
-    options: dict[str, Any] = {"duration": 0.1, "step": 0.02, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.1, "step": 0.02}
     with pytest.raises(ModelError, match="second derivatives do not go with"):
         four_bar().hessian(NAMED, duration=0.1, integrator="cvodes")
     with pytest.raises(
@@ -386,7 +378,7 @@ def test_what_is_refused() -> None:
 
 
 def test_auto_counts() -> None:
-    options: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.02, "step": 0.01}
     assert four_bar().hessian(NAMED, **options).method == "forward over forward"
     m = many(5)
     assert (
@@ -398,7 +390,7 @@ def test_auto_counts() -> None:
 
 def test_equal_objectives_written_anew_are_built_once() -> None:
     m = oscillator(0.0)
-    options: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.02, "step": 0.01}
     for _ in range(3):
         m.hessian(vm.final(lambda s: s.position("P")[0]), **options)
         m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **options)
@@ -409,7 +401,7 @@ def test_equal_objectives_written_anew_are_built_once() -> None:
 
 def test_runs_side_by_side_do_not_disturb_each_other() -> None:
     m = driven()
-    options: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    options: dict[str, Any] = {"duration": 0.02, "step": 0.01}
     named = {"both": objectives(m)["both"]}
     whole = m.hessian(named, method="forward", **options)
     for k, name in enumerate(m.parameters):
@@ -419,7 +411,7 @@ def test_runs_side_by_side_do_not_disturb_each_other() -> None:
 
 def test_time_is_reported_in_parts() -> None:
     began = time.perf_counter()
-    stated = four_bar().hessian(NAMED, duration=0.02, step=0.01, backend="interpreted").seconds
+    stated = four_bar().hessian(NAMED, duration=0.02, step=0.01).seconds
     assert min(stated.values()) > 0 and sum(stated.values()) <= time.perf_counter() - began
 
 

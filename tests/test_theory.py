@@ -138,7 +138,7 @@ def fallen(formulation: vm.Penalty, times: list[float], **options: Any) -> np.nd
     m.body("b", mass=HUNG, inertia=0.1)
     m.distance("rod", "ground.O", "b.com", length=10.0)
     m.start(position={"b.com": (0.0, None)}, angle={"b": 0.0}, near={"b.com": (0.0, -10.0)})
-    run = m.simulate(times[-1], formulation=formulation, backend="interpreted", **options)
+    run = m.simulate(times[-1], formulation=formulation, **options)
     return -10.0 - run.position("b.com").sel(component="y").interp(time=times).values
 
 

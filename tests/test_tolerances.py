@@ -90,7 +90,6 @@ def bricard_paths(times: Array) -> Paths:
         tolerance=1e-12,
         output=times[1],
         formulation="independent",
-        backend="interpreted",
     )
     for t, place in bricard.PLACES.items():
         np.testing.assert_allclose(run.position("P3")[row_at(run, t)], place, atol=2e-9)
@@ -153,7 +152,7 @@ class Case:
     build: Callable[[], vm.Mechanism]
     duration: float
     paths: Callable[[Array], Paths]
-    backend: str = "interpreted"
+    backend: str = "auto"
 
 
 CASES = {
@@ -233,7 +232,7 @@ def test_as_accurate_as_asked(
 
 def gradients(**settings: Any) -> Array:
     gradient = five_bar.mechanism().sensitivity(
-        five_bar.objectives(), five_bar.PARAMETERS, duration=5.0, backend="interpreted", **settings
+        five_bar.objectives(), five_bar.PARAMETERS, duration=5.0, **settings
     )
     return gradient.gradient_history[-1]
 
@@ -312,9 +311,7 @@ def test_penalties_with_the_trapezoidal_rule_and_usual_steps() -> None:
 def test_bricard_with_ali3p() -> None:
     """Overconstrained, 10 s: constraints at rounding, everything else of order two."""
     mechanism, steps = bricard.mechanism(), (1e-2, 5e-3, 2.5e-3)
-    runs = [
-        mechanism.simulate(10.0, step=h, every=round(0.5 / h), backend="interpreted") for h in steps
-    ]
+    runs = [mechanism.simulate(10.0, step=h, every=round(0.5 / h)) for h in steps]
     for run in runs:
         position, velocity, acceleration = run.info["residuals"]
         assert position < 1e-13
@@ -343,7 +340,7 @@ def test_governor_to_its_end() -> None:
     assert smallest > typical / 10
     assert largest < 10 * typical
     assert chosen.info["rejected"] < chosen.info["steps"] / 100
-    equal = mechanism.simulate(10.0, step=1e-3, every=20, backend="interpreted")
+    equal = mechanism.simulate(10.0, step=1e-3, every=20)
     np.testing.assert_allclose(chosen.time, equal.time, atol=1e-12)
     s, expected = (run.displacement("guide").to_numpy() for run in (equal, chosen))
     assert np.ptp(expected) > 0.2

@@ -88,7 +88,7 @@ def check(g: vm.Gradient, rel: float) -> None:
 def test_ten_turns_to_the_tolerance(coordinates: str, options: dict[str, Any]) -> None:
     if coordinates == "natural" and "cvodes" in options.values():
         pytest.skip("stabilised constraints drift at 300 rad/s; `test_torques_count_turns` has it")
-    given = {"tolerance": 1e-9, "backend": "interpreted", **options, "coordinates": coordinates}
+    given = {"tolerance": 1e-9, **options, "coordinates": coordinates}
     rel = 1e-6 if "integrator" in options else 1e-7
     check(disc().sensitivity(END, WRT, duration=DURATION, **given), rel)
 
@@ -111,7 +111,6 @@ def test_ten_turns_with_equal_steps(coordinates: str, integrator: str, order: in
             step=step,
             integrator=integrator,
             coordinates=coordinates,
-            backend="interpreted",
         )
         off.append(
             [
@@ -134,7 +133,6 @@ def test_second_derivatives_of_ten_turns(coordinates: str, method: str) -> None:
         method=method,
         tolerance=1e-9,
         coordinates=coordinates,
-        backend="interpreted",
     )
     exact = closed_form()[2]
     scale = np.abs(exact).max(axis=(1, 2), keepdims=True)
@@ -207,9 +205,9 @@ def chain(count: int, dimension: int = 2) -> vm.Mechanism:
 def test_large_trees_agree_in_all_coordinates(dimension: int) -> None:
     """Ten joints: recursive in relative coordinates, assembled in natural ones."""
     schemes: list[dict[str, Any]] = [
-        {"coordinates": "rtdyn0", "backend": "interpreted"},
-        {"coordinates": "rtdyn1", "backend": "interpreted", "method": "adjoint"},
-        {"coordinates": "natural", "backend": "interpreted", "formulation": "index1"},
+        {"coordinates": "rtdyn0"},
+        {"coordinates": "rtdyn1", "method": "adjoint"},
+        {"coordinates": "natural", "formulation": "index1"},
     ]
     first, *others = (
         chain(10, dimension).sensitivity(
