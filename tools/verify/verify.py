@@ -297,7 +297,7 @@ def large_models() -> Iterator[Figure]:
     model.
     """
     program = (
-        "import re, sys, time; sys.path.insert(0, {folder!r}); from test_regimes import"
+        "import re, sys, time; sys.path[:0] = {folders!r}; from test_regimes import"
         " chain\nbegan = time.perf_counter(); m = chain([1.0] * {count}); h = 1e-3\nm.simulate(h,"
         " step=h, backend='native', progress=False); built = time.perf_counter() - began\nruns ="
         " [m.simulate(50 * h, step=h, every=50, backend='native', progress=False) for _ in"
@@ -308,7 +308,8 @@ def large_models() -> Iterator[Figure]:
     computed = {}
     for count in (100, 1000, 4000):
         with tempfile.TemporaryDirectory() as cache:
-            text = program.format(folder=str(DATA.parent), count=count)
+            folders = [str(DATA.parent), str(DATA.parent / "support")]
+            text = program.format(folders=folders, count=count)
             environment = {**os.environ, "VARIMECH_CACHE": cache}
             done = subprocess.run(
                 [sys.executable, "-c", text],

@@ -65,6 +65,10 @@ class Simulation:
             ModelError: if the model has been changed since the simulation was checked.
         """
         self.check_unchanged("state the problem anew")
+        if self.backend == "auto":
+            from ..backends.native import warm_up  # with what solves
+
+            warm_up()
         return self.solvers.of(self.scheme, objectives)
 
     def check_unchanged(self, remedy: str) -> None:

@@ -21,7 +21,7 @@ from ..core.errors import VarimechWarning
 from ..core.symbols import SX
 from ..model.state import State
 from ..model.user_functions import column_of
-from .least_norm import dependencies
+from .least_norm import RANK, dependencies
 
 if TYPE_CHECKING:
     from .equations import Equations
@@ -210,8 +210,11 @@ class Redundancy:
         """A basis of the null space of Φ_qᵀ."""
         Φ_q = np.array(self._jacobian(x, ρ, t))
         sizes = np.linalg.norm(Φ_q, axis=1, keepdims=True)
-        independent, dependent, C = dependencies(Φ_q / np.where(sizes > 0, sizes, 1.0))
-        Y = np.zeros((Φ_q.shape[0], len(dependent)))
+        scaled = Φ_q / np.where(sizes > 0, sizes, 1.0)
+        if _is_regular(scaled):
+            return np.zeros((len(scaled), 0))
+        independent, dependent, C = dependencies(scaled)
+        Y = np.zeros((len(scaled), len(dependent)))
         Y[dependent, range(len(dependent))], Y[independent] = 1.0, -C
         return np.asarray(Y / np.where(sizes > 0, sizes, 1.0))
 
@@ -267,3 +270,13 @@ def _described(name: str, parts: dict[str, str]) -> str:
         f"{name!r}"
         f" ({', '.join(f'{kind} {components}'.strip() for kind, components in parts.items())})"
     )
+
+
+def _is_regular(matrix: np.ndarray) -> bool:
+    """Whether rows are independent beyond doubt: most mechanisms need no more than this, which saves
+    importing SciPy's linear algebra.
+    """
+    if not 0 < len(matrix) <= matrix.shape[1] or not np.isfinite(matrix).all():
+        return False
+    σ = np.linalg.svd(matrix, compute_uv=False)
+    return bool(σ[-1] > 1e4 * RANK * σ[0])  # far above what counts as dependent

@@ -15,7 +15,6 @@ import numpy as np
 from ..backends.complex_step import complex_step, refusal
 from ..backends.failures import STALLED, UNDERFLOW, Amplified, StartFailure, StepFailure
 from ..backends.inputs import Inputs
-from ..backends.native import warm_up
 from ..backends.runner import Runner
 from ..backends.selection import select
 from ..backends.trajectory import BrokenOff, Trajectory
@@ -60,7 +59,6 @@ class Solver:
     """
 
     def __init__(self, model: ModelData, method: Method, *, large: bool | None = None):
-        warm_up()
         self.model = model.frozen()
         self.method = method
         self._large = large
