@@ -121,8 +121,9 @@ def test_bounds_in_the_place_of_names_are_refused() -> None:
     m.start(angle={"O": 1.0})
     p = m.problem(vm.final("angle('O')"), duration=0.1)
     wrong: Any = {"k": (2.0, 4.0)}
+    named: Any = m.parameters
     with pytest.raises(vm.ModelError, match=r"over = .*names parameters, not values; give bounds"):
         p.optimize(wrong)
     with pytest.raises(vm.ModelError, match=r"wrt = .*names parameters, not values"):
         m.sensitivity(vm.final("angle('O')"), wrong, duration=0.1)
-    assert m.sensitivity(vm.final("angle('O')"), m.parameters, duration=0.1).gradient.size == 1
+    assert m.sensitivity(vm.final("angle('O')"), named, duration=0.1).gradient.size == 1
