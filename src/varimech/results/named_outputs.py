@@ -373,7 +373,7 @@ class NamedOutputs(Result):
             unit: unit of the values.
 
         Returns:
-            (time[, component][, parameter]).
+            `(time[, component][, parameter])`.
 
         Raises:
             ModelError: if the run was read from a file, or the function cannot be evaluated.
