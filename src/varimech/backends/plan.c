@@ -50,7 +50,7 @@ struct vm_kernel {
   const vm_shape *shapes;
 };
 
-/* The same as the loops that `Kernels` writes. `w` has room for the places of the bytecode, and after them for what is gathered. */
+/* The same as the loops that `Kernels` writes. `w` holds the places of the bytecode, and after them what is gathered. */
 static void vm_loop(const vm_kernel *kernel, long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w) {
   const long long inputs = kernel->inputs, all = inputs + kernel->outputs;
   double *used[all];
