@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.special import jn_zeros
 
 import varimech as vm
 from varimech.benchmarks import chain
+from varimech.solving import vibrations
 
 
 def pendulum(angle: float) -> vm.Mechanism:
@@ -159,6 +161,25 @@ def test_a_long_chain_hangs_and_swings_as_a_rope() -> None:
     np.testing.assert_allclose(m.equilibrium().position("P100")[0], [0, -100], atol=1e-9)
     rope = jn_zeros(0, 3) * math.sqrt(9.81 / 100) / 2 / (2 * math.pi)
     np.testing.assert_allclose(m.frequencies(3), rope, rtol=2e-3)
+
+
+def test_equal_frequencies_of_a_large_system_without_stiffness(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All squares are 0; whether the iteration ends depends on the vector that it starts from."""
+    from scipy.sparse.linalg import ArpackNoConvergence
+
+    n = vibrations.DENSE + 1
+    H, M = ca.DM(n, n), ca.DM.eye(n)
+
+    def without_end(*_: object, **__: object) -> None:
+        raise ArpackNoConvergence("no convergence", np.zeros(0), np.zeros((n, 0)))
+
+    assert vibrations.slowest(H, M)[0] == 0.0
+    monkeypatch.setattr("scipy.sparse.linalg.eigsh", without_end)
+    square, shape = vibrations.slowest(H, M)
+    assert square == 0.0
+    assert np.linalg.norm(shape) == pytest.approx(1.0)
 
 
 def test_motions_without_stiffness_have_no_frequency() -> None:

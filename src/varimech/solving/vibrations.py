@@ -79,10 +79,11 @@ def _unsymmetric_squares(H: ca.DM, M: ca.DM) -> np.ndarray:
 
 def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse
-    iteration from below, as K may be 0.
+    iteration from below, as K may be 0. Where so many are equal that the iteration finds no end
+    (all are, for K = 0), by the dense decomposition.
     """
     from scipy.sparse import block_diag, csc_matrix
-    from scipy.sparse.linalg import eigsh
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
     n, none = M.shape[0], H.shape[0] - M.shape[0]
     below = -(
@@ -92,7 +93,12 @@ def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
         + SLOW
     )
     mass = block_diag([M.sparse(), csc_matrix((none, none))], format="csc")
-    squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=below, which="LM")
+    start = np.random.default_rng(0).standard_normal(n + none)  # the same in every run
+    k = min(count, n - none - 1)
+    try:
+        squares, shapes = eigsh(H.sparse(), k=k, M=mass, sigma=below, which="LM", v0=start)
+    except ArpackNoConvergence:
+        return _modes(H, M)
     order = np.argsort(squares)
     return squares[order], shapes[:n, order]
 
