@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
     from .model.state import State
-    from .optimization.design import DesignOptions, SearchOptions
-    from .optimization.design_problem import DesignProblem
+    from .optimization.design import SearchOptions
     from .optimization.fit import Fit
     from .optimization.fitting import FitOptions
     from .optimization.measurement import Measurements
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from .results.hessian import Hessian
     from .results.run import Run
     from .results.topology import Topology
-    from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
@@ -58,9 +56,6 @@ if TYPE_CHECKING:
 
     class OptimizeOptions(ProblemOptions, SearchOptions, total=False):
         """Options of `Mechanism.optimize`."""
-
-    class DesignProblemOptions(ProblemOptions, DesignOptions, total=False):
-        """Options of `Mechanism.design_problem`."""
 
     class FittingOptions(RunOptions, FitOptions, total=False):
         """Options of `Mechanism.fit`."""
@@ -228,27 +223,6 @@ class Mechanism(Model):
         """
         return self.problem(objectives, wrt, **options).hessian(method, memory=memory)
 
-    def hessian_product(
-        self,
-        objectives: Goals,
-        along: Mapping[str, float],
-        wrt: Wrt = None,
-        *,
-        method: str = "auto",
-        **options: Unpack[ProblemOptions],
-    ) -> xr.DataArray:
-        """Hessians of objectives times a vector, by one run: short for
-        `problem(…).hessian_product(…)`.
-
-        Args:
-            objectives, wrt, options: as for `problem`.
-            along, method: as for `Problem.hessian_product`.
-
-        Returns:
-            (objective, parameter).
-        """
-        return self.problem(objectives, wrt, **options).hessian_product(along, method)
-
     def ensemble(
         self,
         objectives: Goals,
@@ -318,47 +292,6 @@ class Mechanism(Model):
         own, rest = _split(options, StudyOptions)
         return self.problem(objectives, **rest).monte_carlo(distributions, **own)
 
-    def openturns(
-        self,
-        objectives: Goals,
-        distributions: Given | None = None,
-        *,
-        correlation: Correlation | None = None,
-        **options: Unpack[ProblemOptions],
-    ) -> GlobalStudy:
-        """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
-        for
-        `problem(…).openturns(…)`.
-
-        Args:
-            objectives, options: as for `problem`.
-            distributions, correlation: as for `Problem.openturns`.
-
-        Returns:
-            A `GlobalStudy`; nothing is run yet.
-        """
-        return self.problem(objectives, **options).openturns(distributions, correlation=correlation)
-
-    def export(
-        self,
-        folder: str | os.PathLike[str],
-        objectives: Goals,
-        *,
-        target: str = "cuda",
-        **options: Unpack[ProblemOptions],
-    ) -> Path:
-        """Write a program for many runs at once on machines without Varimech: short for
-        `problem(…).export(…)`.
-
-        Args:
-            folder, target: as for `Problem.export`.
-            objectives, options: as for `problem`.
-
-        Returns:
-            The folder.
-        """
-        return self.problem(objectives, **options).export(folder, target=target)
-
     def optimize(
         self,
         objective: Goal | Mapping[str, Goal],
@@ -381,27 +314,6 @@ class Mechanism(Model):
 
         own, rest = _split(options, SearchOptions)
         return self.problem(_named(objective), **rest).optimize(over, **own)
-
-    def design_problem(
-        self,
-        objective: Goal | Mapping[str, Goal],
-        over: Over = None,
-        **options: Unpack[DesignProblemOptions],
-    ) -> DesignProblem:
-        """The design problem as plain functions of a vector, for any other optimiser: short for
-        `problem(…).design_problem(…)`.
-
-        Args:
-            objective, over: as for `optimize`.
-            options: those of `Problem.design_problem` and of `problem`.
-
-        Returns:
-            A `DesignProblem`.
-        """
-        from .optimization.design import DesignOptions
-
-        own, rest = _split(options, DesignOptions)
-        return self.problem(_named(objective), **rest).design_problem(over, **own)
 
     def fit(
         self,

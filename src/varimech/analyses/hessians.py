@@ -61,19 +61,15 @@ def hessian(
     runs = second_derivatives(s, objectives, indices, list(directions), adjoint, memory)
     first = runs.along[0].trajectory
     seconds = seconds_of(began, runs.seconds)
-    chosen = s.solvers.parameters(indices)
     states = [d.states_along for d in runs.along if d.states_along is not None]
     return Hessian(
+        *s.solvers.labels(objectives, indices),
         "backward over forward" if adjoint else "forward over forward",
-        tuple(objectives),
-        tuple(p.name for p in chosen),
-        tuple(o.unit for o in objectives.values()),
-        tuple(p.unit for p in chosen),
+        s.solvers.run(runs.solver, runs.task.schedule, first, s.ρ, indices, seconds),
+        seconds,
         first.objectives[-1],
         runs.along[0].gradients[-1],
         np.stack([d.gradients_along[-1] for d in runs.along], axis=1),
-        s.solvers.run(runs.solver, runs.task.schedule, first, s.ρ, indices, seconds),
-        seconds,
         np.stack(states, axis=2) if states else None,
     )
 

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 
+Labels = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Names and units of objectives, names and units of parameters: the first fields of results by
+objective and parameter.
+"""
+
+
 class ModelSolvers:
     """The solvers of a model, one for each scheme, built when first needed and kept until the
     model changes.
@@ -106,6 +112,16 @@ class ModelSolvers:
         """The parameters at some positions."""
         known = list(self.data.parameter_set.parameters.values())
         return [known[k] for k in indices]
+
+    def labels(self, objectives: Mapping[str, Objective], indices: Sequence[int]) -> Labels:
+        """Names and units of objectives and of the parameters at some positions."""
+        chosen = self.parameters(indices)
+        return (
+            tuple(objectives),
+            tuple(o.unit for o in objectives.values()),
+            tuple(p.name for p in chosen),
+            tuple(p.unit for p in chosen),
+        )
 
     def run(
         self,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import ModelError, all_or_nothing, check_numbers
 from ..results.certificate import Certificate
+from ..results.certificate_evidence import GradientEvidence, Verdicts
+from ..results.result import ByParameter
 from .evidence import gather
 from .judgement import MOST_DIGITS, judge
 from .report import findings
@@ -34,37 +37,24 @@ def certify(
     e = gather(gradient, _steps(relative_steps), _sizes(gradient, sizes), progress)
     verdict = judge(e, wanted)
     return Certificate(
+        **_fields(ByParameter, gradient),
+        **_fields(GradientEvidence, e),
+        **_fields(Verdicts, verdict),
         mechanism=gradient.run.info["mechanism"],
         method=gradient.run.info["method"],
         differentiated=gradient.method,
-        objective_names=gradient.objective_names,
-        parameter_names=gradient.parameter_names,
-        units=gradient.units,
-        parameter_units=gradient.parameter_units,
-        gradient=e.given,
-        sizes=e.sizes,
-        digit_array=verdict.digits,
-        errors=verdict.errors,
-        status=verdict.status,
-        reason=verdict.reason,
         wanted=wanted,
-        derivative_checks=e.derivative_checks,
-        relative_steps=e.steps,
-        sweep=e.sweep,
         plateau_value=verdict.flat.value,
         plateau_error=verdict.flat.error,
         plateau_decades=verdict.flat.decades,
-        slope=verdict.slope,
-        refinement=e.refinement,
-        reference=e.reference,
-        order=verdict.order,
-        amplification=verdict.amplification,
-        residuals=e.residuals,
-        growth=e.growth,
-        singularity=e.singularity,
         findings=findings(gradient, e, verdict),
         seconds=time.perf_counter() - began,
     )
+
+
+def _fields(kind: type, whole: object) -> dict[str, Any]:
+    """What an object has of the fields of one of its base classes."""
+    return {f.name: getattr(whole, f.name) for f in fields(kind)}
 
 
 def _check(gradient: Gradient, wanted: float) -> None:

@@ -13,18 +13,11 @@ import numpy as np
 
 from ..core.progress import progress_bar
 from ..core.schedule import SMALLEST_TOLERANCE
-from ..results.certificate_evidence import (
-    DerivativeCheck,
-    Growth,
-    Reference,
-    Refinement,
-    Singularity,
-)
+from ..results.certificate_evidence import DerivativeCheck, GradientEvidence, Refinement
 from ..sensitivity.dependence import dependence
 from ..sensitivity.smoothness import Switch, switches
 from .motion import Crossing, crossings_of, growth_of, singularity_of
-from .reference import halved, reference_of
-from .rerun import FAILURES, rerun
+from .reference import FAILURES, halved, reference_of, rerun
 
 if TYPE_CHECKING:
     from ..results.gradient import Gradient
@@ -37,19 +30,11 @@ STORED, SWITCHING = 1000, 10_000
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """All of it."""
+class Evidence(GradientEvidence):
+    """All of it, with what only the judgement needs."""
 
     objective_names: tuple[str, ...]
-    given: np.ndarray
-    """The gradient in question: (objective, parameter)."""
     method: str
-    derivative_checks: tuple[DerivativeCheck, ...]
-    steps: tuple[float, ...]
-    sweep: np.ndarray
-    """Central differences: (perturbation, objective, parameter); NaN for those that failed."""
-    refinement: Refinement
-    reference: Reference
     again: np.ndarray | None
     """What the method of the gradient gives once more, with steps chosen anew; None if that is not
     known.
@@ -58,9 +43,6 @@ class Evidence:
     """Sizes of the objectives."""
     parameters: np.ndarray
     """Sizes of the parameters."""
-    residuals: tuple[float, ...]
-    growth: Growth | None
-    singularity: Singularity | None
     switches: tuple[Switch, ...]
     crossings: tuple[Crossing, ...]
     loose: float
@@ -71,10 +53,6 @@ class Evidence:
     """Of the given run; 0 where steps were given."""
     depends: np.ndarray
     """Whether an objective can depend on a parameter: (objective, parameter)."""
-    sizes: np.ndarray
-    """By what errors are measured: derivatives, or the sizes that were given where these are
-    larger: (objective, parameter).
-    """
 
 
 def gather(
@@ -104,10 +82,10 @@ def gather(
     tolerance = float(info.get("tolerance", 0.0))
     return Evidence(
         objective_names=gradient.objective_names,
-        given=given,
+        gradient=given,
         method=gradient.method,
         derivative_checks=checks,
-        steps=steps,
+        relative_steps=steps,
         sweep=sweep,
         refinement=refinement,
         reference=reference,

@@ -33,6 +33,7 @@ from ..results.certificate import (
     UNRESOLVED,
     ZERO,
 )
+from ..results.certificate_evidence import Verdicts
 from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
 from .evidence import Evidence
 from .plateau import SAFETY, Plateau, other_slope, plateau
@@ -48,27 +49,14 @@ MOST_DIGITS = 15.0
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class Judgement(Verdicts):
     """Conclusions on each derivative: (objective, parameter) unless stated."""
 
-    digits: np.ndarray
-    """(of, objective, parameter): of the computed function and of the true motion; NaN where there
-    is nothing to count.
-    """
-    errors: np.ndarray
-    """Likewise, absolute."""
-    status: np.ndarray
-    reason: np.ndarray
     flat: Plateau
-    slope: np.ndarray
-    """By which power of the perturbation errors of differences fall."""
     afar: np.ndarray
     """Distance of a second derivative, which larger perturbations have."""
-    order: np.ndarray
-    """Of convergence under shorter steps."""
     converged: np.ndarray
-    amplification: np.ndarray
-    """By objective: its rounding over that of one number."""
+    """Whether it does so under shorter steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +83,13 @@ class _Errors:
 def judge(evidence: Evidence, wanted: float) -> Judgement:
     """How many digits each derivative has, and whether these are as many as wanted."""
     e, noise = evidence, noise_of(evidence)
-    flat = plateau(np.array(e.steps), e.sweep, rounding_of(e, noise))
+    flat = plateau(np.array(e.relative_steps), e.sweep, rounding_of(e, noise))
     computed, disagree = computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
     afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
     if e.reference.gradient is not None:  # which has shorter steps, too
         stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
-    fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
+    fragile = np.isnan(e.sweep[np.array(e.relative_steps) <= FRAGILE]).any(axis=0)
     motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
     tampered = differs_from_itself(e, noise)
@@ -119,9 +107,8 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
     )
     digits, errors, status, reason = _verdicts(e, bounds, wanted)
     amplification = noise / (EPS * value_sizes(e))
-    return Judgement(
-        digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification
-    )
+    of_each = digits, errors, status, reason, _slopes(e), order, amplification
+    return Judgement(*of_each, flat, afar, converged)
 
 
 def _apart(e: Evidence) -> np.ndarray:
@@ -129,9 +116,9 @@ def _apart(e: Evidence) -> np.ndarray:
     what is wrong.
     """
     if e.reference.gradient is not None:
-        return np.abs(e.given - e.reference.gradient)
+        return np.abs(e.gradient - e.reference.gradient)
     return np.full(
-        e.given.shape, np.inf if e.reference.compliant or e.reference.unresolved else 0.0
+        e.gradient.shape, np.inf if e.reference.compliant or e.reference.unresolved else 0.0
     )
 
 
@@ -139,7 +126,7 @@ def _verdicts(
     e: Evidence, bounds: _Errors, wanted: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Digits, errors, status and reason of each derivative."""
-    g, errors = e.given, np.stack([bounds.computed, bounds.motion])
+    g, errors = e.gradient, np.stack([bounds.computed, bounds.motion])
     digits = digits_of(errors, e.sizes)
     status, reason = np.full(g.shape, TRUSTED, dtype=object), np.full(g.shape, "", dtype=object)
     for o, p in np.ndindex(*g.shape):
@@ -163,7 +150,7 @@ def _verdicts(
 def _vanishes(e: Evidence, bounds: _Errors, o: int, p: int) -> bool:
     """Whether it is zero within rounding, with shorter steps and in the reference too."""
     all_small = (
-        np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
+        np.abs([e.gradient[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
     ).all()
     return bool(
         all_small and bounds.apart[o, p] <= 2 * bounds.bound[o, p] and not bounds.tampered[o, p]
@@ -201,8 +188,10 @@ def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
     that.
     """
     if e.growth is not None and e.growth.exponential:
-        return np.zeros(e.given.shape)
-    return other_slope(np.array(e.steps), e.sweep, e.given, e.sizes, rounding_of(e, noise))
+        return np.zeros(e.gradient.shape)
+    return other_slope(
+        np.array(e.relative_steps), e.sweep, e.gradient, e.sizes, rounding_of(e, noise)
+    )
 
 
 def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -225,7 +214,7 @@ def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
     they are more than that.
     """
     rounding = rounding_of(e, noise)
-    small = np.array(e.steps) <= max(QUIET, min(e.steps))
+    small = np.array(e.relative_steps) <= max(QUIET, min(e.relative_steps))
     quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(
         e.sweep[small]
     ).any(axis=0)
@@ -248,9 +237,9 @@ def _piecewise(e: Evidence, o: int, p: int) -> bool:
 def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is left of the error of the steps; the order observed; whether it converges."""
     g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
-    nothing = np.full(e.given.shape, np.nan)
+    nothing = np.full(e.gradient.shape, np.nan)
     if len(g) < 3:
-        left = np.full(e.given.shape, np.inf)
+        left = np.full(e.gradient.shape, np.inf)
         if len(g) == 2:
             left = 2 * np.abs(g[0] - g[1]) + (
                 SAFETY * e.refinement.settings[-1] * e.sizes if chosen else 0.0
@@ -281,9 +270,9 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     A value that jumps does so at a time that parameters move; derivatives along the run leave that
     out.
     """
-    count, width = e.given.shape
+    count, width = e.gradient.shape
     causes: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
-    fatal = np.zeros(e.given.shape, dtype=bool)
+    fatal = np.zeros(e.gradient.shape, dtype=bool)
     for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
         own = c.switch.objective
         if c.switch.final:
@@ -305,10 +294,10 @@ def _slopes(e: Evidence) -> np.ndarray:
     """By which power of the perturbation errors of differences fall, the steepest of three
     perturbations; NaN if they never do.
     """
-    exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.given)
+    exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.gradient)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.log10(np.abs(e.sweep - exact) / np.abs(exact))
-    x, unknown = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
+    x, unknown = np.log10(np.array(e.relative_steps)), np.full(exact.shape, np.nan)
     if len(x) < 3:
         return unknown
     with np.errstate(invalid="ignore"):

@@ -39,7 +39,7 @@ LARGE_RESIDUAL = 1e-6
 
 def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
     """All findings, the agreement of the methods first."""
-    alive = np.isfinite(verdict.digits[0])
+    alive = np.isfinite(verdict.digit_array[0])
     pairs = [
         *_agreement(e, alive),
         *_differences(gradient, e, verdict, alive),
@@ -59,7 +59,7 @@ def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Findi
     if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.loose:
         text = f"rounding is amplified up to {amplified:.0e} times on the way to the objectives"
         pairs.append((ROUNDING, text))
-    if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.given))):
+    if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.gradient))):
         text = f"{small}: small beside the sizes given, or zero; digits are counted from these"
         pairs.append(("sizes", text))
     pairs += _zeros(gradient, e, verdict.status, verdict.reason)
@@ -109,7 +109,7 @@ def _agreement(e: Evidence, alive: np.ndarray) -> Found:
         if check.gradient is None:
             yield "methods", f"{check.name}: not available, because {check.refusal}"
             continue
-        off, own = _relative(e, check.gradient, e.given, alive), check.name == e.method
+        off, own = _relative(e, check.gradient, e.gradient, alive), check.name == e.method
         if not own or off > 1e-10:
             again = " once more" if own else ""
             yield "methods", f"{check.name}{again}: differs by {off:.1e}, relative, at worst"
@@ -126,13 +126,17 @@ def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.
     if not np.isfinite(e.sweep).any():
         yield UNCHECKED, "differences: all perturbed runs failed"
         return
-    failed = [f"{step:.0e}" for step, D in zip(e.steps, e.sweep, strict=True) if np.isnan(D).any()]
+    failed = [
+        f"{step:.0e}"
+        for step, D in zip(e.relative_steps, e.sweep, strict=True)
+        if np.isnan(D).any()
+    ]
     if failed:
         changed = f"parameters are changed by {', '.join(failed)} of their values"
         yield FAILING, f"differences: runs fail where {changed}"
     seen = alive & np.isfinite(flat.value)
     if seen.any():
-        off, width = _relative(e, flat.value, e.given, seen), flat.decades[seen].min()
+        off, width = _relative(e, flat.value, e.gradient, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
         power = (
             f"; their errors fall with the perturbation to the power {np.median(powers):.1f}"
@@ -201,7 +205,7 @@ def _reference(e: Evidence, alive: np.ndarray) -> Found:
         if kind != "reference":
             text += "; no number of digits of the true motion follows without it"
     else:
-        text += f"differs by {_relative(e, r.gradient, e.given, alive):.1e}, relative, at worst"
+        text += f"differs by {_relative(e, r.gradient, e.gradient, alive):.1e}, relative, at worst"
         if r.compliant:
             text += (
                 "; constraints of the given run give way or drift, which shorter steps do not show"

@@ -15,16 +15,8 @@ import numpy as np
 from ..core.errors import ModelError
 from ..plotting.perturbation_sweep import Curve, Level, sweep_figure
 from ..plotting.style import in_style
-from .certificate_evidence import (
-    DerivativeCheck,
-    Finding,
-    Growth,
-    Reference,
-    Refinement,
-    Singularity,
-)
-from .labels import with_units
-from .result import Description, Result, Variable
+from .certificate_evidence import Finding, GradientEvidence, Verdicts
+from .result import ByParameter, Description, Variable
 from .saving import load_dataset, load_json, plain, restored_array
 
 if TYPE_CHECKING:
@@ -64,7 +56,7 @@ that these approximate.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate(Result):
+class Certificate(ByParameter, GradientEvidence, Verdicts):
     """How far a gradient can be trusted; made by `Gradient.certify`. Arrays are by (objective,
     parameter).
     """
@@ -73,54 +65,13 @@ class Certificate(Result):
     method: str
     differentiated: str
     """The method of the gradient in question."""
-    objective_names: tuple[str, ...]
-    parameter_names: tuple[str, ...]
-    units: tuple[str, ...]
-    parameter_units: tuple[str, ...]
-    gradient: np.ndarray
-    """The gradient in question."""
-    sizes: np.ndarray
-    """By what errors are measured: its derivatives, or the sizes given to `certify` where these are
-    larger.
-    """
-    digit_array: np.ndarray
-    """(of, objective, parameter); see `digits`"""
-    errors: np.ndarray
-    """(of, objective, parameter): estimated errors, absolute."""
-    status: np.ndarray
-    """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
-    reason: np.ndarray
-    """Why not; empty where it is trusted."""
     wanted: float
     """Digits from which on a derivative is trusted."""
-    derivative_checks: tuple[DerivativeCheck, ...]
-    relative_steps: tuple[float, ...]
-    sweep: np.ndarray
-    """Central differences: (perturbation, objective, parameter)."""
     plateau_value: np.ndarray
     """What neighbouring perturbations agree on; NaN where they do not."""
     plateau_error: np.ndarray
     plateau_decades: np.ndarray
     """Its width."""
-    slope: np.ndarray
-    """How errors of differences fall with the perturbation: 2 for smooth functions, NaN where they
-    do not fall.
-    """
-    refinement: Refinement
-    reference: Reference
-    """The gradient by a run of another kind: exact constraints, steps of irregular length,
-    functions of time resolved.
-    """
-    order: np.ndarray
-    """Of convergence under halving of the step; NaN where rounding is reached, or
-    steps are chosen.
-    """
-    amplification: np.ndarray
-    """By objective: its rounding over that of one number."""
-    residuals: tuple[float, ...]
-    """Largest violations of constraints: position, velocity, acceleration."""
-    growth: Growth | None
-    singularity: Singularity | None
     findings: tuple[Finding, ...]
     seconds: float
 
@@ -167,8 +118,7 @@ class Certificate(Result):
             coords={
                 "of": list(OF),
                 "relative_step": list(self.relative_steps),
-                **with_units("objective", self.objective_names, self.units),
-                **with_units("parameter", self.parameter_names, self.parameter_units),
+                **self._coords("parameter"),
             },
         )
 

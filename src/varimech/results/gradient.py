@@ -18,8 +18,8 @@ from ..plotting.bars import bar_figure
 from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.style import in_style
 from ..sensitivity.objective import Objective, functions_of
-from .labels import along_time, table_text, with_units
-from .result import Description, Result
+from .labels import along_time, table_text
+from .result import Derivatives, Description
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .certificate import Certificate
-    from .run import Run
 
     Certifier = Callable[["Gradient", Sequence[float] | None, float, Any, bool | None], Certificate]
 
 
 @dataclass(frozen=True, repr=False)
-class Gradient(Result):
+class Gradient(Derivatives):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
     `method` names the derivative method; `sweep` has, for differences, the estimates for all
@@ -42,16 +41,9 @@ class Gradient(Result):
     estimates the trustworthy digits.
     """
 
-    method: str
-    objective_names: tuple[str, ...]
-    parameter_names: tuple[str, ...]
-    units: tuple[str, ...]
-    parameter_units: tuple[str, ...]
     time: np.ndarray
     value_history: np.ndarray
     gradient_history: np.ndarray
-    run: Run
-    seconds: dict[str, float]
     sweep: xr.DataArray | None = None
     repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
     """The same once more, with other arguments of `Mechanism.sensitivity`:
@@ -61,11 +53,6 @@ class Gradient(Result):
     """What was differentiated."""
     certifier: Certifier | None = field(default=None, repr=False, compare=False)
     """What certifies it: `certification.certify`, which analyses give along."""
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """That of the run, the method of the derivatives, and seconds."""
-        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @property
     def values(self) -> xr.DataArray:
@@ -91,12 +78,8 @@ class Gradient(Result):
                 "value": (("time", "objective"), self.value_history),
                 "gradient": (("time", "objective", "parameter"), gradient),
             },
-            coords={
-                **along_time(self.time),
-                **with_units("objective", self.objective_names, self.units),
-                **with_units("parameter", self.parameter_names, self.parameter_units),
-            },
-            attrs={"mechanism": self.run.info["mechanism"], "method": self.method},
+            coords={**along_time(self.time), **self._coords("parameter")},
+            attrs=self._attrs,
         )
 
     @property

@@ -19,11 +19,14 @@ from ..core.markup import Displayed, html_heading, html_table, html_text
 from ..core.messages import PYTHON, PythonSyntax, Text, rendered
 from ..plotting.figure import picture
 from ..plotting.table import table
+from .labels import with_units
 from .saving import dataset_of, load_dataset, load_json, plain, save_dataset, save_json
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from .run import Run
 
 
 class Variable:
@@ -205,6 +208,43 @@ class Result(Displayed):
 
     def __repr__(self) -> str:
         return self.text()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ByParameter(Result):
+    """A result with objectives and parameters as labels."""
+
+    objective_names: tuple[str, ...]
+    units: tuple[str, ...]
+    """Of the objectives."""
+    parameter_names: tuple[str, ...]
+    parameter_units: tuple[str, ...]
+
+    def _coords(self, *dims: str) -> dict[str, Any]:
+        """Coordinates by objective, and by parameter along some dimensions."""
+        coords = with_units("objective", self.objective_names, self.units)
+        for dim in dims:
+            coords |= with_units(dim, self.parameter_names, self.parameter_units)
+        return coords
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivatives(ByParameter):
+    """Derivatives along a run."""
+
+    method: str
+    """The derivative method."""
+    run: Run
+    seconds: dict[str, float]
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """That of the run, the method of the derivatives, and seconds."""
+        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
+
+    @property
+    def _attrs(self) -> dict[str, str]:
+        return {"mechanism": self.run.info["mechanism"], "method": self.method}
 
 
 class SavedResult(Result):
