@@ -90,20 +90,12 @@ def hessian_product(
         )
     adjoint = _backward(method, len(objectives), len(indices))
     if not isinstance(along, Mapping):
-        raise ModelError(
-            "must be parameters with numbers, such as {'L': 1.0}",
-            element="hessian_product",
-            field="along",
-            value=along,
-        )
+        problem = "must be parameters with numbers, such as {'L': 1.0}"
+        raise ModelError(problem, element="hessian_product", field="along", value=along)
     check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
     if any(value != value for value in along.values()):
-        raise ModelError(
-            "has values that are not a number",
-            element="hessian_product",
-            field="along",
-            value=along,
-        )
+        problem = "has values that are not a number"
+        raise ModelError(problem, element="hessian_product", field="along", value=along)
     direction = np.zeros(s.ρ.size)
     direction[s.solvers.data.parameter_set.indices(list(along))] = list(along.values())
     runs = second_derivatives(s, objectives, indices, [direction], adjoint, MEMORY)

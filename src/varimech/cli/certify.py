@@ -14,14 +14,11 @@ from .study_output import StudyOutput, StudyRequest, conduct
 @o.running("every", "backend", "set_")
 def certify(
     context: typer.Context,
-    model: o.Model,
     objective: o.Objective = None,
     wrt: o.Wrt = None,
     wanted: Annotated[
         float, typer.Option(help="Number of digits that a trusted derivative must have.")
     ] = WANTED,
-    as_json: o.Json = False,
-    out: o.Out = None,
 ) -> None:
     """Determine how many digits of a model's gradient are reliable, and what limits them.
 
@@ -36,7 +33,7 @@ def certify(
 
       varimech certify my.yaml --objective travel --wrt rod --tolerance 1e-10 --out out/certificate
     """
-    request = StudyRequest(o.find_model(model), "sensitivity", o.settings(context))
+    request = StudyRequest.of(context, "sensitivity")
 
     def describe(result: tuple[Any, Any]) -> StudyOutput:
         output = gradient_output(result)
@@ -51,6 +48,4 @@ def certify(
             str(certificate), certificate.to_json(), output.results, files, certificate, output.code
         )
 
-    conduct(
-        request, lambda: certified(request.executed(), wanted), describe, as_json=as_json, out=out
-    )
+    conduct(request, lambda: certified(request.executed(), wanted), describe)

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
-from ..analyses.simulation import Values
 from ..analyses.solvers import Wrt
 from ..coordinates.systems import Relative
 from ..core.errors import ModelError, unknown_name
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from ..results.run import Run
     from ..uncertainty.moments import Moments
     from ..uncertainty.study import Study
+
+    StudyResult = Run | Gradient | Moments | Study | Optimum
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
 """Settings that state a problem; the others belong to its analysis."""
@@ -55,22 +56,15 @@ class Stating(Protocol):
 
     data: ModelData
 
-    def problem(
-        self,
-        objectives: Goals = (),
-        wrt: Wrt = None,
-        *,
-        duration: float,
-        parameters: Values | None = None,
-        **options: Unpack[RunOptions],
-    ) -> Problem:
-        """State a problem."""
+    @property
+    def problem(self) -> Callable[..., Problem]:
+        """The method that states a problem."""
         ...
 
 
 def conduct(
     mechanism: Stating, studies: Studies, kind: str, changes: Mapping[str, Any]
-) -> Run | Gradient | Moments | Study | Optimum:
+) -> StudyResult:
     """Execute a study; returns the result of its analysis."""
     settings = resolved(mechanism.data, studies, kind, changes)
     return _ANALYSES[kind](mechanism, studies, settings)
@@ -341,10 +335,7 @@ def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
     )
 
 
-_ANALYSES: dict[
-    str,
-    Callable[[Stating, Studies, dict[str, Any]], Run | Gradient | Moments | Study | Optimum],
-] = {
+_ANALYSES: dict[str, Callable[[Stating, Studies, dict[str, Any]], StudyResult]] = {
     "simulate": _simulate,
     "sensitivity": _sensitivity,
     "uncertainty": _uncertainty,

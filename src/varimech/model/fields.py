@@ -224,6 +224,16 @@ class Direction(Field[Axis]):
         return axis_of(model.parameter_set, owner, value, self.label(element))
 
 
+class OnSecond(Direction):
+    """The direction of another field in the frame of the second body of a joint."""
+
+    def __init__(self, like: str):
+        description = (
+            "The same direction in the second body's frame; the same components if not given."
+        )
+        super().__init__(description, of="second", like=like)
+
+
 class SpatialDirection(Field[Axis | None]):
     """A direction that only spatial mechanisms have; None in the plane. Arguments as those of
     `Direction`.

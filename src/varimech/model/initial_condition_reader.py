@@ -36,22 +36,14 @@ class InitialConditionReader:
     def angles(self, values: Mapping[str, Any]) -> None:
         """Angles of planar bodies or of joints."""
         for name, value in values.items():
-            self._add(
-                f"angle of {name!r}",
-                self._data.find_angle(name),
-                value,
-                self._speed(name, of_pair=0),
-            )
+            turn, speed = self._data.find_angle(name), self._speed(name, of_pair=0)
+            self._add(f"angle of {name!r}", turn, value, speed)
 
     def displacements(self, values: Mapping[str, Any]) -> None:
         """Displacements of joints."""
         for name, value in values.items():
-            self._add(
-                f"displacement of {name!r}",
-                self._data.find_displacement(name),
-                value,
-                self._speed(name, of_pair=1),
-            )
+            slide, speed = self._data.find_displacement(name), self._speed(name, of_pair=1)
+            self._add(f"displacement of {name!r}", slide, value, speed)
 
     def distances(self, values: Mapping[tuple[str, str], Any]) -> None:
         """Distances between pairs of points."""

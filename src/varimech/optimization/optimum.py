@@ -65,16 +65,10 @@ class Optimum(Result):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, objective, solver, end of the search, and seconds."""
-        return {
-            "mechanism": self.label,
-            "objective": self.problem.name,
-            "value": self.objective,
-            "solver": self.settings.solver,
-            "converged": self.converged,
-            "message": self.message,
-            "evaluations": self.evaluations,
-            "seconds": self.seconds,
-        }
+        goal = {"objective": self.problem.name, "value": self.objective}
+        search = {"solver": self.settings.solver, "converged": self.converged}
+        cost = {"evaluations": self.evaluations, "seconds": self.seconds}
+        return {"mechanism": self.label, **goal, **search, "message": self.message, **cost}
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -336,10 +330,9 @@ class Optimum(Result):
         Returns:
             A figure.
         """
-        from ..plotting.style import in_style
         from .design_figures import draw_optimum
 
-        return in_style(draw_optimum(self), style)
+        return draw_optimum(self, style)
 
     def _described(self) -> Description:
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""

@@ -126,20 +126,12 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
             remedy="write a page for each",
         )
     if model is not None and not isinstance(model, str):
-        raise ModelError(
-            "must be the text of a model file",
-            element="report",
-            field="model",
-            value=model,
-            remedy="read it with Path(…).read_text()",
-        )
+        remedy = "read it with Path(…).read_text()"
+        problem = "must be the text of a model file"
+        raise ModelError(problem, element="report", field="model", value=model, remedy=remedy)
     if certificate is not None and not isinstance(certificate, Certificate):
-        raise ModelError(
-            "must be a result of Gradient.certify()",
-            element="report",
-            field="certificate",
-            value=certificate,
-        )
+        problem = "must be a result of Gradient.certify()"
+        raise ModelError(problem, element="report", field="certificate", value=certificate)
 
 
 def _model(run: Run | None) -> str | None:

@@ -126,24 +126,19 @@ def study_section(study: Study, plots: Plots) -> str:
             mean = study.mean.to_numpy()[:, k]
             for title, base in ((name, np.zeros_like(mean)), (f"{name} minus its mean", mean)):
                 low, high, five, most = (side - base for side in (*extremes, *band))
+                styles: tuple[dict[str, Any], ...] = (
+                    {
+                        "band": (low, high),
+                        "band_name": "all samples",
+                        "colour": GREY,
+                        "dash": "dash",
+                    },
+                    {"band": (five, most), "band_name": "5 % to 95 %", "colour": COLOURS[0]},
+                )
+                lines = {"median": median, "mean": mean}
                 curves = [
-                    Curve(
-                        "median",
-                        study.time,
-                        median - base,
-                        band=(low, high),
-                        band_name="all samples",
-                        colour=GREY,
-                        dash="dash",
-                    ),
-                    Curve(
-                        "mean",
-                        study.time,
-                        mean - base,
-                        band=(five, most),
-                        band_name="5 % to 95 %",
-                        colour=COLOURS[0],
-                    ),
+                    Curve(label, study.time, line - base, **style)
+                    for (label, line), style in zip(lines.items(), styles, strict=True)
                 ]
                 figures.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
         figures.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..core.errors import ModelError
-from ..plotting.perturbation_sweep import Curve, Level, sweep_figure
+from ..plotting.figure import Line
+from ..plotting.perturbation_sweep import Level, sweep_figure
 from ..plotting.style import in_style
 from .certificate_evidence import Finding, GradientEvidence, Verdicts
 from .result import ByParameter, Description, Variable
@@ -84,14 +85,9 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, scheme, method of the gradient, verdict, and seconds."""
-        return {
-            "mechanism": self.mechanism,
-            "method": self.method,
-            "derivatives": self.differentiated,
-            "trusted": self.trusted,
-            "wanted": self.wanted,
-            "seconds": self.seconds,
-        }
+        origin = {"mechanism": self.mechanism, "method": self.method}
+        verdict = {"derivatives": self.differentiated, "trusted": self.trusted}
+        return {**origin, **verdict, "wanted": self.wanted, "seconds": self.seconds}
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -250,7 +246,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
     def _verdict(self) -> str:
         return "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
 
-    def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
+    def sweep_panels(self) -> tuple[dict[str, tuple[list[Line], list[Level]]], str]:
         """What `plot` draws.
 
         Returns:
@@ -259,7 +255,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         known = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
         against = next(reversed(known), "")
         exact = known.pop(against, self.gradient)
-        panels: dict[str, tuple[list[Curve], list[Level]]] = {}
+        panels: dict[str, tuple[list[Line], list[Level]]] = {}
         for p, parameter in enumerate(self.parameter_names):
             curves, levels = panels[parameter] = [], []
             for o, objective in enumerate(self.objective_names):
@@ -268,7 +264,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
                 if size == 0 or self.status[o, p] in (INDEPENDENT, ZERO):
                     continue
                 differences = np.abs(self.sweep[:, o, p] - value) / size
-                curves.append(Curve(objective, np.array(self.relative_steps), differences))
+                curves.append(Line(objective, np.array(self.relative_steps), differences))
                 errors = {name: float(other[o, p]) - value for name, other in known.items()}
                 repeated = (
                     exact if self.differentiated == against else known.get(self.differentiated)

@@ -87,15 +87,9 @@ class Study(Result):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, numbers of samples, whether a control corrects means, sampling, seconds."""
-        return {
-            "mechanism": self.label,
-            "samples": self.count,
-            "failed": self.failed,
-            "control": int(self.corrected),
-            "sampling": self.sampling.kind,
-            "seed": self.sampling.seed,
-            "seconds": self.seconds,
-        }
+        samples = {"samples": self.count, "failed": self.failed, "control": int(self.corrected)}
+        sampling = {"sampling": self.sampling.kind, "seed": self.sampling.seed}
+        return {"mechanism": self.label, **samples, **sampling, "seconds": self.seconds}
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -298,16 +292,7 @@ class Study(Result):
             f"quantiles_{side}"
         )
 
-    def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean ± a number of standard deviations.
-
-        Args:
-            sigmas: that number.
-
-        Returns:
-            `lower` and `upper`, (time, objective).
-        """
-        return bands_about(self.mean, self.std, sigmas)
+    bands = bands_about
 
     @property
     def samples(self) -> xr.Dataset:
