@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def certify(
     gradient: Gradient,
     relative_steps: Sequence[float] | None,
     wanted: float,
-    sizes: Any,
+    sizes: object,
     progress: bool | None,
 ) -> Certificate:
     """Gather all evidence and judge it."""
@@ -112,7 +112,7 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
     return tuple(sorted(steps, reverse=True))
 
 
-def _sizes(gradient: Gradient, given: Any) -> np.ndarray:
+def _sizes(gradient: Gradient, given: object) -> np.ndarray:
     """Of derivatives that matter: (objective, parameter)."""
     shape = gradient.gradient_history[-1].shape
     try:

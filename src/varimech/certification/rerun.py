@@ -5,7 +5,7 @@ reason.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
 
 
 def rerun(
-    gradient: Gradient, method: str, **changes: Any
+    gradient: Gradient, method: str, **changes: object
 ) -> tuple[DerivativeCheck, Gradient | None]:
     """The gradient by a method, with some arguments of `Mechanism.sensitivity` changed.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -38,7 +38,7 @@ def certify(
     """
     request = StudyRequest(o.find_model(model), "sensitivity", o.settings(context))
 
-    def describe(result: tuple[Any, Any]) -> StudyOutput:
+    def describe(result: tuple[object, object]) -> StudyOutput:
         output = gradient_output(result)
         certificate = output.certificate
         if certificate is None:  # stopped before it was complete

@@ -122,7 +122,7 @@ def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None
         ordered[place:place] = added
 
         @wraps(command)
-        def with_options(**given: Any) -> None:
+        def with_options(**given: object) -> None:
             command(**{name: given[name] for name in own.parameters})
 
         with_options.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]

@@ -99,7 +99,7 @@ def sensitivity(
     )
 
 
-def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
+def certified(gradient: Any, wanted: float | None) -> tuple[object, object]:
     """A gradient and, if a number of digits is requested, its certificate; Ctrl-C keeps the
     gradient.
     """
@@ -176,7 +176,7 @@ def uncertainty(
     method_used = request.given.get("method") or (
         in_file.method if in_file is not None else "moments"
     )
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     if out is not None and method_used == "monte-carlo":
         kept["checkpoint"] = str(out / "samples")
     requested = request.given.get("samples") or (in_file.samples if in_file is not None else None)
