@@ -91,7 +91,7 @@ class Mechanism(Model):
     studies: Studies | None = None
     """The studies of its model file; None for a mechanism that was written in Python."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: object = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
         self._solvers = ModelSolvers(self.data)
 
@@ -466,7 +466,7 @@ class Mechanism(Model):
         self,
         *,
         coordinates: str | Coordinates = "natural",
-        outputs: Mapping[str, Callable[[State], Any]] | None = None,
+        outputs: Mapping[str, Callable[[State], object]] | None = None,
     ) -> MotionEquations:
         """The equations of motion as a CasADi function, for programs of your own; `.to_c(folder)`
         writes them as plain C.
@@ -516,7 +516,7 @@ class Mechanism(Model):
         self,
         path: str | os.PathLike[str],
         *,
-        studies: Studies | Mapping[str, Any] | None = None,
+        studies: Studies | Mapping[str, object] | None = None,
         values: Values | None = None,
     ) -> Path:
         """Write the mechanism, and its studies, to a model file; read again it is the same
@@ -544,7 +544,7 @@ class Mechanism(Model):
     def to_text(
         self,
         *,
-        studies: Studies | Mapping[str, Any] | None = None,
+        studies: Studies | Mapping[str, object] | None = None,
         values: Values | None = None,
     ) -> str:
         """The text that `to_file` writes.
@@ -562,7 +562,7 @@ class Mechanism(Model):
 
         return model_text(self.data, self.studies if studies is None else studies, values)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickled as the text of a model file; copies and other processes get the same mechanism,
         to the last bit.
         """
@@ -570,7 +570,7 @@ class Mechanism(Model):
 
         return pickled(type(self), self.data, self.studies)
 
-    def study(self, kind: str, **changes: Any) -> Any:
+    def study(self, kind: str, **changes: object) -> Any:
         """Execute a study of the model file: "simulate", "sensitivity", "uncertainty" or
         "optimize".
 
@@ -599,10 +599,10 @@ class Mechanism(Model):
         cls,
         path: str | os.PathLike[str],
         *,
-        gravity: Any = (0.0, 0.0, -9.81),
-        positions: Mapping[str, Any] | None = None,
-        speeds: Mapping[str, Any] | None = None,
-        near: Mapping[str, Any] | None = None,
+        gravity: object = (0.0, 0.0, -9.81),
+        positions: Mapping[str, object] | None = None,
+        speeds: Mapping[str, object] | None = None,
+        near: Mapping[str, object] | None = None,
         parameters: Sequence[str] = (),
         name: str | None = None,
     ) -> Self:
@@ -673,7 +673,7 @@ class Mechanism(Model):
             )
 
 
-def _split(options: Mapping[str, Any], own: type) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(options: Mapping[str, object], own: type) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options that are keys of a TypedDict, and all others, which `problem` takes."""
     keys = own.__annotations__  # inherited ones included
     return (

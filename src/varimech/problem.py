@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Required, Unpack
+from typing import TYPE_CHECKING, Required, Unpack
 
 from .analyses.gradients import gradient
 from .analyses.hessians import MEMORY, hessian, hessian_product
@@ -214,7 +214,7 @@ class Problem(Displayed):
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
-        sizes: Any = 0.0,
+        sizes: object = 0.0,
     ) -> Certificate:
         """How many digits of the gradient can be trusted, and why no more.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -267,6 +267,6 @@ def _name_of(integrator: Integrator) -> str:
     return integrator.name if known == integrator else integrator.title
 
 
-def _positive(duration: Any) -> float:
+def _positive(duration: object) -> float:
     """A duration for comparison; invalid ones are refused elsewhere."""
     return float(duration) if isinstance(duration, Real) and float(duration) > 0 else DEFAULT_STEP

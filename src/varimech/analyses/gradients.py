@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -137,7 +137,7 @@ def _method(method: str, scheme: Method, objectives: int, parameters: int) -> st
     return method
 
 
-def _perturbations(steps: Any) -> tuple[float, ...]:
+def _perturbations(steps: object) -> tuple[float, ...]:
     """Checked relative perturbations of a sweep."""
     given = (
         list(steps)

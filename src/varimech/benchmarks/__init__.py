@@ -49,7 +49,7 @@ class Outcome(Protocol):
         """
         ...
 
-    def tables(self) -> list[Any]:
+    def tables(self) -> list[object]:
         """The numbers as rich tables."""
         ...
 
@@ -79,14 +79,14 @@ class Entry:
         return function
 
     @property
-    def run(self) -> Callable[[Mapping[str, Any]], Outcome]:
+    def run(self) -> Callable[[Mapping[str, object]], Outcome]:
         """Import the benchmark; returns its `run` function."""
-        function: Callable[[Mapping[str, Any]], Outcome] = import_module(
+        function: Callable[[Mapping[str, object]], Outcome] = import_module(
             f".{self.module}", __package__
         ).run
         return function
 
-    def solve(self, **settings: Any) -> Outcome:
+    def solve(self, **settings: object) -> Outcome:
         """Solve the benchmark with its default settings, except for those given.
 
         A step replaces a tolerance and vice versa. The native backend is used if there is a
@@ -105,7 +105,7 @@ class Entry:
         """
         return Path(__file__).parent / "models" / f"{self.module}.yaml"
 
-    def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _settings(self, given: Mapping[str, object]) -> dict[str, object]:
         replaced = {"step": "tolerance", "tolerance": "step"}
         dropped = {replaced[key] for key in given if key in replaced}
         return {**{k: v for k, v in self.settings.items() if k not in dropped}, **given}

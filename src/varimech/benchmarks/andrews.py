@@ -35,7 +35,7 @@ from .outcome import Check, Checked, check_point, legend_beside, row_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION = 0.05
 TORQUE = 0.033
 EXACT_START, ROUNDED_START = -0.06171389001427645, -0.0620
@@ -98,7 +98,9 @@ def mechanism(
         name: m.parameter(f"L_{name}", x, unit="m") if lengths else x for name, x in LENGTHS.items()
     }
 
-    def body(name: str, mass: Any, inertia: float, com: tuple[float, float], **points: Any) -> None:
+    def body(
+        name: str, mass: object, inertia: float, com: tuple[float, float], **points: object
+    ) -> None:
         outline = (*points, *tuple(points)[:1]) if len(points) > 2 else None
         m.body(name, mass=mass, inertia=inertia, com=com, points=points, spine=outline)
 
@@ -202,7 +204,7 @@ def figures(run: vm.Run) -> dict[str, Figure]:
     }
 
 
-def _second_line(figure: Figure, **options: Any) -> Figure:
+def _second_line(figure: Figure, **options: object) -> Figure:
     """Draw the second line of each panel, the expected one, in black with given options; update
     legends.
     """

@@ -21,7 +21,7 @@ from .outcome import Check, Checked, check_energy, check_point, energy_panel, re
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION = 10.0
 PLACES = {
     1.0: (0.274481319, -0.886707939, -0.462330003),

@@ -19,7 +19,7 @@ independently, from these equations and complex steps (DOP853, tolerance 1e-13;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import varimech as vm
 
@@ -36,7 +36,7 @@ from .outcome import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATIONS = {10: 1.0, 100: 0.5}
 DURATION = DURATIONS[10]
 """Number of bars → s."""
@@ -81,7 +81,7 @@ def objectives(bars: int = 10) -> dict[str, vm.Objective]:
     return {"psi": vm.integral(f'dot(velocity("{end}"), velocity("{end}"))', unit="m²/s")}
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     """Solve the benchmark: N = 10 with its sensitivities, N = 100 without."""
     stored = stored_every(settings, 0.01)
     solution = mechanism(10).sensitivity(

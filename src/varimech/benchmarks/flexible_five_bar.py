@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import varimech as vm
 
@@ -39,7 +39,7 @@ from .outcome import Check, Checked, check_energy, check_point, energy_panel, ro
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION = 0.5
 DIGITS = 1e-6
 """Relative tolerance of derivatives."""
@@ -135,7 +135,7 @@ def scaled_derivative(run: vm.Run, parameter: str, time: float) -> float:
     return float(derivative) * run.info["parameters"][parameter]
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     """Solve the benchmark: both beams with all parameters, and the soft one also with the formulas
     of the paper.
     """

@@ -20,7 +20,7 @@ converged to 1e-12 m; `tests/support/flexible_slider_crank_reference.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from .outcome import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-9}
+SETTINGS: dict[str, object] = {"tolerance": 1e-9}
 DURATION = 1.0
 SEGMENTS = 4
 MIDDLE = f"rod.n{SEGMENTS // 2}"
@@ -110,7 +110,7 @@ def objectives() -> dict[str, vm.Objective]:
     return {"psi": vm.integral('dot(velocity("slider.C"), velocity("slider.C"))', unit="m²/s")}
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
     stored = stored_every(settings, DURATION / 500)
     solution = mechanism().sensitivity(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from .outcome import Check, Checked, check_energy, check_point, stored_every
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-8}
+SETTINGS: dict[str, object] = {"tolerance": 1e-8}
 DURATION, G = 10.0, 9.81
 PLACES = {
     2: {1.0: (-0.195020301950, -0.980799205662), 5.0: (-0.811310461002, -0.584615545354)},
@@ -62,7 +62,7 @@ def mechanism(windows: int = 2) -> vm.Mechanism:
     return m
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     """Solve the benchmark for N = 2 and N = 40."""
     runs = {N: mechanism(N).simulate(DURATION, **stored_every(settings, 0.01)) for N in PLACES}
     checks: list[Check] = []

@@ -28,7 +28,7 @@ from .outcome import Check, Checked, energy_panel, read_model, row_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-8}
+SETTINGS: dict[str, object] = {"tolerance": 1e-8}
 DURATION = 10.0
 HEIGHTS = {0.1: 0.523836476, 0.5: 0.743249425, 1.0: 0.501420922}
 """s (m) at three times (s)."""

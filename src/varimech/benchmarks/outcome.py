@@ -65,7 +65,7 @@ def worst(checks: Sequence[Check]) -> Check:
 
 def summary(
     name: str, method: str, checks: Sequence[Check], seconds: Mapping[str, float]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Entries that the JSON of every benchmark has."""
     return {
         "benchmark": name,
@@ -123,7 +123,7 @@ class Checked:
         return {key: sum(seconds[key] for seconds in each) for key in ("build", "run")}
 
     @property
-    def results(self) -> tuple[Any, ...]:
+    def results(self) -> tuple[object, ...]:
         """Results for a report."""
         return (self.runs[0], *self.studies)
 
@@ -238,7 +238,7 @@ def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]
     return {**({"every": steps} if fits else {}), **settings}
 
 
-def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
+def stored_at(settings: Mapping[str, object], interval: float) -> dict[str, Any]:
     """The same, also for adaptive steps."""
     return (
         stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}

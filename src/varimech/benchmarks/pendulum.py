@@ -20,7 +20,7 @@ from .outcome import Check, Checked, check_energy, check_point, energy_panel, re
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION, G = 10.0, 9.81
 PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.334754338414)}
 """The mass (m) at two times (s)."""

@@ -32,7 +32,7 @@ from .outcome import Check, Checked, read_model, read_objectives, stored_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION, OUTPUT, G, INITIAL_ANGLE = 10.0, 0.02, 9.81, 0.5236
 TOLERANCE, SMALL = 0.1, 0.01
 """Tolerance of the length (m), 3σ: that of the paper, and a realistic one."""
@@ -59,7 +59,7 @@ def objectives() -> dict[str, vm.Objective]:
     return read_objectives(mechanism())
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     """Solve the benchmark."""
     m, options = mechanism(), stored_at(settings, OUTPUT)
     moments = {width: expanded(m, width, options) for width in (*SEVERAL, SMALL)}

@@ -17,7 +17,7 @@ equation of motion of the crank angle alone, a balance of moments for the force 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from .outcome import Check, Checked, read_model, read_objectives, stored_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION, OUTPUT = 5.0, 0.01
 MASS, TOLERANCE = 10.0, 1.0
 """Mass of the crank and its tolerance (kg), 3σ."""
@@ -56,7 +56,7 @@ def objectives() -> dict[str, vm.Objective]:
     return read_objectives(mechanism())
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     """Solve the benchmark."""
     m = mechanism()
     moments = m.moments(objectives(), duration=DURATION, **stored_at(settings, OUTPUT))

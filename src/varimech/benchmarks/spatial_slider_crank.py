@@ -41,7 +41,7 @@ from .outcome import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10}
 DURATION = 5.0
 PUBLISHED_START = {
     "ω_x of the rod": 1.92,

@@ -32,7 +32,7 @@ from .outcome import Check, Checked, check_gradient, check_point, energy_panel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
+SETTINGS: dict[str, object] = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
 DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 """Points at the ends of bodies, named like them."""
@@ -202,7 +202,7 @@ def _add_joints(m: vm.Mechanism) -> None:
 def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> None:
     m.torsional_spring("mast spring", "O", stiffness=40.0, rest_angle=0.75, damping=c_mast)
     m.torsional_damper("sleeve damper", "S", damping=SLEEVE_DAMPING)
-    springs: dict[str, tuple[Any, float]] = {
+    springs: dict[str, tuple[object, float]] = {
         "slider spring": (250.0, 0.3),
         "sleeve spring": (120.0, 0.85),
         "arm spring": (60.0, 0.5),

@@ -28,7 +28,7 @@ def certify(
     gradient: Gradient,
     relative_steps: Sequence[float] | None,
     wanted: float,
-    sizes: Any,
+    sizes: object,
     progress: bool | None,
 ) -> Certificate:
     """Gather all evidence and judge it."""
@@ -102,7 +102,7 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
     return tuple(sorted(steps, reverse=True))
 
 
-def _sizes(gradient: Gradient, given: Any) -> np.ndarray:
+def _sizes(gradient: Gradient, given: object) -> np.ndarray:
     """Of derivatives that matter: (objective, parameter)."""
     shape = gradient.gradient_history[-1].shape
     try:

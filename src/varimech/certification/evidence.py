@@ -63,7 +63,7 @@ def gather(
     chosen = "tolerance" in info
     often, once = _storage(gradient, live)
     ends = gradient.run.step_ends
-    same: dict[str, Any] = {"ends": ends} if chosen and ends is not None else {}
+    same: dict[str, object] = {"ends": ends} if chosen and ends is not None else {}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as report:
         count = _counting(report)
@@ -104,7 +104,7 @@ def gather(
     )
 
 
-def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, Any], dict[str, Any]]:
+def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, object], dict[str, object]]:
     """Options of runs that are stored often enough to look at the motion, and only at their end."""
     info, duration = gradient.run.info, float(gradient.time[-1])
     stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
@@ -114,23 +114,23 @@ def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, Any], dict[st
     return {"every": max(1, steps // stored)}, {"every": steps * 8}
 
 
-def _counting(report: Callable[..., None]) -> Callable[[Any], Any]:
+def _counting(report: Callable[..., None]) -> Callable[[object], Any]:
     """A function that returns its argument and reports the number of its calls."""
     numbers = itertools.count(1)
 
-    def count(result: Any) -> Any:
+    def count(result: object) -> object:
         report(next(numbers))
         return result
 
     return count
 
 
-def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np.ndarray:
+def _differences(gradient: Gradient, step: float, storage: dict[str, object]) -> np.ndarray:
     """Central differences by one perturbation; where they fail for all parameters together, for
     each of them.
     """
     assert gradient.repeat is not None
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "method": "finite-difference",
         "relative_steps": (step,),
         "progress": False,
@@ -154,8 +154,8 @@ def _refined(
     gradient: Gradient,
     direct: DerivativeCheck,
     chosen: bool,
-    storage: dict[str, Any],
-    count: Callable[[Any], Any],
+    storage: dict[str, object],
+    count: Callable[[object], Any],
 ) -> tuple[Refinement, Gradient]:
     """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest
     of these gradients.

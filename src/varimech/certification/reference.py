@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def _equal_steps(
     gradient: Gradient, integrator: Integrator, step: float
 ) -> tuple[DerivativeCheck, str]:
     """Other equal steps with exact constraints."""
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "formulation": ALI3P(),
         "integrator": integrator,
         "step": step,
@@ -170,9 +170,9 @@ def _irregular_steps(
     return rerun(gradient, "direct", **{**options, "ends": ends})[0], what
 
 
-def _explicit(tolerance: float, duration: float) -> dict[str, Any]:
+def _explicit(tolerance: float, duration: float) -> dict[str, object]:
     """Options of a run that chooses its steps, with projections."""
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "formulation": "index1",
         "integrator": DOP853,
         "step": None,

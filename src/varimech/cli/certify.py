@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ def certify(
     """
     request = StudyRequest.of(context, "sensitivity")
 
-    def describe(result: tuple[Any, Any]) -> StudyOutput:
+    def describe(result: tuple[object, object]) -> StudyOutput:
         output = gradient_output(result)
         certificate = output.certificate
         if certificate is None:  # stopped before it was complete

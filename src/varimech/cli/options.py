@@ -124,7 +124,7 @@ def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None
         ]
 
         @wraps(command)
-        def with_options(**given: Any) -> None:
+        def with_options(**given: object) -> None:
             command(**{name: given[name] for name in own.parameters})
 
         with_options.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]

@@ -87,7 +87,7 @@ def sensitivity(
     conduct(request, lambda: certified(request.executed(), wanted), gradient_output)
 
 
-def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
+def certified(gradient: Any, wanted: float | None) -> tuple[object, object]:
     """A gradient and, if a number of digits is requested, its certificate; Ctrl-C keeps the
     gradient.
     """
@@ -161,7 +161,7 @@ def uncertainty(
     method_used = request.given.get("method") or (
         in_file.method if in_file is not None else "moments"
     )
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     if request.out is not None and method_used == "monte-carlo":
         kept["checkpoint"] = str(request.out / "samples")
     requested = request.given.get("samples") or (in_file.samples if in_file is not None else None)

@@ -45,7 +45,7 @@ class StudyRequest:
         model, as_json, out = (context.params[name] for name in ("model", "as_json", "out"))
         return cls(options.find_model(model), kind, options.settings(context), as_json, out)
 
-    def executed(self, **extra: Any) -> Any:
+    def executed(self, **extra: object) -> Any:
         """Execute the study."""
         return self.mechanism.study(self.kind, **self.given, **extra)
 
@@ -55,8 +55,8 @@ class StudyOutput:
     """Output of a study: a text, plain data, and the contents of files and report."""
 
     text: str
-    data: dict[str, Any]
-    results: tuple[Any, ...]
+    data: dict[str, object]
+    results: tuple[object, ...]
     """Results for the report."""
     files: dict[str, Callable[[Path], Any]] = field(default_factory=dict)
     """File name → function that writes it."""
@@ -68,7 +68,7 @@ class StudyOutput:
 
 def conduct(
     request: StudyRequest,
-    study: Callable[[], Any],
+    study: Callable[[], object],
     describe: Callable[[Any], StudyOutput],
 ) -> None:
     """Run a study, print its output, and write its files, also for partial results after Ctrl-C.
@@ -144,7 +144,7 @@ def _print(
         typer.secho(stopped, err=True, fg="yellow")
 
 
-def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
+def run_files(run: Run) -> tuple[dict[str, Callable[[Path], object]], tuple[str, ...]]:
     """A run as netCDF, which `varimech.load_run` reads, and as a table; with notes if it is too
     long to be written completely.
     """
@@ -157,7 +157,7 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
     width = sum(array.size for array in sample.dataset.values()) // sample.time.size
     most = max(2, MOST_NUMBERS // width)
     reduced = run if run.time.size <= most else run.at_rows(thinned(run.time.size, most))
-    files: dict[str, Callable[[Path], Any]] = {"run.nc": reduced.save}
+    files: dict[str, Callable[[Path], object]] = {"run.nc": reduced.save}
     notes = []
     if reduced is not run:
         notes.append(
@@ -179,7 +179,7 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
     return files, tuple(notes)
 
 
-def run_data(run: Run) -> dict[str, Any]:
+def run_data(run: Run) -> dict[str, object]:
     """The numbers of a run as plain data."""
     kept = (
         "method",

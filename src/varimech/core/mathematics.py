@@ -19,12 +19,12 @@ from .errors import ModelError
 from .symbols import NOT_SYMBOLIC, SX, wedge
 
 
-def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(function: Callable[..., object]) -> Callable[..., Any]:
     """The function with its arguments converted to expressions and with descriptive errors."""
     name, signature = function.__name__, inspect.signature(function)
 
     @wraps(function)
-    def call(*positional: Any, **named: Any) -> Any:
+    def call(*positional: object, **named: object) -> object:
         converted = (
             [_expression(name, x) for x in positional],
             {key: _expression(name, x) for key, x in named.items()},
@@ -61,7 +61,7 @@ def _expression(name: str, value: Any) -> Any:
     raise ModelError(message)
 
 
-def _stacked(name: str, values: Sequence[Any]) -> Any:
+def _stacked(name: str, values: Sequence[object]) -> object:
     """A column vector from numbers, or a matrix from rows."""
     rows = [
         _expression(name, x).T if isinstance(x, (list, tuple)) else _expression(name, x)
@@ -81,10 +81,12 @@ Returns:
 """
 
 
-def _of_one(name: str, function: Callable[[Any], Any], description: str) -> Callable[[Any], Any]:
+def _of_one(
+    name: str, function: Callable[[Any], object], description: str
+) -> Callable[[object], Any]:
     """A function of one argument, entry by entry, under its public name."""
 
-    def call(x: Any) -> Any:
+    def call(x: object) -> object:
         return function(x)
 
     call.__name__ = call.__qualname__ = name
@@ -109,7 +111,7 @@ sign = _of_one("sign", ca.sign, "−1, 0 or 1; it jumps at 0, so it has no gradi
 
 
 @_checked
-def atan2(y: Any, x: Any) -> Any:
+def atan2(y: Any, x: Any) -> object:
     """Angle of the vector (x, y) between −π and π.
 
     Args:
@@ -123,7 +125,7 @@ def atan2(y: Any, x: Any) -> Any:
 
 
 @_checked
-def minimum(a: Any, b: Any, *more: Any) -> Any:
+def minimum(a: object, b: object, *more: Any) -> object:
     """The smallest of two or more values; it has a kink where they are equal.
 
     Args:
@@ -138,7 +140,7 @@ def minimum(a: Any, b: Any, *more: Any) -> Any:
 
 
 @_checked
-def maximum(a: Any, b: Any, *more: Any) -> Any:
+def maximum(a: object, b: object, *more: Any) -> object:
     """The largest of two or more values; it has a kink where they are equal. `varimech.peak` is the
     largest value along a run.
 
@@ -154,7 +156,7 @@ def maximum(a: Any, b: Any, *more: Any) -> Any:
 
 
 @_checked
-def where(condition: Any, yes: Any, no: Any) -> Any:
+def where(condition: Any, yes: Any, no: Any) -> object:
     """Choose between two values. It replaces Python's `if`, which cannot decide on symbols.
 
     Args:
@@ -169,7 +171,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 
 
 @_checked
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Any, b: Any) -> object:
     """The scalar product of two vectors.
 
     Args:
@@ -221,7 +223,7 @@ def norm(vector: Any) -> SX:
 
 
 @_checked
-def vector(*components: Any) -> Any:
+def vector(*components: Any) -> object:
     """A column vector from its components.
 
     Args:
@@ -233,7 +235,7 @@ def vector(*components: Any) -> Any:
     return ca.vertcat(*components)
 
 
-def rotation(axis: Any, angle: Any) -> SX:
+def rotation(axis: object, angle: object) -> SX:
     """Rotation matrix about an axis.
 
     Args:
@@ -270,7 +272,7 @@ def rotation(axis: Any, angle: Any) -> SX:
     return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., object]] = {
     **{
         "sin": sin,
         "cos": cos,

@@ -5,7 +5,6 @@ source; things that have one; and texts within C comments.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from .errors import ModelError
 
@@ -19,7 +18,7 @@ DOT = "."
 """Separates a body from its point ('rod.tip'), so it is not allowed in the names of either."""
 
 
-def check_name(kind: str, name: Any, without: str = SLASH) -> None:
+def check_name(kind: str, name: object, without: str = SLASH) -> None:
     """Raise an error for an unusable name.
 
     Args:

@@ -127,7 +127,7 @@ class Schedule:
         return replace(self, duration=self.step, steps=1, every=1)
 
 
-def check_every(every: Any) -> None:
+def check_every(every: object) -> None:
     """Raise a ModelError unless `every` is a valid number of steps."""
     if (
         not isinstance(every, Integral)
@@ -210,7 +210,7 @@ def chosen_steps(
     )
 
 
-def given_ends(ends: Any, duration: float) -> np.ndarray:
+def given_ends(ends: object, duration: float) -> np.ndarray:
     """Check step ends that the caller gives.
 
     Raises:
@@ -271,5 +271,5 @@ def _check_seconds(**values: Any) -> None:
             )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -217,7 +217,7 @@ def _parsed(unit: str, label: str) -> Any:
 
 
 @lru_cache(maxsize=512)
-def _read(unit: str) -> Any:
+def _read(unit: str) -> object:
     if len(unit) > LONGEST:
         raise ModelError(
             f"'{unit[:LONGEST]}…' is not a unit", remedy=f"the longest has {LONGEST} characters"

@@ -19,7 +19,7 @@ class Distribution(BaseModel):
     __pydantic_extra__: dict[str, StrictFloat | StrictInt]
     name: StrictStr = Field(description="Name in scipy.stats: norm, uniform, triang, lognorm, …")
 
-    def made(self) -> Any:
+    def made(self) -> object:
         """The distribution with its numbers."""
         from scipy import stats
 
@@ -34,7 +34,7 @@ class Distribution(BaseModel):
             raise ModelError(f"distribution {name!r} does not take {numbers!r}: {error}") from None
 
 
-def distribution_entry(distribution: Any) -> dict[str, Any]:
+def distribution_entry(distribution: Any) -> dict[str, object]:
     """The entry of a distribution.
 
     Raises:
@@ -61,7 +61,7 @@ def distribution_entry(distribution: Any) -> dict[str, Any]:
     )
 
 
-def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
+def _floats(distribution: object, numbers: dict[str, Any]) -> dict[str, float]:
     try:
         floats = {key: float(value) for key, value in numbers.items()}
     except TypeError:

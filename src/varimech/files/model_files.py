@@ -18,7 +18,7 @@ M = TypeVar("M", bound=Any)
 
 
 def model_text(
-    data: ModelData, studies: Studies | Mapping[str, Any] | None, values: Values | None
+    data: ModelData, studies: Studies | Mapping[str, object] | None, values: Values | None
 ) -> str:
     """The text of a model file, with other nominal values where some are given.
 
@@ -33,7 +33,7 @@ def model_text(
 
 def pickled(
     make: Callable[..., M], data: ModelData, studies: Studies | None
-) -> tuple[Callable[..., M], tuple[Any, ...]]:
+) -> tuple[Callable[..., M], tuple[object, ...]]:
     """What `__reduce__` returns: a function that reads the text of the model again.
 
     Raises:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -106,7 +106,7 @@ class MotionEquations:
 def motion_equations(
     solvers: ModelSolvers,
     coordinates: str | Coordinates,
-    outputs: Mapping[str, Callable[[State], Any]],
+    outputs: Mapping[str, Callable[[State], object]],
 ) -> MotionEquations:
     """The equations of a model in some coordinates, with further outputs."""
     solver, ρ = (
@@ -152,7 +152,7 @@ def motion_equations(
     )
 
 
-def _output(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
+def _output(e: Equations, name: str, function: Callable[[State], object]) -> SX:
     label = f"output {name!r}"
     expression = column_of(function, e.state, label)
     if symbols_in(expression) & symbols_in(e.a, e.λ):

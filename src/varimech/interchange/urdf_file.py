@@ -290,7 +290,7 @@ def _placed(label: str, origin: Any) -> Placed:
     )
 
 
-def _axis(label: str, axis: Any) -> np.ndarray:
+def _axis(label: str, axis: object) -> np.ndarray:
     direction = _vector(label, "axis", axis)
     length = float(np.linalg.norm(direction))
     if length == 0:
@@ -304,7 +304,7 @@ def _axis(label: str, axis: Any) -> np.ndarray:
     return direction / length
 
 
-def _vector(label: str, field: str, value: Any) -> np.ndarray:
+def _vector(label: str, field: str, value: object) -> np.ndarray:
     try:
         vector = np.array(value.split() if isinstance(value, str) else value, dtype=float)
     except (TypeError, ValueError):

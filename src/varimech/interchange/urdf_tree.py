@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -186,7 +185,7 @@ def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[s
 
 
 def check_values(
-    label: str, given: Mapping[str, Any], joints: Mapping[str, Connection]
+    label: str, given: Mapping[str, object], joints: Mapping[str, Connection]
 ) -> dict[str, np.ndarray]:
     """Check joint values by name; each has as many numbers as its joint has degrees of freedom."""
     checked = {}

@@ -50,7 +50,7 @@ def _scanner(path: Path) -> Any:
     """A first parser, which builds nothing and rejects what the second one must not see."""
     parser, depth = expat.ParserCreate(), 0
 
-    def declared(*_: Any) -> None:
+    def declared(*_: object) -> None:
         line = parser.CurrentLineNumber
         raise ModelError(
             "a DOCTYPE can declare entities, which are not supported",
@@ -58,7 +58,7 @@ def _scanner(path: Path) -> Any:
             remedy="remove it",
         )
 
-    def opened(tag: str, _: Any) -> None:
+    def opened(tag: str, _: object) -> None:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:

@@ -47,7 +47,7 @@ class CallRecord:
 class ModelData:
     """Bodies, joints, forces, drivers and the start of one mechanism."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: object = None, dimension: int | None = None):
         check_name("mechanism", name)
         self.name = name
         self.dimension = _dimension(name, gravity, dimension)
@@ -98,7 +98,9 @@ class ModelData:
         kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept
 
-    def record(self, method: str, arguments: dict[str, Any], element: type[Element] | None) -> None:
+    def record(
+        self, method: str, arguments: dict[str, object], element: type[Element] | None
+    ) -> None:
         """Count a change and remember the call, whatever becomes of lists and arrays in it."""
         kept = {name: _copied(value) for name, value in arguments.items()}
         self.calls.append(CallRecord(method, kept, element))
@@ -403,7 +405,7 @@ class ModelData:
             )
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> object:
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -420,7 +422,7 @@ def _root(groups: dict[Point, Point], point: Point) -> Point:
     return root
 
 
-def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
+def _dimension(name: str, gravity: object, dimension: int | None) -> int:
     if dimension not in (None, 2, 3):
         raise ModelError(
             "must be 2 (planar) or 3 (spatial)",

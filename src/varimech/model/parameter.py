@@ -164,7 +164,9 @@ class Parameter:
             f" nominal value, or {otherwise}"
         )
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> object:
         if method != "__call__" or kwargs:
             return NotImplemented
         return ufunc(*[x.symbol if isinstance(x, Parameter) else x for x in inputs])
@@ -253,7 +255,7 @@ class Parameters(Displayed, dict[str, Parameter]):
 HEAD = ("parameter", "value", "unit", "lower", "upper", "distribution")
 
 
-def _distribution(distribution: Any) -> str:
+def _distribution(distribution: object) -> str:
     """Short text of a distribution."""
     if distribution is None:
         return ""
@@ -264,7 +266,7 @@ def _distribution(distribution: Any) -> str:
     )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -281,7 +283,7 @@ def _finite(name: str, value: Any, unit: str = "") -> float:
     return number
 
 
-def _unit(name: str, value: Any, unit: str) -> str:
+def _unit(name: str, value: object, unit: str) -> str:
     """The unit that is given, or that of a value in text, as one of the SI: a label must not make
     30 m of 30 mm.
     """
@@ -303,7 +305,7 @@ def _unit(name: str, value: Any, unit: str) -> str:
     return unit or (si_unit(own, f"parameter {name!r}") if own else "")
 
 
-def _number(name: str, value: Any, unit: str, what: str) -> Any:
+def _number(name: str, value: object, unit: str, what: str) -> Any:
     """A value in text as a number in the parameter's unit; other values as they are."""
     if not isinstance(value, str):
         return value

@@ -135,7 +135,7 @@ class ParameterSet:
             part.reshape(x.shape, order="F") for part, x in zip(parts, expressions, strict=True)
         ]
 
-    def scalar(self, value: Any, label: str, rule: str | None = None, *, unit: str = "") -> SX:
+    def scalar(self, value: object, label: str, rule: str | None = None, *, unit: str = "") -> SX:
         """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule; a
         text is a quantity or an expression.
         """
@@ -258,12 +258,12 @@ class ParameterSet:
             self._scope = Scope(symbols, {"parameter": self._symbol})
         return self._scope
 
-    def _symbol(self, name: Any) -> SX:
+    def _symbol(self, name: object) -> SX:
         if not isinstance(name, str) or name not in self.parameters:
             raise unknown_name(f"parameter of mechanism {self.owner!r}", name, self.parameters)
         return self.parameters[name].symbol
 
-    def scope_with(self, name: str, value: Any, meaning: str) -> Scope:
+    def scope_with(self, name: str, value: object, meaning: str) -> Scope:
         """The same with a name that means something of its own."""
         scope = self.scope
         return Scope(
@@ -339,7 +339,7 @@ def evaluated(text: str, scope: Scope, label: str) -> Any:
             raise ModelError(f"{label} = {error}", value=text) from None
 
 
-def listed(names: Any, field: str, remedy: Message) -> list[Any]:
+def listed(names: Any, field: str, remedy: Message) -> list[object]:
     """A parameter, its name, or any number of these, as a list.
 
     Raises:

@@ -59,7 +59,7 @@ def change(
 
 
 def _bad_call(
-    name: str, signature: inspect.Signature, given: Mapping[str, Any], error: TypeError
+    name: str, signature: inspect.Signature, given: Mapping[str, object], error: TypeError
 ) -> TypeError:
     unknown = next((key for key in given if key not in signature.parameters), None)
     reason = error if unknown is None else f"has no argument {unknown!r}"

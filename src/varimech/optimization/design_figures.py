@@ -89,7 +89,7 @@ def _per_second(unit: str) -> str:
     return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
 
 
-def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
+def _over_time(optimum: Optimum) -> list[Callable[[object], None]]:
     goal, panels = optimum.problem.goal, [_drawn(optimum, each) for each in compared(optimum)]
     if (
         len(panels) > 1

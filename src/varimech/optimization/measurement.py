@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -37,9 +36,9 @@ Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
 
 def measurement(
     function: StateFunction | Turn | Slide | Distance,
-    times: Any,
-    values: Any,
-    sigma: Any = None,
+    times: object,
+    values: object,
+    sigma: object = None,
     *,
     name: str = "",
     unit: str = "",
@@ -179,7 +178,7 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
     return named
 
 
-def _numbers(label: str, what: str, given: Any) -> np.ndarray:
+def _numbers(label: str, what: str, given: object) -> np.ndarray:
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):

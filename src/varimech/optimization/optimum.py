@@ -366,7 +366,7 @@ class Optimum(Result):
         body = [[name, *[row[c] for c in names]] for name, row in self.constraints.iterrows()]
         return [(["constraint", *names], body)]
 
-    def _constraint(self, r: Rows) -> list[Any]:
+    def _constraint(self, r: Rows) -> list[object]:
         values = self.problem.constraints(self.best.x)[r.rows]
         c, λ = r.constraint, self.best.optimality.rows[r.rows]
         margins = np.minimum(values - c.lower, c.upper - values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.errors import ModelError
 from ..core.names import check_name
@@ -31,10 +30,10 @@ class Peak:
     function: StateFunction
     unit: str = ""
 
-    def __le__(self, upper: Any) -> Constraint:
+    def __le__(self, upper: object) -> Constraint:
         return Path(self.function, self.unit) <= upper
 
-    def __ge__(self, lower: Any) -> Constraint:
+    def __ge__(self, lower: object) -> Constraint:
         raise ModelError(
             "it can be bounded from above only: a lower bound leaves the instant open",
             element="peak",

@@ -55,8 +55,8 @@ def report(
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
-    show: Mapping[str, Any] | None = None,
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
+    show: Mapping[str, object] | None = None,
+    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]] | None = None,
 ) -> Path:
     """Write a self-contained HTML page about results: animation, plots, tables, and the method.
 
@@ -100,7 +100,7 @@ def report(
     return path
 
 
-def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
+def _check(results: tuple[object, ...], model: object, certificate: object) -> None:
     names = ", ".join(kind.__name__ for kind in KINDS)
     if not results:
         raise ModelError("no results", element="report", remedy=f"give one or more of {names}")
@@ -151,13 +151,13 @@ def _mechanism(result: Any) -> str:
 
 
 def page(
-    results: tuple[Any, ...],
+    results: tuple[object, ...],
     *,
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
-    show: Mapping[str, Any] | None = None,
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
+    show: Mapping[str, object] | None = None,
+    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]] | None = None,
 ) -> str:
     """The page as text; `report` documents the arguments."""
     from plotly.offline import get_plotlyjs
@@ -217,7 +217,7 @@ def _motion(name: str, warning: str) -> str:
     )
 
 
-def _subject(results: tuple[Any, ...]) -> Run | None:
+def _subject(results: tuple[object, ...]) -> Run | None:
     """The run that is animated: that of an optimum, or preferably one with sensitivities."""
     if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
         return optimum.after
@@ -227,7 +227,7 @@ def _subject(results: tuple[Any, ...]) -> Run | None:
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
-def _run_of(result: Any) -> Run | None:
+def _run_of(result: object) -> Run | None:
     """Run of a result. That of a study is simulated here if possible: its mechanism may have
     changed, or fail at the parameter means.
     """
@@ -273,7 +273,7 @@ def _parameters(run: Run) -> list[dict[str, Any]]:
 
 
 def _chips(
-    results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any
+    results: tuple[object, ...], run: Run | None, certificate: Certificate | None, animation: Any
 ) -> str:
     """Method, duration, and the status of each result in a few words."""
     chips = (

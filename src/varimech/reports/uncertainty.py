@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def _shares(moments: Moments, k: int, plots: Plots) -> str:
     return plots.add(title, spec, height=bar_height(len(names)))
 
 
-def _deviations(moments: Moments, k: int) -> dict[str, Any]:
+def _deviations(moments: Moments, k: int) -> dict[str, object]:
     """Over time, |∂ψ/∂ρ| σ of the parameters that contribute most; their squares add
     up, not these.
     """
@@ -170,7 +169,7 @@ def _distributions(study: Study) -> str:
     return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 
 
-def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
+def _histogram(study: Study, name: str, unit: str) -> dict[str, object]:
     """Histogram with neighbouring bins merged to a legible number."""
     counts = study.histogram(name)
     middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])

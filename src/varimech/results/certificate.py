@@ -98,7 +98,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
 
         dims, of = ("objective", "parameter"), ("of", "objective", "parameter")
         plain_ones = ("gradient", "sizes", "plateau_value", "plateau_error", "plateau_decades")
-        variables: dict[str, Any] = {
+        variables: dict[str, object] = {
             name: (dims, getattr(self, name)) for name in (*plain_ones, "slope", "order")
         }
         return xr.Dataset(
@@ -184,7 +184,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         """
         return {"trusted": self.trusted, **plain(self)}
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         """All of it: evidence that the dataset does not have, too."""
         return self.to_json()
 
@@ -206,7 +206,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         return cls.from_json(load_json(path, kind) if json else load_dataset(path, kind)[1])
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Certificate:
+    def from_json(cls, data: dict[str, object]) -> Certificate:
         """A certificate from plain data.
 
         Args:
@@ -299,7 +299,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         )
 
 
-def _restored(kind: Any, value: Any) -> Any:
+def _restored(kind: object, value: Any) -> Any:
     """What plain data were made of, by its type; null is NaN where a number belongs."""
     if get_origin(kind) is UnionType:
         (kind,) = (each for each in get_args(kind) if each is not NoneType)

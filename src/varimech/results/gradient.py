@@ -92,7 +92,7 @@ class Gradient(Derivatives):
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
-        sizes: Any = 0.0,
+        sizes: object = 0.0,
         progress: bool | None = None,
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.

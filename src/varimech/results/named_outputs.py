@@ -40,7 +40,7 @@ class NamedOutputs(Result):
     """What a run is asked for, one name at a time."""
 
     def __init__(
-        self, live: LiveRun | None, info: dict[str, Any], dataset: xr.Dataset | None = None
+        self, live: LiveRun | None, info: dict[str, object], dataset: xr.Dataset | None = None
     ):
         self._live = live
         self._dataset = dataset
@@ -530,7 +530,7 @@ class NamedOutputs(Result):
         )
         return array.sel(parameter=chosen)
 
-    def _selected(self, wrt: Wrt) -> Any:
+    def _selected(self, wrt: Wrt) -> object:
         known = self.parameter_names
         if not known:
             raise ModelError(
@@ -578,7 +578,7 @@ class NamedOutputs(Result):
                     variables[key].attrs["note"] = self.redundant_reactions
         return xr.Dataset(variables)
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         """`info`, and what a run needs to be drawn and asked without its mechanism."""
         if self._live is None:
             return self.info

@@ -180,7 +180,7 @@ class Result(Displayed):
         """The class that files name, and whose dimensions tables show."""
         return type(self)
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         """`info`, and whatever else a file needs to be loaded."""
         return self.info
 
@@ -250,7 +250,7 @@ class Derivatives(ByParameter):
 class SavedResult(Result):
     """A result of any kind as it was saved: read-only, without its mechanism."""
 
-    def __init__(self, kind: type[Result], dataset: xr.Dataset, info: dict[str, Any]):
+    def __init__(self, kind: type[Result], dataset: xr.Dataset, info: dict[str, object]):
         self._saved = kind
         self._dataset = dataset
         self._info = {key: value for key, value in info.items() if key != "text"}

@@ -72,7 +72,7 @@ class DesignPoint:
     """
     curvatures: np.ndarray
     """Curvatures of the limit in the standard space."""
-    result: Any = field(repr=False)
+    result: object = field(repr=False)
     """`openturns.SORMResult`."""
 
     @property
@@ -309,7 +309,7 @@ def _no_point(limit: Limit) -> VarimechError:
     )
 
 
-def _second(result: Any, formula: str) -> float:
+def _second(result: object, formula: str) -> float:
     try:
         return float(getattr(result, f"getEventProbability{formula}")())
     # the limit is curved around the origin as much as a sphere

@@ -57,7 +57,7 @@ class Executor(Protocol):
         """
 
 
-def executor_of(given: Any) -> Executor:
+def executor_of(given: object) -> Executor:
     """The executor for a user's argument.
 
     Args:
@@ -152,14 +152,14 @@ class Cluster:
 
         in_progress: set[Any] = set()
 
-        def sent() -> Iterator[tuple[np.ndarray, Any]]:
+        def sent() -> Iterator[tuple[np.ndarray, object]]:
             for rows in chunks:
                 with _reporting_loss():
                     future = client.submit(_done, shared_work, rows, pure=False, retries=RETRIES)
                 in_progress.add(future)
                 yield rows, future
 
-        def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
+        def finish(pair: tuple[np.ndarray, object]) -> Outcome:
             rows, future = pair
             try:
                 with _reporting_loss():

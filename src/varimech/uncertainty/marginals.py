@@ -112,11 +112,11 @@ class Frozen:
         """The distribution as text, the same in any process."""
         return " ".join(repr(self.given).split()) if self._newer else type(self.given).__name__
 
-    def ppf(self, p: Any) -> Any:
+    def ppf(self, p: object) -> object:
         """Quantile: value with probability p below it."""
         return self.given.icdf(p) if self._newer else self.given.ppf(p)
 
-    def isf(self, p: Any) -> Any:
+    def isf(self, p: object) -> object:
         """Upper quantile: value with probability p above it."""
         if self._newer:
             return self.given.iccdf(p)
@@ -124,7 +124,7 @@ class Frozen:
             self.given.isf(p) if hasattr(self.given, "isf") else self.given.ppf(1 - np.asarray(p))
         )
 
-    def stats(self, moments: str) -> tuple[Any, ...]:
+    def stats(self, moments: str) -> tuple[object, ...]:
         """Mean and variance ("mv"), or skewness and excess kurtosis ("sk"); NaN if unknown."""
         if moments == "mv":
             return self.given.mean(), self.given.variance() if self._newer else self.given.var()
@@ -135,7 +135,7 @@ class Frozen:
         )
 
 
-def marginal(parameter: Parameter, distribution: Any) -> Marginal:
+def marginal(parameter: Parameter, distribution: object) -> Marginal:
     """Check the distribution of a parameter: a `Tolerance` about its value, or a distribution.
 
     Raises:
@@ -162,7 +162,7 @@ def marginal(parameter: Parameter, distribution: Any) -> Marginal:
     return Normal(mean, result.sigma) if _is_normal(distribution) else result
 
 
-def _frozen(label: Label, nominal: float, distribution: Any) -> Any:
+def _frozen(label: Label, nominal: float, distribution: object) -> Any:
     """A distribution with its parameters, in the form of frozen ones of scipy.stats."""
     from scipy.stats import rv_continuous, rv_histogram
 
@@ -194,7 +194,7 @@ def _frozen(label: Label, nominal: float, distribution: Any) -> Any:
     return Frozen(distribution)
 
 
-def _is_normal(distribution: Any) -> bool:
+def _is_normal(distribution: object) -> bool:
     from scipy import stats
 
     newer = getattr(stats, "Normal", None)

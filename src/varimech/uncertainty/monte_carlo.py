@@ -47,7 +47,7 @@ class StudyOptions(TypedDict, total=False):
     samples: int
     sampling: str
     seed: int
-    executor: Any
+    executor: object
     control: bool
     target: Target
     keep: bool
@@ -65,7 +65,7 @@ def monte_carlo(
     samples: int = 10_000,
     sampling: str = "random",
     seed: int = 0,
-    executor: Any = None,
+    executor: object = None,
     control: bool = False,
     target: Target = None,
     keep: bool = False,
@@ -120,7 +120,7 @@ def monte_carlo(
 
 
 def _check(
-    samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any, **switches: Any
+    samples: Any, sampling: str, seed: object, chunk: Any, allowed_failures: Any, **switches: object
 ) -> None:
     for label, switch in switches.items():
         if not isinstance(switch, bool):
@@ -179,7 +179,7 @@ def _compiled(task: Task, where: Executor) -> Task:
     return replace(task, backend="native") if where.elsewhere else task
 
 
-def _executor(executor: Any, backend: str) -> Executor:
+def _executor(executor: object, backend: str) -> Executor:
     where = executor_of(executor)
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
@@ -272,7 +272,7 @@ def _about(
     *,
     control: bool,
     keep: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Everything that decides the numbers of a study, but for how many there are; long things by a
     digest.
     """

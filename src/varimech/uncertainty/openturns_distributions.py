@@ -44,7 +44,7 @@ def distribution_of(distributions: ParameterDistributions) -> Any:
     return joint
 
 
-def _marginal(ot: Any, marginal: Marginal) -> Any:
+def _marginal(ot: Any, marginal: Marginal) -> object:
     if isinstance(marginal, Normal):
         return ot.Normal(marginal.mean, marginal.sigma)
     if isinstance(marginal.distribution, Frozen):
@@ -58,7 +58,7 @@ def _marginal(ot: Any, marginal: Marginal) -> Any:
     return ot.Distribution(_wrapped(ot, marginal.distribution))
 
 
-def _wrapped(ot: Any, frozen: Any) -> Any:
+def _wrapped(ot: Any, frozen: Any) -> object:
     """A SciPy distribution that draws by the generator of OpenTURNS, so that its seed applies, and
     that resolves the upper tail.
     """

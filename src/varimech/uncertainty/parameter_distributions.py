@@ -207,7 +207,7 @@ def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
     return R
 
 
-def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
+def _from_pairs(names: tuple[str, ...], given: Mapping[Any, object]) -> np.ndarray:
     R = np.eye(len(names))
     known: dict[frozenset[str], Real] = {}
     for pair, r in given.items():
@@ -229,7 +229,7 @@ def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
     return R
 
 
-def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
+def _from_matrix(names: tuple[str, ...], given: object) -> np.ndarray:
     d = len(names)
     order = ", ".join(map(repr, names))
     try:

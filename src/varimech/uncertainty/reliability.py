@@ -66,7 +66,7 @@ class Reliability(Result):
     sampled: Sampled | None
     calls: dict[str, int]
     """Values, gradients and Hessians that were computed."""
-    result: Any = field(repr=False)
+    result: object = field(repr=False)
     """`openturns.SORMResult` at the design point; of the contrary event where β is negative."""
     points: tuple[DesignPoint, ...] = field(repr=False)
     """All design points that were found and count, the nearest first; `beta`, `design`, … are those
@@ -234,7 +234,7 @@ def _notes(
     return tuple(notes)
 
 
-def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
+def _limit(study: GlobalStudy, event: object) -> tuple[int, float, bool]:
     """Which objective, its limit, and whether the event is above it."""
     if not isinstance(event, Constraint):
         raise ModelError(

@@ -160,7 +160,7 @@ def sampled_sobol(
             remedy="give others a distribution, too",
         )
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
-    columns: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
+    columns: dict[str, list[object]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
     with seeded(seed), study.runs.own_errors("Sobol indices"):
         x = ot.SobolIndicesExperiment(study.distribution, samples, True).generate()
         y = study.function(x)

@@ -70,7 +70,7 @@ class Study(Result):
             )
         return self.at_means()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """All but the mechanism."""
         return {**{k: v for k, v in self.__dict__.items() if k != "run"}, "at_means": None}
 
@@ -152,7 +152,7 @@ class Study(Result):
             attrs={"level": level},
         )
 
-    def _about_estimate(self, level: float, of: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _about_estimate(self, level: float, of: object) -> tuple[np.ndarray, np.ndarray]:
         if of not in ("mean", "variance", "std"):
             raise unknown_name("interval", of, ("mean", "variance", "std"))
         estimate = self._mean() if of == "mean" else self._variance()
@@ -406,7 +406,7 @@ class Study(Result):
     def _counts(self) -> tuple[Histogram, Sketch]:
         return self._summary().histogram, self._summary().sketch
 
-    def _coords(self) -> dict[str, Any]:
+    def _coords(self) -> dict[str, object]:
         return {
             **along_time(self.time),
             **with_units("objective", self.objective_names, self.units),
@@ -427,7 +427,7 @@ class Study(Result):
         )
 
 
-def _probabilities(what: str, given: Any) -> np.ndarray:
+def _probabilities(what: str, given: object) -> np.ndarray:
     try:
         several = np.atleast_1d(np.asarray(given, dtype=float))
     except (TypeError, ValueError):
