@@ -14,6 +14,8 @@ from varimech.model.body_element import BodyElement
 from varimech.model.element import Element
 from varimech.model.fields import Field
 
+WIDTH = 100
+"""Columns of a line, as the formatter allows."""
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = ROOT / "src" / "varimech" / "elements" / "methods.pyi"
 PAGES = ROOT / "docs" / "elements"
@@ -29,7 +31,7 @@ from ..model.body import Body, Point, RigidBody
 from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
-from ..model.writing import Number
+from ..model.parameter import Number, Vector
 '''
 
 
@@ -60,7 +62,9 @@ def _method(kind: type[Element]) -> str:
     named = [f for f in kind.fields() if not f.positional]
     arguments = ["self", "name: str", *map(_argument, positional)]
     arguments += ["*", *map(_argument, named)] if named else []
-    signature = "".join(f"        {argument},\n" for argument in arguments)
+    signature = f"        {', '.join(arguments)}\n"
+    if len(signature) > WIDTH + 1:
+        signature = "".join(f"        {argument},\n" for argument in arguments)
     text = kind.documentation()
     docstring = indent(f'"""{text}\n"""', " " * 8).replace("\n        \n", "\n\n")
     made = kind.makes if issubclass(kind, BodyElement) else kind

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .files.studies import Studies
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
+    from .model.parameter import Vector
     from .model.state import State
     from .optimization.design import SearchOptions
     from .optimization.fit import Fit
@@ -91,7 +92,7 @@ class Mechanism(Model):
     studies: Studies | None = None
     """The studies of its model file; None for a mechanism that was written in Python."""
 
-    def __init__(self, name: str, *, gravity: object = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: Vector | None = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
         self._solvers = ModelSolvers(self.data)
 
@@ -599,7 +600,7 @@ class Mechanism(Model):
         cls,
         path: str | os.PathLike[str],
         *,
-        gravity: object = (0.0, 0.0, -9.81),
+        gravity: Vector = (0.0, 0.0, -9.81),
         positions: Mapping[str, object] | None = None,
         speeds: Mapping[str, object] | None = None,
         near: Mapping[str, object] | None = None,

@@ -28,6 +28,7 @@ from .sensitivity.objective import Objective
 
 if TYPE_CHECKING:
     import xarray as xr
+    from numpy.typing import ArrayLike
 
     from .analyses.ensembles import Samples
     from .optimization.design import DesignOptions, SearchOptions
@@ -214,7 +215,7 @@ class Problem(Displayed):
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
-        sizes: object = 0.0,
+        sizes: ArrayLike = 0.0,
     ) -> Certificate:
         """How many digits of the gradient can be trusted, and why no more.
 

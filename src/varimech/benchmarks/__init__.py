@@ -13,16 +13,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from ..backends.compiler import find_compiler
 from ..core.errors import unknown_name
+from ..schemes import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..mechanism import Mechanism
     from .outcome import Check
+
+
+class Settings(RunOptions, total=False):
+    """Arguments of `simulate` and `sensitivity`."""
+
+    parameters: Mapping[str, float | str]
 
 
 class Outcome(Protocol):
@@ -66,27 +74,29 @@ class Entry:
     module: str
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def _module(self) -> ModuleType:
+        return import_module(f".{self.module}", __package__)
+
+    @property
+    def settings(self) -> Settings:
         """Default solver settings: keyword arguments of `simulate` and `sensitivity`."""
-        return dict(import_module(f".{self.module}", __package__).SETTINGS)
+        return Settings(**self._module.SETTINGS)
 
     @property
     def mechanism(self) -> Callable[[], Mechanism]:
         """Import the benchmark; returns the function that builds its mechanism in its standard
         form.
         """
-        function: Callable[[], Mechanism] = import_module(f".{self.module}", __package__).mechanism
+        function: Callable[[], Mechanism] = self._module.mechanism
         return function
 
     @property
-    def run(self) -> Callable[[Mapping[str, object]], Outcome]:
+    def run(self) -> Callable[[Settings], Outcome]:
         """Import the benchmark; returns its `run` function."""
-        function: Callable[[Mapping[str, object]], Outcome] = import_module(
-            f".{self.module}", __package__
-        ).run
+        function: Callable[[Settings], Outcome] = self._module.run
         return function
 
-    def solve(self, **settings: object) -> Outcome:
+    def solve(self, **settings: Unpack[Settings]) -> Outcome:
         """Solve the benchmark with its default settings, except for those given.
 
         A step replaces a tolerance and vice versa. The native backend is used if there is a
@@ -95,8 +105,15 @@ class Entry:
         Args:
             **settings: keyword arguments of `simulate` and `sensitivity`.
         """
-        backend = "auto" if find_compiler() is None else "native"
-        return self.run({"backend": backend, **self._settings(settings)})
+        used: Settings = {
+            "backend": "auto" if find_compiler() is None else "native",
+            **self.settings,
+        }
+        if "step" in settings:
+            used.pop("tolerance", None)
+        elif "tolerance" in settings:
+            used.pop("step", None)
+        return self.run({**used, **settings})
 
     @property
     def model_file(self) -> Path:
@@ -104,11 +121,6 @@ class Entry:
         of benchmarks that are built in Python.
         """
         return Path(__file__).parent / "models" / f"{self.module}.yaml"
-
-    def _settings(self, given: Mapping[str, object]) -> dict[str, object]:
-        replaced = {"step": "tolerance", "tolerance": "step"}
-        dropped = {replaced[key] for key in given if key in replaced}
-        return {**{k: v for k, v in self.settings.items() if k not in dropped}, **given}
 
 
 BENCHMARKS: dict[str, Entry] = {

@@ -23,19 +23,20 @@ OpenSim 3.2 needed 0.384 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, legend_beside, row_at
+from . import Settings
+from .outcome import Check, Checked, Figures, check_point, legend_beside, row_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, object] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION = 0.05
 TORQUE = 0.033
 EXACT_START, ROUNDED_START = -0.06171389001427645, -0.0620
@@ -129,7 +130,7 @@ def mechanism(
     return m
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark from both initial states."""
     exact = mechanism().simulate(DURATION, **settings)
     rounded = mechanism(ROUNDED_START).simulate(DURATION, **settings)
@@ -171,7 +172,7 @@ def energy_balance(run: vm.Run) -> np.ndarray:
     return energy - energy[0] - TORQUE * (β - β[0])
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> Figures:
     """Figures 9 and 10 of the library's page on OpenSim, and the mechanism."""
     t, energy, β = run.time, run.energy().to_numpy(), run.angle("OF").to_numpy()
     theory = [

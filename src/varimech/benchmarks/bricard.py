@@ -11,17 +11,12 @@ OpenSim 3.2 needed 0.258 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel, read_model
+from . import Settings
+from .outcome import Check, Checked, Figures, check_energy, check_point, energy_panel, read_model
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION = 10.0
 PLACES = {
     1.0: (0.274481319, -0.886707939, -0.462330003),
@@ -37,7 +32,7 @@ def mechanism() -> vm.Mechanism:
     return read_model("bricard")
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
     checks = [c for t, place in PLACES.items() for c in check_point(motion, "P3", t, place, 2e-9)]
@@ -51,7 +46,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     return Checked("bricard", (motion,), tuple(checks), lambda: figures(motion))
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> Figures:
     """Path of P3 and energies over time, and the mechanism."""
     t, place = run.time, run.position("P3")
     panels = [

@@ -19,13 +19,14 @@ independently, from these equations and complex steps (DOP853, tolerance 1e-13;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import varimech as vm
 
+from . import Settings
 from .outcome import (
     Check,
     Checked,
+    Figures,
     check_energy,
     check_gradient,
     check_point,
@@ -33,10 +34,7 @@ from .outcome import (
     stored_every,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATIONS = {10: 1.0, 100: 0.5}
 DURATION = DURATIONS[10]
 """Number of bars → s."""
@@ -81,7 +79,7 @@ def objectives(bars: int = 10) -> dict[str, vm.Objective]:
     return {"psi": vm.integral(f'dot(velocity("{end}"), velocity("{end}"))', unit="m²/s")}
 
 
-def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark: N = 10 with its sensitivities, N = 100 without."""
     stored = stored_every(settings, 0.01)
     solution = mechanism(10).sensitivity(
@@ -100,7 +98,7 @@ def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     return Checked("chain", tuple(runs.values()), tuple(checks), lambda: figures(runs))
 
 
-def figures(runs: Mapping[int, vm.Run]) -> dict[str, Figure]:
+def figures(runs: Mapping[int, vm.Run]) -> Figures:
     """Angles and energies of the short chain, and its motion."""
     r = runs[10]
     angles = [

@@ -30,16 +30,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel, row_at, stored_every
+from . import Settings
+from .outcome import (
+    Check,
+    Checked,
+    Figures,
+    check_energy,
+    check_point,
+    energy_panel,
+    row_at,
+    stored_every,
+)
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION = 0.5
 DIGITS = 1e-6
 """Relative tolerance of derivatives."""
@@ -135,7 +141,7 @@ def scaled_derivative(run: vm.Run, parameter: str, time: float) -> float:
     return float(derivative) * run.info["parameters"][parameter]
 
 
-def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark: both beams with all parameters, and the soft one also with the formulas
     of the paper.
     """
@@ -169,7 +175,7 @@ def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
     )
 
 
-def figures(runs: Mapping[float, vm.Run]) -> dict[str, Figure]:
+def figures(runs: Mapping[float, vm.Run]) -> Figures:
     """Derivatives, bending moments and energies of both beams, and the motion of the soft one."""
     panels = []
     for E, r in runs.items():

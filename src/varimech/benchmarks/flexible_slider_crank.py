@@ -19,17 +19,16 @@ converged to 1e-12 m; `tests/support/flexible_slider_crank_reference.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import varimech as vm
 
+from . import Settings
 from .outcome import (
     COMPONENTS,
     Check,
     Checked,
+    Figures,
     check_energy,
     check_gradient,
     check_point,
@@ -38,10 +37,7 @@ from .outcome import (
     stored_every,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-9}
+SETTINGS: Settings = {"tolerance": 1e-9}
 DURATION = 1.0
 SEGMENTS = 4
 MIDDLE = f"rod.n{SEGMENTS // 2}"
@@ -110,7 +106,7 @@ def objectives() -> dict[str, vm.Objective]:
     return {"psi": vm.integral('dot(velocity("slider.C"), velocity("slider.C"))', unit="m²/s")}
 
 
-def run(settings: Mapping[str, object] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
     stored = stored_every(settings, DURATION / 500)
     solution = mechanism().sensitivity(
@@ -141,7 +137,7 @@ def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS)
     return np.asarray(r - B + (B - C) * (node / segments))
 
 
-def figures(solution: vm.Gradient) -> dict[str, Figure]:
+def figures(solution: vm.Gradient) -> Figures:
     """The motion with the deflection of the rod, shapes of the rod, the sensitivities of ψ, and the
     mechanism.
     """

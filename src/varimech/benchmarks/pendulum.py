@@ -10,17 +10,13 @@ OpenSim 3.2 needed 0.637 s for it (Intel i5-4570).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel, read_model
+from . import Settings
+from .outcome import Check, Checked, Figures, check_energy, check_point, energy_panel, read_model
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION, G = 10.0, 9.81
 PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.334754338414)}
 """The mass (m) at two times (s)."""
@@ -31,7 +27,7 @@ def mechanism() -> vm.Mechanism:
     return read_model("pendulum")
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
     checks = [c for t, place in PLACES.items() for c in check_point(motion, "mass", t, place, 1e-9)]
@@ -64,7 +60,7 @@ def passage(run: vm.Run, count: int) -> float:
     return float(CubicHermiteSpline(run.time, x, v).roots(extrapolate=False)[count - 1])
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> Figures:
     """The motion with its energies, and the pendulum."""
     t = run.time
     place = run.position("mass")

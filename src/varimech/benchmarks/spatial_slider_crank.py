@@ -22,26 +22,23 @@ the loop, with its sensitivities (DOP853, tolerance 1e-12; the derivation is in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import varimech as vm
 
+from . import Settings
 from .outcome import (
     Check,
     Checked,
+    Figures,
     check_energy,
     check_gradient,
     energy_panel,
     read_model,
     read_objectives,
     row_at,
+    sensitivity_panels,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION = 5.0
 PUBLISHED_START = {
     "ω_x of the rod": 1.92,
@@ -78,7 +75,7 @@ def objectives() -> dict[str, vm.Objective]:
     return read_objectives(mechanism())
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
@@ -109,7 +106,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     return Checked("spatial-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
 
 
-def figures(solution: vm.Gradient) -> dict[str, Figure]:
+def figures(solution: vm.Gradient) -> Figures:
     """The motion, the sensitivities of ψ, and the mechanism."""
     r, t = solution.run, solution.run.time
     panels = [
@@ -117,14 +114,7 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         vm.Panel("crank (rad)", [vm.Line("", t, r.angle("A").to_numpy())]),
         energy_panel(r),
     ]
-    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = [
-        vm.Line(f"p = {p}", t, nominal[p] * derivatives[:, k]) for k, p in enumerate(PSI_GRADIENT)
-    ]
-    sensitivities = [
-        vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
-        vm.Panel("p ∂ψ/∂p (m²/s)", scaled),
-    ]
+    sensitivities = sensitivity_panels(solution)
     drawing = r.draw(trace="B", title="Spatial slider-crank at its start")
     drawing.axes[0].locator_params(axis="y", nbins=3)  # a narrow box
     return {

@@ -20,19 +20,24 @@ complex steps (DOP853, tolerance 1e-13; `tests/support/tree_reference.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_gradient, check_point, energy_panel
+from . import Settings
+from .outcome import (
+    Check,
+    Checked,
+    Figures,
+    check_gradient,
+    check_point,
+    energy_panel,
+    sensitivity_panels,
+)
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, object] = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
+SETTINGS: Settings = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
 DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 """Points at the ends of bodies, named like them."""
@@ -265,7 +270,7 @@ def objectives() -> dict[str, vm.Objective]:
     }
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
@@ -289,7 +294,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     return Checked("tree", (motion,), tuple(checks), lambda: figures(solution))
 
 
-def figures(solution: vm.Gradient) -> dict[str, Figure]:
+def figures(solution: vm.Gradient) -> Figures:
     """The motion, the sensitivities of ψ, and the mechanism."""
     r, t = solution.run, solution.run.time
     heights = [
@@ -314,14 +319,7 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         ),
         energy_panel(r),
     ]
-    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = [
-        vm.Line(f"p = {p}", t, nominal[p] * derivatives[:, k]) for k, p in enumerate(PSI_GRADIENT)
-    ]
-    sensitivities = [
-        vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
-        vm.Panel("p ∂ψ/∂p (m²/s)", scaled),
-    ]
+    sensitivities = sensitivity_panels(solution)
     drawing = r.draw(trace=("bell", "weight", "bob"), title="Tree of eight bodies at its start")
     axes: Any = drawing.axes[0]
     axes.view_init(elev=25, azim=-40)  # no branch hides another

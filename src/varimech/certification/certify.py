@@ -18,6 +18,8 @@ from .judgement import MOST_DIGITS, judge
 from .report import findings
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from ..results.gradient import Gradient
 
 RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
@@ -28,7 +30,7 @@ def certify(
     gradient: Gradient,
     relative_steps: Sequence[float] | None,
     wanted: float,
-    sizes: object,
+    sizes: ArrayLike,
     progress: bool | None,
 ) -> Certificate:
     """Gather all evidence and judge it."""
@@ -102,7 +104,7 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
     return tuple(sorted(steps, reverse=True))
 
 
-def _sizes(gradient: Gradient, given: object) -> np.ndarray:
+def _sizes(gradient: Gradient, given: ArrayLike) -> np.ndarray:
     """Of derivatives that matter: (objective, parameter)."""
     shape = gradient.gradient_history[-1].shape
     try:

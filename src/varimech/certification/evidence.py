@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..results.gradient import Gradient
     from ..results.live_run import LiveRun
 
+T = TypeVar("T")
 EXACT_METHODS = ("direct", "adjoint", "complex-step")
 """Methods that give the exact derivative of the computed function."""
 STORED, SWITCHING = 1000, 10_000
@@ -66,7 +67,7 @@ def gather(
     same: dict[str, object] = {"ends": ends} if chosen and ends is not None else {}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as report:
-        count = _counting(report)
+        count = _Counter(report)
         direct, along = count(rerun(gradient, "direct", **often, **same))
         others = [count(rerun(gradient, m, **once, **same)[0]) for m in EXACT_METHODS[1:]]
         checks = (direct, *others)
@@ -114,15 +115,16 @@ def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, object], dict
     return {"every": max(1, steps // stored)}, {"every": steps * 8}
 
 
-def _counting(report: Callable[..., None]) -> Callable[[object], Any]:
-    """A function that returns its argument and reports the number of its calls."""
-    numbers = itertools.count(1)
+class _Counter:
+    """Returns its argument and reports the number of its calls."""
 
-    def count(result: object) -> object:
-        report(next(numbers))
+    def __init__(self, report: Callable[..., None]):
+        self._report = report
+        self._numbers = itertools.count(1)
+
+    def __call__(self, result: T) -> T:
+        self._report(next(self._numbers))
         return result
-
-    return count
 
 
 def _differences(gradient: Gradient, step: float, storage: dict[str, object]) -> np.ndarray:
@@ -155,7 +157,7 @@ def _refined(
     direct: DerivativeCheck,
     chosen: bool,
     storage: dict[str, object],
-    count: Callable[[object], Any],
+    count: _Counter,
 ) -> tuple[Refinement, Gradient]:
     """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest
     of these gradients.

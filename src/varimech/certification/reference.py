@@ -65,7 +65,7 @@ IMPLICIT_STEPS = 20_000
 
 
 def rerun(
-    gradient: Gradient, method: str, **changes: Any
+    gradient: Gradient, method: str, **changes: object
 ) -> tuple[DerivativeCheck, Gradient | None]:
     """The gradient by a method, with some arguments of `Mechanism.sensitivity` changed.
 

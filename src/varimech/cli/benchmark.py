@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -82,7 +82,7 @@ def benchmark(
 
 
 def _solved(
-    entries: Mapping[str, Entry], given: Mapping[str, object], out: Path | None, *, alone: bool
+    entries: Mapping[str, Entry], given: Mapping[str, Any], out: Path | None, *, alone: bool
 ) -> tuple[dict[str, Outcome], list[Path], str]:
     """Outcomes, written files, and a message after Ctrl-C; a benchmark that fails does not stop
     the others.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options as o
 from .studies import WANTED, certified, gradient_output
 from .study_output import StudyOutput, StudyRequest, conduct
+
+if TYPE_CHECKING:
+    from .studies import Certified
 
 
 @o.running("every", "backend", "set_")
@@ -35,7 +38,7 @@ def certify(
     """
     request = StudyRequest.of(context, "sensitivity")
 
-    def describe(result: tuple[object, object]) -> StudyOutput:
+    def describe(result: Certified) -> StudyOutput:
         output = gradient_output(result)
         certificate = output.certificate
         if certificate is None:  # stopped before it was complete

@@ -16,7 +16,14 @@ from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data, run_files
 
 if TYPE_CHECKING:
+    from ..optimization.optimum import Optimum
+    from ..results.certificate import Certificate
+    from ..results.gradient import Gradient
     from ..results.run import Run
+    from ..uncertainty.moments import Moments
+    from ..uncertainty.study import Study
+
+    Certified = tuple[Gradient, Certificate | None]
 
 WANTED = 3.0
 """Number of digits that a trusted derivative must have: engineering accuracy."""
@@ -87,7 +94,7 @@ def sensitivity(
     conduct(request, lambda: certified(request.executed(), wanted), gradient_output)
 
 
-def certified(gradient: Any, wanted: float | None) -> tuple[object, object]:
+def certified(gradient: Gradient, wanted: float | None) -> Certified:
     """A gradient and, if a number of digits is requested, its certificate; Ctrl-C keeps the
     gradient.
     """
@@ -97,7 +104,7 @@ def certified(gradient: Any, wanted: float | None) -> tuple[object, object]:
         raise Interrupted("stopped before the gradient was certified", (gradient, None)) from None
 
 
-def gradient_output(result: tuple[Any, Any]) -> StudyOutput:
+def gradient_output(result: Certified) -> StudyOutput:
     """Output of a gradient, and of its certificate if there is one."""
     gradient, certificate = result if isinstance(result, tuple) else (result, None)
     data = {
@@ -172,7 +179,7 @@ def uncertainty(
     )
 
 
-def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
+def _uncertainty_output(result: Moments | Study, requested: int | None) -> StudyOutput:
     end = {
         name: {"mean": float(result.mean.values[-1, k]), "std": float(result.std.values[-1, k])}
         for k, name in enumerate(str(n) for n in result.mean["objective"].to_numpy())
@@ -206,7 +213,7 @@ def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
     )
 
 
-def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
+def _quantiles(study: Study) -> dict[str, dict[str, dict[str, float]]]:
     """Quantiles at the end of the run with their 95 % intervals, as far as the samples determine
     them.
     """
@@ -278,7 +285,7 @@ def optimize(
     conduct(request, request.executed, lambda best: _optimum_output(best, request, syntax))
 
 
-def _optimum_output(best: Any, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
+def _optimum_output(best: Optimum, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
     data = {
         "objective": float(best.objective),
         "objective_before": float(best.objective_before),

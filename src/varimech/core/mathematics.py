@@ -19,12 +19,12 @@ from .errors import ModelError
 from .symbols import NOT_SYMBOLIC, SX, wedge
 
 
-def _checked(function: Callable[..., object]) -> Callable[..., Any]:
+def _checked(function: Callable[..., SX]) -> Callable[..., SX]:
     """The function with its arguments converted to expressions and with descriptive errors."""
     name, signature = function.__name__, inspect.signature(function)
 
     @wraps(function)
-    def call(*positional: object, **named: object) -> object:
+    def call(*positional: object, **named: object) -> SX:
         converted = (
             [_expression(name, x) for x in positional],
             {key: _expression(name, x) for key, x in named.items()},
@@ -61,7 +61,7 @@ def _expression(name: str, value: Any) -> Any:
     raise ModelError(message)
 
 
-def _stacked(name: str, values: Sequence[object]) -> object:
+def _stacked(name: str, values: Sequence[object]) -> SX:
     """A column vector from numbers, or a matrix from rows."""
     rows = [
         _expression(name, x).T if isinstance(x, (list, tuple)) else _expression(name, x)
@@ -81,12 +81,10 @@ Returns:
 """
 
 
-def _of_one(
-    name: str, function: Callable[[Any], object], description: str
-) -> Callable[[object], Any]:
+def _of_one(name: str, function: Callable[[SX], SX], description: str) -> Callable[..., SX]:
     """A function of one argument, entry by entry, under its public name."""
 
-    def call(x: object) -> object:
+    def call(x: SX) -> SX:
         return function(x)
 
     call.__name__ = call.__qualname__ = name
@@ -111,7 +109,7 @@ sign = _of_one("sign", ca.sign, "−1, 0 or 1; it jumps at 0, so it has no gradi
 
 
 @_checked
-def atan2(y: Any, x: Any) -> object:
+def atan2(y: SX, x: SX) -> SX:
     """Angle of the vector (x, y) between −π and π.
 
     Args:
@@ -125,7 +123,7 @@ def atan2(y: Any, x: Any) -> object:
 
 
 @_checked
-def minimum(a: object, b: object, *more: Any) -> object:
+def minimum(a: SX, b: SX, *more: SX) -> SX:
     """The smallest of two or more values; it has a kink where they are equal.
 
     Args:
@@ -140,7 +138,7 @@ def minimum(a: object, b: object, *more: Any) -> object:
 
 
 @_checked
-def maximum(a: object, b: object, *more: Any) -> object:
+def maximum(a: SX, b: SX, *more: SX) -> SX:
     """The largest of two or more values; it has a kink where they are equal. `varimech.peak` is the
     largest value along a run.
 
@@ -156,7 +154,7 @@ def maximum(a: object, b: object, *more: Any) -> object:
 
 
 @_checked
-def where(condition: Any, yes: Any, no: Any) -> object:
+def where(condition: SX, yes: SX, no: SX) -> SX:
     """Choose between two values. It replaces Python's `if`, which cannot decide on symbols.
 
     Args:
@@ -171,7 +169,7 @@ def where(condition: Any, yes: Any, no: Any) -> object:
 
 
 @_checked
-def dot(a: Any, b: Any) -> object:
+def dot(a: SX, b: SX) -> SX:
     """The scalar product of two vectors.
 
     Args:
@@ -185,7 +183,7 @@ def dot(a: Any, b: Any) -> object:
 
 
 @_checked
-def cross(a: Any, b: Any) -> SX:
+def cross(a: SX, b: SX) -> SX:
     """The cross product of two vectors.
 
     Args:
@@ -206,7 +204,7 @@ def cross(a: Any, b: Any) -> SX:
 
 
 @_checked
-def norm(vector: Any) -> SX:
+def norm(vector: SX) -> SX:
     """Euclidean norm of a vector. At zero, where it is not differentiable, its derivative is taken
     as
     zero.
@@ -223,7 +221,7 @@ def norm(vector: Any) -> SX:
 
 
 @_checked
-def vector(*components: Any) -> object:
+def vector(*components: SX) -> SX:
     """A column vector from its components.
 
     Args:
@@ -272,7 +270,7 @@ def rotation(axis: object, angle: object) -> SX:
     return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
 
 
-FUNCTIONS: dict[str, Callable[..., object]] = {
+FUNCTIONS: dict[str, Callable[..., SX]] = {
     **{
         "sin": sin,
         "cos": cos,

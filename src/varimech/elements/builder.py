@@ -16,8 +16,8 @@ from ..model.force import ForceLaw
 from ..model.initial_condition_reader import InitialConditionReader
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.parameter import Parameter, Parameters
-from ..model.writing import Number, change
+from ..model.parameter import Number, Parameter, Parameters, Vector
+from ..model.writing import change
 from .methods import ElementMethods, method_of
 from .registry import ELEMENTS
 
@@ -25,7 +25,7 @@ from .registry import ELEMENTS
 class Model(ElementMethods):
     """A mechanism under construction: builder methods fill `data`, which all analyses read."""
 
-    def __init__(self, name: str, *, gravity: object = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: Vector | None = None, dimension: int | None = None):
         self.data = ModelData(name, gravity=gravity, dimension=dimension)
         """What the mechanism consists of."""
 
@@ -103,7 +103,7 @@ class Model(ElementMethods):
         return Parameters(self.data.parameter_set.parameters)
 
     @change
-    def point(self, body: Body | str, name: str, local: object) -> Point:
+    def point(self, body: Body | str, name: str, local: Vector) -> Point:
         """Add a named point to a body or to the ground.
 
         Args:
@@ -128,7 +128,7 @@ class Model(ElementMethods):
         )
         return self.data.add_point(point)
 
-    def ground_point(self, name: str, position: object) -> Point:
+    def ground_point(self, name: str, position: Vector) -> Point:
         """Add a named point to the ground.
 
         Args:

@@ -204,6 +204,7 @@ class Direction(Field[Axis]):
     """
 
     file_type = "Vector"
+    annotation = "Vector"
 
     def __init__(
         self,
@@ -245,6 +246,7 @@ class SpatialDirection(Field[Axis | None]):
     """
 
     file_type = "Vector"
+    annotation = "Vector"
 
     def __init__(self, description: str, *, of: str, like: str | None = None):
         super().__init__(description, default=None)
@@ -409,6 +411,7 @@ class Vector(Field[SX]):
     """
 
     file_type = "Vector"
+    annotation = "Vector"
 
     def read(self, model: ModelData, element: Element, value: object) -> SX:
         n = model.dimension
@@ -448,7 +451,7 @@ class NewPoints(Field[dict[str, SX]]):
     """Points that the element makes, by name, in its own frame."""
 
     file_type = "Points"
-    annotation = "Mapping[str, Any] | None"
+    annotation = "Mapping[str, Vector] | None"
 
     def __init__(self, description: str, *, example: str):
         super().__init__(description, unit="m", default=None)

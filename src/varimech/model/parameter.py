@@ -342,3 +342,11 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
             remedy="give lower < upper",
         )
     return (None if lower == -math.inf else lower, None if upper == math.inf else upper)
+
+
+Number = Any
+"""A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
+expression ("L/2"). Not a union: numbers of NumPy and whatever converts to one are fine, too.
+"""
+Vector = Any
+"""Components, each a `Number`, or an expression of all of them."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..core.errors import ModelError
 from ..core.symbols import SX
+from .parameter import Number
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Section:
     """
 
     shape: str
-    sizes: tuple[object, ...]
+    sizes: tuple[Number, ...]
 
     def __post_init__(self) -> None:
         for name, size in zip(SHAPES[self.shape].sizes, self.sizes, strict=True):
@@ -50,7 +51,7 @@ class Section:
                 raise ModelError("must not be negative", element="section", field=name, value=size)
 
 
-def circle(diameter: object) -> Section:
+def circle(diameter: Number) -> Section:
     """A solid circle: A = π d²/4, I = π d⁴/64.
 
     Args:
@@ -62,7 +63,7 @@ def circle(diameter: object) -> Section:
     return Section("circle", (diameter,))
 
 
-def tube(outer: object, inner: object) -> Section:
+def tube(outer: Number, inner: Number) -> Section:
     """A tube: A = π (D² − d²)/4, I = π (D⁴ − d⁴)/64.
 
     Args:
@@ -75,7 +76,7 @@ def tube(outer: object, inner: object) -> Section:
     return Section("tube", (outer, inner))
 
 
-def rectangle(width: object, height: object) -> Section:
+def rectangle(width: Number, height: Number) -> Section:
     """A rectangle that bends along its height: A = w h, I = w h³/12.
 
     For planar mechanisms; use `square` for spatial ones.
@@ -90,7 +91,7 @@ def rectangle(width: object, height: object) -> Section:
     return Section("rectangle", (width, height))
 
 
-def square(side: object) -> Section:
+def square(side: Number) -> Section:
     """A square: A = a², I = a⁴/12 in all directions.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..core.errors import ModelError
 from ..model.scalar_outputs import Distance, Slide, Turn
@@ -36,9 +37,9 @@ Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
 
 def measurement(
     function: StateFunction | Turn | Slide | Distance,
-    times: object,
-    values: object,
-    sigma: object = None,
+    times: ArrayLike,
+    values: ArrayLike,
+    sigma: ArrayLike | None = None,
     *,
     name: str = "",
     unit: str = "",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -125,19 +126,11 @@ def study_section(study: Study, plots: Plots) -> str:
             mean = study.mean.to_numpy()[:, k]
             for title, base in ((name, np.zeros_like(mean)), (f"{name} minus its mean", mean)):
                 low, high, five, most = (side - base for side in (*extremes, *band))
-                styles: tuple[dict[str, Any], ...] = (
-                    {
-                        "band": (low, high),
-                        "band_name": "all samples",
-                        "colour": GREY,
-                        "dash": "dash",
-                    },
-                    {"band": (five, most), "band_name": "5 % to 95 %", "colour": COLOURS[0]},
-                )
-                lines = {"median": median, "mean": mean}
+                middle = Curve("median", study.time, median - base, colour=GREY, dash="dash")
+                average = Curve("mean", study.time, mean - base, colour=COLOURS[0])
                 curves = [
-                    Curve(label, study.time, line - base, **style)
-                    for (label, line), style in zip(lines.items(), styles, strict=True)
+                    replace(middle, band=(low, high), band_name="all samples"),
+                    replace(average, band=(five, most), band_name="5 % to 95 %"),
                 ]
                 figures.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
         figures.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
     from .certificate import Certificate
 
-    Certifier = Callable[["Gradient", Sequence[float] | None, float, Any, bool | None], Certificate]
+    Certifier = Callable[
+        ["Gradient", Sequence[float] | None, float, ArrayLike, bool | None], Certificate
+    ]
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +95,7 @@ class Gradient(Derivatives):
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
-        sizes: object = 0.0,
+        sizes: ArrayLike = 0.0,
         progress: bool | None = None,
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.
