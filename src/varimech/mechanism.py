@@ -543,10 +543,7 @@ class Mechanism(Model):
         return Path(path)
 
     def to_text(
-        self,
-        *,
-        studies: Studies | Mapping[str, object] | None = None,
-        values: Values | None = None,
+        self, *, studies: Studies | Mapping[str, object] | None = None, values: Values | None = None
     ) -> str:
         """The text that `to_file` writes.
 

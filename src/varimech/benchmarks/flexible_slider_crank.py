@@ -19,6 +19,8 @@ converged to 1e-12 m; `tests/support/flexible_slider_crank_reference.py`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import varimech as vm
@@ -48,6 +50,13 @@ PLACES = {
     1.0: (0.1121545514562, 0.0878246014446, 0.0440136149995),
 }
 """Position of the middle node (m) at two times (s)."""
+ROD = {
+    "E": (2e9, "Pa"),
+    "area": (1e-4, "m²"),
+    "inertia": (8e-10, "m⁴"),
+    "density": (0.5 / (1e-4 * 0.3), "kg/m³"),
+}
+"""Parameters of the rod beside its length, with their units."""
 PSI = 0.15529292424975
 PSI_GRADIENT = {
     "E": -3.577134001e-11,
@@ -64,33 +73,16 @@ def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.
     rod.
     """
     m = vm.Mechanism("flexible slider-crank", gravity=(0, 0, -9.81))
-    E = m.parameter("E", 2e9, unit="Pa")
-    area = m.parameter("area", 1e-4, unit="m²")
-    inertia = m.parameter("inertia", 8e-10, unit="m⁴")
-    density = m.parameter("density", 0.5 / (1e-4 * 0.3), unit="kg/m³")
+    rod: dict[str, Any] = {
+        name: m.parameter(name, value, unit=unit) for name, (value, unit) in ROD.items()
+    }
     L = m.parameter("L", 0.3, unit="m")
 
     m.ground_point("A", (0, 0.1, 0.12))
     m.ground_point("O", (0, 0, 0))
-    m.body(
-        "crank",
-        mass=0.12,
-        inertia=(1e-4, 1e-4, 1e-5),
-        com=(0, 0, 0.04),
-        points={"A": (0, 0, 0), "B": (0, 0, 0.08)},
-    )
-    m.beam(
-        "rod",
-        "B",
-        "C",
-        segments=segments,
-        length=L,
-        E=E,
-        area=area,
-        inertia=inertia,
-        density=density,
-        material=material,
-    )
+    ends = {"A": (0, 0, 0), "B": (0, 0, 0.08)}
+    m.body("crank", mass=0.12, inertia=(1e-4, 1e-4, 1e-5), com=(0, 0, 0.04), points=ends)
+    m.beam("rod", "B", "C", segments=segments, length=L, material=material, **rod)
     # the slider never turns, so its inertia does not matter
     m.body("slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})
     m.revolute("A", axis=(1, 0, 0))

@@ -69,6 +69,8 @@ PUSH = ["3*sin(4*t)", 1.5, "2*cos(3*t)"]
 """The force on the tip of the weight (N)."""
 SLEEVE_DAMPING = 0.05
 """N·m·s/rad."""
+SLEEVE_INERTIA = ((0.02, 0.002, 0), (0.002, 0.015, -0.001), (0, -0.001, 0.018))
+"""About the centre of mass (kg·m²)."""
 PLACES = {
     "bell": {
         1.0: (0.07520396257, 0.13724830073, 0.60435058303),
@@ -134,56 +136,26 @@ def _add_mast(m: vm.Mechanism) -> None:
 
 
 def _add_branches(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -> None:
-    m.body(
-        "slider",
-        mass=1.2,
-        inertia=(0.02, 0.03, 0.025),
-        com=(0.06, -0.04, 0.05),
-        points={"R": (0, 0.02, 0), "B": (0.1, 0.05, z_bell)},
-    )
-    m.body(
-        "bell",
-        mass=0.9,
-        inertia=(0.03, 0.02, 0.012),
-        com=(0.03, 0.02, -0.25),
-        points={"B": (0, 0, 0), "bell": (0.05, 0, -0.4)},
-    )
-    m.body(
-        "sleeve",
-        mass=1.1,
-        inertia=((0.02, 0.002, 0), (0.002, 0.015, -0.001), (0, -0.001, 0.018)),
-        com=(0.08, 0.05, -0.12),
-        points={"S": (0, 0, 0), "sleeve": (0.1, 0.15, -0.25)},
-    )
-    m.body(
-        "arm",
-        mass=1.0,
-        inertia=(0.04, 0.035, 0.01),
-        com=(0.04, -0.03, -0.2),
-        points={"U": (0, 0, 0), "W": (0.1, -0.1, -0.4)},
-    )
-    m.body(
-        "weight",
-        mass=m_weight,
-        inertia=(0.008, 0.005, 0.006),
-        com=(0.02, 0.03, -0.06),
-        points={"W": (0, 0, 0), "weight": (0.05, 0, -0.15)},
-    )
-    m.body(
-        "plate",
-        mass=1.5,
-        inertia=(0.02, 0.03, 0.045),
-        com=(0.05, 0.04, 0.03),
-        points={"P": (0, 0, 0), "plate": (-0.15, 0.2, -0.05)},
-    )
-    m.body(
-        "bob",
-        mass=0.6,
-        inertia=(0.009, 0.011, 0.006),
-        com=(0.03, -0.02, -0.15),
-        points={"H": (0, 0, 0), "bob": (0.05, -0.02, -0.28)},
-        floating=True,
-    )
+    points: dict[str, dict[str, object]] = {
+        "slider": {"R": (0, 0.02, 0), "B": (0.1, 0.05, z_bell)},
+        "bell": {"B": (0, 0, 0), "bell": (0.05, 0, -0.4)},
+        "sleeve": {"S": (0, 0, 0), "sleeve": (0.1, 0.15, -0.25)},
+        "arm": {"U": (0, 0, 0), "W": (0.1, -0.1, -0.4)},
+        "weight": {"W": (0, 0, 0), "weight": (0.05, 0, -0.15)},
+        "plate": {"P": (0, 0, 0), "plate": (-0.15, 0.2, -0.05)},
+    }
+    bodies: dict[str, tuple[object, object, object]] = {
+        "slider": (1.2, (0.02, 0.03, 0.025), (0.06, -0.04, 0.05)),
+        "bell": (0.9, (0.03, 0.02, 0.012), (0.03, 0.02, -0.25)),
+        "sleeve": (1.1, SLEEVE_INERTIA, (0.08, 0.05, -0.12)),
+        "arm": (1.0, (0.04, 0.035, 0.01), (0.04, -0.03, -0.2)),
+        "weight": (m_weight, (0.008, 0.005, 0.006), (0.02, 0.03, -0.06)),
+        "plate": (1.5, (0.02, 0.03, 0.045), (0.05, 0.04, 0.03)),
+    }
+    for name, (mass, inertia, com) in bodies.items():
+        m.body(name, mass=mass, inertia=inertia, com=com, points=points[name])
+    bob, com = {"H": (0, 0, 0), "bob": (0.05, -0.02, -0.28)}, (0.03, -0.02, -0.15)
+    m.body("bob", mass=0.6, inertia=(0.009, 0.011, 0.006), com=com, points=bob, floating=True)
 
 
 def _add_joints(m: vm.Mechanism) -> None:
@@ -211,8 +183,6 @@ def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> N
         "slider spring": (250.0, 0.3),
         "sleeve spring": (120.0, 0.85),
         "arm spring": (60.0, 0.5),
-    }
-    springs |= {
         "plate spring 1": (200.0, 0.35),
         "plate spring 2": (150.0, 0.3),
         "bob spring": (k_bob, 0.25),

@@ -120,13 +120,7 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
         check, what = _irregular_steps(
             gradient, functions, None if moving else finest.run.step_ends
         )
-    return Reference(
-        what,
-        check.gradient,
-        check.refusal,
-        not formulation.traits.exact,
-        unresolved,
-    )
+    return Reference(what, check.gradient, check.refusal, not formulation.traits.exact, unresolved)
 
 
 def _equal_steps(

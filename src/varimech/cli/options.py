@@ -39,8 +39,7 @@ Tolerance = Annotated[
     typer.Option(help="Relative error tolerance for adaptive steps, instead of a step."),
 ]
 LongestStep = Annotated[
-    str | None,
-    typer.Option(help="Longest adaptive step: seconds, or a text such as '1 ms'."),
+    str | None, typer.Option(help="Longest adaptive step: seconds, or a text such as '1 ms'.")
 ]
 Integrator = Annotated[
     str | None,

@@ -30,9 +30,7 @@ WANTED = 3.0
 
 
 @o.running()
-def run(
-    context: typer.Context,
-) -> None:
+def run(context: typer.Context) -> None:
     """Simulate a mechanism.
 
     Settings default to those of the file (studies: simulate). With --out it writes a report for any

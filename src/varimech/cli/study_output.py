@@ -67,9 +67,7 @@ class StudyOutput:
 
 
 def conduct(
-    request: StudyRequest,
-    study: Callable[[], object],
-    describe: Callable[[Any], StudyOutput],
+    request: StudyRequest, study: Callable[[], object], describe: Callable[[Any], StudyOutput]
 ) -> None:
     """Run a study, print its output, and write its files, also for partial results after Ctrl-C.
 

@@ -187,8 +187,7 @@ def _program(text: str, tree: ast.expr) -> tuple[ast.expr, ...]:
             raise _refused(text, f"nested too deeply; at most {DEPTH} levels are allowed")
         if within > RATES or rates > ALL_RATES:
             raise _refused(
-                text,
-                f"too many rates: at most {RATES} nested and {ALL_RATES} in total are allowed",
+                text, f"too many rates: at most {RATES} nested and {ALL_RATES} in total are allowed"
             )
         order.append(node)
         waiting += [(operand, depth + 1, within) for operand in _operands(node)]

@@ -90,12 +90,7 @@ class BeamElement(BodyElement[Beam]):
     def build(self, model: ModelData) -> Beam:
         names = self._node_names(model)
         shape = shape_of(
-            model.parameter_set,
-            self.length,
-            self.shape,
-            self.segments,
-            self.dimension,
-            self.label,
+            model.parameter_set, self.length, self.shape, self.segments, self.dimension, self.label
         )
         area, inertia = self._section(model)
         L0 = shape.length if self.natural_length is None else self.natural_length
@@ -198,10 +193,7 @@ class BeamElement(BodyElement[Beam]):
             raise ModelError(problem, label=label, value=self.damping)
         γ, β = (
             model.parameter_set.scalar(
-                x,
-                Label(self.label, "damping").component(k),
-                "non-negative",
-                unit=("1/s", "s")[k],
+                x, Label(self.label, "damping").component(k), "non-negative", unit=("1/s", "s")[k]
             )
             for k, x in enumerate(self.damping)
         )

@@ -464,9 +464,6 @@ class NewPoints(Field[dict[str, SX]]):
         for name, local in (value or {}).items():
             model.check_point(name, ("com",))
             points[name] = model.parameter_set.vector_of(
-                local,
-                model.dimension,
-                Label(element.label, self.name, f"point {name!r}"),
-                unit="m",
+                local, model.dimension, Label(element.label, self.name, f"point {name!r}"), unit="m"
             )
         return points

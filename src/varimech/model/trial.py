@@ -85,10 +85,7 @@ def _has_bodies(condition: Condition) -> bool:
 OUTPUT = ("unit", "points", "bodies", "value", "rate", "difference", "deviation")
 """What every scalar output has."""
 RETURNS: dict[type, dict[str, Convert]] = {
-    Element: {
-        "check_given": lambda value, label: None,
-        "prepare": lambda value, label: None,
-    },
+    Element: {"check_given": lambda value, label: None, "prepare": lambda value, label: None},
     BodyElement: {"build": _one_of("a body, such as vm.elements.rigid_body(…)", Body)},
     Joint: {
         "conditions": _each(

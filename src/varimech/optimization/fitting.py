@@ -125,13 +125,7 @@ def _least(
 class _Residuals:
     """(model − data)/σ at all samples and its derivatives, from one run; NaN if it fails."""
 
-    def __init__(
-        self,
-        s: Simulation,
-        space: Space,
-        named: Mapping[str, Measurement],
-        method: str,
-    ):
+    def __init__(self, s: Simulation, space: Space, named: Mapping[str, Measurement], method: str):
         functions = [(f"measurement {name!r}", m.function) for name, m in named.items()]
         self.evaluator = MechanismEvaluator(s.counting(functions), space.names, method)
         self.named = named

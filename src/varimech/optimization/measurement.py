@@ -173,8 +173,7 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
         )
     if known == {False} and len({m.unit for m in named.values()}) > 1:
         raise ModelError(
-            "measurements of different units need sigma= for their relative weights",
-            element="fit",
+            "measurements of different units need sigma= for their relative weights", element="fit"
         )
     return named
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ LETTER, LINE = 0.078, 0.16
 CUT = COLOURS[1]
 
 
-@dataclass(frozen=True)
-class Chord:
+class Chord(NamedTuple):
     """A connection outside the tree."""
 
     label: str

@@ -47,6 +47,8 @@ SCRIPTS = (
     "plots.js",
     "page.js",
 )
+Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
+"""Heading → (column titles, rows)."""
 
 
 def report(
@@ -56,7 +58,7 @@ def report(
     model: str | None = None,
     certificate: Certificate | None = None,
     show: Mapping[str, object] | None = None,
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]] | None = None,
+    tables: Tables | None = None,
 ) -> Path:
     """Write a self-contained HTML page about results: animation, plots, tables, and the method.
 
@@ -92,9 +94,7 @@ def report(
     _check(results, model, certificate)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantReactionWarning)  # the page has its own note
-        text = page(
-            results, title=title, model=model, certificate=certificate, show=show, tables=tables
-        )
+        text = page(results, title, model, certificate, show, tables)
     path = Path(path)
     write_text(path, text)
     return path
@@ -152,12 +152,11 @@ def _mechanism(result: Any) -> str:
 
 def page(
     results: tuple[object, ...],
-    *,
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
     show: Mapping[str, object] | None = None,
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]] | None = None,
+    tables: Tables | None = None,
 ) -> str:
     """The page as text; `report` documents the arguments."""
     from plotly.offline import get_plotlyjs
