@@ -585,10 +585,9 @@ class Mechanism(Model):
         from .files.study_runner import conduct
 
         if self.studies is None:
+            problem = f"mechanism {self.name!r} has no studies: it was not read from a file"
             raise ModelError(
-                f"mechanism {self.name!r} has no studies: it was not read from a file",
-                value=kind,
-                remedy="call simulate, sensitivity, moments, … instead",
+                problem, value=kind, remedy="call simulate, sensitivity, moments, … instead"
             )
         return conduct(self, self.studies, kind, changes)
 

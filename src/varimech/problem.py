@@ -476,21 +476,18 @@ class Problem(Displayed):
     def _some(self, analysis: str) -> dict[str, Objective]:
         """The objectives, of which there has to be at least one."""
         if not self.objectives:
-            raise ModelError(
-                "there is no objective",
-                element=analysis,
-                remedy="give at least one objective, such as varimech.final(lambda s: s.angle('rod'))",
-            )
+            remedy = "give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
+            raise ModelError("there is no objective", element=analysis, remedy=remedy)
         return scalars_of(analysis, self.objectives)
 
     def _goal(self, minimize: str | None) -> tuple[str, Goal]:
         """The objective to minimise, with its name."""
         if minimize is None and len(self.objectives) != 1:
-            raise ModelError(
-                f"takes one objective, not {len(self.objectives)}",
-                element="optimize",
-                remedy="name it with minimize=, add them with weights, or bound all but one by constraints",
+            problem = f"takes one objective, not {len(self.objectives)}"
+            remedy = (
+                "name it with minimize=, add them with weights, or bound all but one by constraints"
             )
+            raise ModelError(problem, element="optimize", remedy=remedy)
         name = next(iter(self.objectives)) if minimize is None else minimize
         if name not in self.objectives:
             raise unknown_name("objective", name, self.objectives)

@@ -124,9 +124,9 @@ def _method(method: str, scheme: Method, objectives: int, parameters: int) -> st
     if method == "auto":
         return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
     if method == "adjoint" and not objectives:
+        problem = "method 'adjoint' differentiates objectives, and there are none"
         raise ModelError(
-            "method 'adjoint' differentiates objectives, and there are none",
-            remedy=Message("outputs over time need {method}", method="direct"),
+            problem, remedy=Message("outputs over time need {method}", method="direct")
         )
     if method == "adjoint" and not adjoint_can:
         raise ModelError(

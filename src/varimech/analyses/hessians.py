@@ -137,9 +137,9 @@ def _backward(method: str, objectives: int, parameters: int) -> bool:
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if method == "backward" and not objectives:
+        problem = "method 'backward' differentiates objectives, and there are none"
         raise ModelError(
-            "method 'backward' differentiates objectives, and there are none",
-            remedy=Message("outputs over time need {method}", method="forward"),
+            problem, remedy=Message("outputs over time need {method}", method="forward")
         )
     return method == "backward" or (
         method == "auto" and 0 < objectives * BACKWARD_PAYS < parameters

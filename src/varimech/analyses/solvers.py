@@ -89,10 +89,9 @@ class ModelSolvers:
         """Positions of the parameters to differentiate for; all of them if none are named."""
         parameters = self.data.parameter_set.parameters
         if not parameters:
+            problem = f"mechanism {self.data.name!r} has no parameters"
             raise ModelError(
-                f"mechanism {self.data.name!r} has no parameters",
-                value=self.data.name,
-                remedy="make some with parameter(name, value)",
+                problem, value=self.data.name, remedy="make some with parameter(name, value)"
             )
         if wrt is None or (isinstance(wrt, str) and wrt == "all"):
             return list(range(len(parameters)))

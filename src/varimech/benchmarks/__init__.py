@@ -9,7 +9,7 @@ benchmark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,19 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from ..backends.compiler import find_compiler
 from ..core.errors import unknown_name
-from ..schemes import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..mechanism import Mechanism
-    from .outcome import Check
-
-
-class Settings(RunOptions, total=False):
-    """Arguments of `simulate` and `sensitivity`."""
-
-    parameters: Mapping[str, float | str]
+    from .outcome import Check, Settings
 
 
 class Outcome(Protocol):
@@ -80,7 +73,8 @@ class Entry:
     @property
     def settings(self) -> Settings:
         """Default solver settings: keyword arguments of `simulate` and `sensitivity`."""
-        return Settings(**self._module.SETTINGS)
+        settings: Settings = self._module.SETTINGS
+        return settings.copy()
 
     @property
     def mechanism(self) -> Callable[[], Mechanism]:

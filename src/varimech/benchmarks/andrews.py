@@ -30,8 +30,7 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
-from .outcome import Check, Checked, Figures, check_point, legend_beside, row_at
+from .outcome import Check, Checked, Figures, Settings, check_point, legend_beside, row_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

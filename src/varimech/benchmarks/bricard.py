@@ -13,8 +13,16 @@ from __future__ import annotations
 
 import varimech as vm
 
-from . import Settings
-from .outcome import Check, Checked, Figures, check_energy, check_point, energy_panel, read_model
+from .outcome import (
+    Check,
+    Checked,
+    Figures,
+    Settings,
+    check_energy,
+    check_point,
+    energy_panel,
+    read_model,
+)
 
 SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION = 10.0

@@ -22,11 +22,11 @@ from collections.abc import Mapping
 
 import varimech as vm
 
-from . import Settings
 from .outcome import (
     Check,
     Checked,
     Figures,
+    Settings,
     check_energy,
     check_gradient,
     check_point,

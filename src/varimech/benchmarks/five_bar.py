@@ -26,8 +26,7 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
-from .outcome import Check, check_table, stored_every, summary
+from .outcome import Check, Settings, check_table, stored_every, summary
 
 if TYPE_CHECKING:
     from rich.table import Table

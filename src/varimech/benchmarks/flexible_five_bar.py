@@ -33,11 +33,11 @@ from collections.abc import Mapping
 
 import varimech as vm
 
-from . import Settings
 from .outcome import (
     Check,
     Checked,
     Figures,
+    Settings,
     check_energy,
     check_point,
     energy_panel,

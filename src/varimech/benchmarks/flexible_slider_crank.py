@@ -25,12 +25,12 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
 from .outcome import (
     COMPONENTS,
     Check,
     Checked,
     Figures,
+    Settings,
     check_energy,
     check_gradient,
     check_point,

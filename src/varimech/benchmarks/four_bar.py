@@ -24,8 +24,7 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
-from .outcome import Check, Checked, Figures, check_energy, check_point, stored_every
+from .outcome import Check, Checked, Figures, Settings, check_energy, check_point, stored_every
 
 SETTINGS: Settings = {"tolerance": 1e-8}
 DURATION, G = 10.0, 9.81

@@ -20,8 +20,7 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
-from .outcome import Check, Checked, Figures, energy_panel, read_model, row_at
+from .outcome import Check, Checked, Figures, Settings, energy_panel, read_model, row_at
 
 SETTINGS: Settings = {"tolerance": 1e-8}
 DURATION = 10.0

@@ -15,7 +15,7 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
+from ..schemes import RunOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COMPONENTS = ("x", "y", "z")
+
+
+class Settings(RunOptions, total=False):
+    """Arguments of `simulate` and `sensitivity`."""
+
+    parameters: Mapping[str, float | str]
+
+
 Figures: TypeAlias = "dict[str, Figure]"
 """Figures by the names of their files."""
 

@@ -26,9 +26,8 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
 from .moments_figure import moments_figure
-from .outcome import Check, Checked, Figures, read_model, read_objectives, stored_at
+from .outcome import Check, Checked, Figures, Settings, read_model, read_objectives, stored_at
 
 if TYPE_CHECKING:
     pass

@@ -20,9 +20,8 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
 from .moments_figure import moments_figure
-from .outcome import Check, Checked, Figures, read_model, read_objectives, stored_at
+from .outcome import Check, Checked, Figures, Settings, read_model, read_objectives, stored_at
 
 SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION, OUTPUT = 5.0, 0.01

@@ -24,11 +24,11 @@ from __future__ import annotations
 
 import varimech as vm
 
-from . import Settings
 from .outcome import (
     Check,
     Checked,
     Figures,
+    Settings,
     check_energy,
     check_gradient,
     energy_panel,

@@ -26,11 +26,11 @@ import numpy as np
 
 import varimech as vm
 
-from . import Settings
 from .outcome import (
     Check,
     Checked,
     Figures,
+    Settings,
     check_gradient,
     check_point,
     energy_panel,

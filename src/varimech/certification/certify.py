@@ -61,17 +61,13 @@ def _fields(kind: type, whole: object) -> dict[str, Any]:
 
 def _check(gradient: Gradient, wanted: float) -> None:
     if "stopped" in gradient.run.info:
+        remedy = f"compute it anew, with duration={gradient.time[-1]:g}, to certify it"
         raise ModelError(
-            "belongs to a run that was stopped",
-            element="this gradient",
-            remedy=f"compute it anew, with duration={gradient.time[-1]:g}, to certify it",
+            "belongs to a run that was stopped", element="this gradient", remedy=remedy
         )
     if gradient.repeat is None:
-        raise ModelError(
-            "has no mechanism any more",
-            element="this gradient",
-            remedy="certify it in the session that computed it",
-        )
+        remedy = "certify it in the session that computed it"
+        raise ModelError("has no mechanism any more", element="this gradient", remedy=remedy)
     if not gradient.objective_names:
         raise ModelError(
             "there is nothing to certify",
@@ -110,12 +106,8 @@ def _sizes(gradient: Gradient, given: ArrayLike) -> np.ndarray:
     try:
         sizes = np.broadcast_to(np.asarray(given, dtype=float), shape)
     except (TypeError, ValueError):
-        raise ModelError(
-            f"must be a number, or numbers by (objective, parameter): {shape}",
-            element="certify",
-            field="sizes",
-            value=given,
-        ) from None
+        problem = f"must be a number, or numbers by (objective, parameter): {shape}"
+        raise ModelError(problem, element="certify", field="sizes", value=given) from None
     if not (np.isfinite(sizes) & (sizes >= 0)).all():
         raise ModelError(
             "must be finite and not negative", element="certify", field="sizes", value=given

@@ -124,12 +124,11 @@ def fixed_number(text: str, unit: str, label: str) -> float:
         if not value.is_scalar() or not math.isfinite(float(value)):
             raise _refused(text, "is not a single finite number")
     except (ModelError, *NOT_SYMBOLIC):
-        raise ModelError(
+        problem = (
             f"is not a number{unit and f' in {unit}'}, nor a quantity such as"
-            f" {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'",
-            label=label,
-            value=text,
-        ) from None
+            f" {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'"
+        )
+        raise ModelError(problem, label=label, value=text) from None
     return float(value)
 
 

@@ -256,12 +256,9 @@ def rotation(axis: object, angle: object) -> SX:
     θ = SX(_expression("rotation", angle))
     n = SX(0, 1) if axis is None else SX(_expression("rotation", axis))
     if not θ.is_scalar() or (axis is not None and n.numel() != 3):
+        remedy = "an axis has 3 components, or is None in the plane"
         raise ModelError(
-            f", angle = {angle!r}",
-            element="rotation",
-            field="axis",
-            value=axis,
-            remedy="an axis has 3 components, or is None in the plane",
+            f", angle = {angle!r}", element="rotation", field="axis", value=axis, remedy=remedy
         )
     c, s = ca.cos(θ), ca.sin(θ)
     if axis is None:

@@ -53,11 +53,9 @@ def distribution_entry(distribution: Any) -> dict[str, object]:
     if type(distribution).__name__ in ("Normal", "Uniform"):
         numbers = distribution._original_parameters
         return {"name": type(distribution).__name__, **_floats(distribution, numbers)}
+    problem = "is not a distribution of scipy.stats by its name and numbers"
     raise ModelError(
-        "is not a distribution of scipy.stats by its name and numbers",
-        field="distribution",
-        value=distribution,
-        remedy="model files contain only these",
+        problem, field="distribution", value=distribution, remedy="model files contain only these"
     )
 
 
@@ -72,10 +70,7 @@ def _floats(distribution: object, numbers: dict[str, Any]) -> dict[str, float]:
             remedy="give single ones",
         ) from None
     if not all(map(math.isfinite, floats.values())):
-        raise ModelError(
-            f"has numbers that are not finite: {floats!r}",
-            field="distribution",
-            value=distribution,
-            remedy="model files contain only finite ones",
-        )
+        problem = f"has numbers that are not finite: {floats!r}"
+        remedy = "model files contain only finite ones"
+        raise ModelError(problem, field="distribution", value=distribution, remedy=remedy)
     return floats

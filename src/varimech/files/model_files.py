@@ -42,11 +42,11 @@ def pickled(
     try:
         text = model_text(data, studies, None)
     except ModelError as error:
-        raise ModelError(
+        problem = (
             f"mechanism {data.name!r} cannot be pickled or copied, because it is sent as the"
-            f" text of a model file (to_text): {error}",
-            remedy="or build it anew where it is needed",
-        ) from None
+            f" text of a model file (to_text): {error}"
+        )
+        raise ModelError(problem, remedy="or build it anew where it is needed") from None
     return _unpickled, (make, text, studies is None, user_kinds(data))
 
 

@@ -43,12 +43,11 @@ def _read_document(path: Path) -> tuple[SourceMap, Document]:
 def checked(marked: SourceMap) -> Document:
     """The document that a marked file is."""
     if not isinstance(marked.data, dict):
-        raise FileError(
+        problem = (
             "is not a model file: it has no keys such as name: and bodies: (`varimech new` writes"
-            " one to start from)",
-            marked.path,
-            1,
+            " one to start from)"
         )
+        raise FileError(problem, marked.path, 1)
     kinds = registered()
     try:
         return document_class().model_validate(marked.data)

@@ -289,11 +289,11 @@ def _moved(
     carried = {name: data.parameter_set.parameters[name].distribution for name in parameters}
     for name, distribution in carried.items():
         if distribution is not None and not isinstance(distribution, Tolerance):
-            raise ModelError(
+            problem = (
                 f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and"
-                " has a distribution with a mean of its own",
-                remedy="change it in the file instead",
+                " has a distribution with a mean of its own"
             )
+            raise ModelError(problem, remedy="change it in the file instead")
     fixed = {name: value for name, value in parameters.items() if carried[name] is None}
     distributions = {
         name: norm(value, carried[name].sigma)

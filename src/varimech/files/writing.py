@@ -244,10 +244,9 @@ class _Writer:
         if isinstance(value, SX):
             return self._symbolic(value, label)
         if callable(value):
+            remedy = 'write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"'
             raise ModelError(
-                "is a Python function, which a model file cannot hold",
-                label=label,
-                remedy='write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"',
+                "is a Python function, which a model file cannot hold", label=label, remedy=remedy
             )
         try:
             return _plain(value)
@@ -266,13 +265,11 @@ class _Writer:
         later = {*self._parameters} - self._earlier
         if (quantity := split_quantity(text)) is None:
             if both := sorted(Expression(text).names & later):
-                raise ModelError(
+                problem = (
                     f": a parameter {both[0]!r} was made later, and a file has all parameters"
-                    " first, where the text would mean two things",
-                    label=label,
-                    value=text,
-                    remedy="rename the parameter",
+                    " first, where the text would mean two things"
                 )
+                raise ModelError(problem, label=label, value=text, remedy="rename the parameter")
             return text
         names = words_of(quantity[1])
         return si_value(*quantity, label) if names & later and not names & self._earlier else text
@@ -290,11 +287,10 @@ class _Writer:
         )
         for (label, _, text), (first, second) in zip(self._written, both, strict=True):
             if first.tobytes() != second.tobytes():
-                raise ModelError(
-                    f": its expression cannot be written such that {text!r} has the same value",
-                    label=label,
-                    remedy="give it as a text",
+                problem = (
+                    f": its expression cannot be written such that {text!r} has the same value"
                 )
+                raise ModelError(problem, label=label, remedy="give it as a text")
 
     def _symbolic(self, value: SX, label: str) -> object:
         def entry(x: SX) -> float | str:

@@ -82,11 +82,9 @@ class Writer:
         )
         if not self.robot.loops:
             if approximate:
+                remedy = "give these joint values as positions=…"
                 raise ModelError(
-                    "has no effect without loops",
-                    field="near",
-                    value=dict(near),
-                    remedy="give these joint values as positions=…",
+                    "has no effect without loops", field="near", value=dict(near), remedy=remedy
                 )
             given = {
                 n: given.get(n, np.zeros(JOINT_DOFS[j.type]))
@@ -94,11 +92,9 @@ class Writer:
                 if JOINT_DOFS[j.type]
             }
         if without_position := [n for n in rates if n not in given]:
+            problem = f"{without_position[0]!r} has a speed but no position"
             raise ModelError(
-                f"{without_position[0]!r} has a speed but no position",
-                element="speeds",
-                value=without_position[0],
-                remedy="add it to positions=…",
+                problem, element="speeds", value=without_position[0], remedy="add it to positions=…"
             )
         zero = {n: np.zeros(JOINT_DOFS[j.type]) for n, j in self._joints.items()}
         motions = self.tree.motions({**zero, **approximate, **given}, {**zero, **rates})

@@ -112,11 +112,11 @@ class InitialConditionReader:
     def finish(self, near: Mapping[str, object]) -> Start:
         """The start, with guesses; refuses speeds without a value."""
         if unused := [key for key in self._speeds if key not in self._used]:
-            raise ModelError(
+            problem = (
                 f"is given for {', '.join(map(repr, unused))}, whose value is not given; give its"
-                " angle, displacement, distance, position or orientation too",
-                label=Label("start", "speed"),
+                " angle, displacement, distance, position or orientation too"
             )
+            raise ModelError(problem, label=Label("start", "speed"))
         parts = self._data
         rotations: dict[Body, SX] = {}
         positions: dict[Point, SX] = {}
@@ -163,10 +163,9 @@ class InitialConditionReader:
                 self._data.parameter_set.vector_of(speed, 2, f"start: speed of {key!r}")
             )
         if not hasattr(speed, "__len__") or len(speed) != 2:
+            problem = "must be the pair (rate of angle, rate of displacement)"
             raise ModelError(
-                "must be the pair (rate of angle, rate of displacement)",
-                label=Label("start", "speed", f"speed of {key!r}"),
-                value=speed,
+                problem, label=Label("start", "speed", f"speed of {key!r}"), value=speed
             )
         return speed[of_pair]
 

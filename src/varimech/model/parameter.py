@@ -47,12 +47,9 @@ class Tolerance:
     def sigma(self) -> float:
         """Standard deviation, in the parameter's unit."""
         if isinstance(self.width, str):
+            remedy = "give it to a parameter, or write a number"
             raise ModelError(
-                "is a text",
-                element="tolerance",
-                field="width",
-                value=self.width,
-                remedy="give it to a parameter, or write a number",
+                "is a text", element="tolerance", field="width", value=self.width, remedy=remedy
             )
         return self.width / self.sigmas
 
@@ -103,11 +100,11 @@ class Parameter:
             isinstance(distribution, Tolerance)
             or any(hasattr(distribution, f) for f in ("rvs", "ppf", "icdf"))
         ):
+            problem = (
+                "is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats"
+            )
             raise ModelError(
-                "is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats",
-                element=f"parameter {name!r}",
-                field="distribution",
-                value=distribution,
+                problem, element=f"parameter {name!r}", field="distribution", value=distribution
             )
 
     @property
@@ -131,10 +128,8 @@ class Parameter:
         lower, upper = self.bounds
         if (lower is not None and number < lower) or (upper is not None and number > upper):
             unit = f" {self.unit}" if self.unit else ""
-            raise ModelError(
-                f"value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}",
-                element=f"parameter {self.name!r}",
-            )
+            problem = f"value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}"
+            raise ModelError(problem, element=f"parameter {self.name!r}")
         return number
 
     def __repr__(self) -> str:

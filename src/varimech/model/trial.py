@@ -341,11 +341,9 @@ def _try_force(force: Force, model: ModelData) -> None:
     _require(len(ż) == count, force, "rates", problem)
     for k, (rate, _) in enumerate(pairs):
         if ca.depends_on(ca.jacobian(rate, v), v) or ca.depends_on(rate, z):
-            raise ModelError(
-                "has a rate that is not linear in the velocities of bodies and coordinates",
-                label=_label(force, "efforts").component(k),
-                remedy="put such factors into the effort",
-            )
+            problem = "has a rate that is not linear in the velocities of bodies and coordinates"
+            remedy = "put such factors into the effort"
+            raise ModelError(problem, label=_label(force, "efforts").component(k), remedy=remedy)
     for c in own:
         if c.order == 2:
             y = state.state(c.name)

@@ -219,12 +219,8 @@ def as_column(value: Any, size: int | None, label: str) -> SX:
         entry.is_constant() and not math.isfinite(float(entry))
         for entry in ca.vertsplit(ca.vec(ca.densify(column)))
     ):
-        raise ModelError(
-            "is not finite",
-            label=label,
-            remedy="use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the"
-            " state",
-        )
+        remedy = "use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
+        raise ModelError("is not finite", label=label, remedy=remedy)
     return column.reshape((column.numel(), 1))
 
 

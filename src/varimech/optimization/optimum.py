@@ -314,11 +314,11 @@ class Optimum(Result):
         assert outcome is not None and isinstance(p.goal, Peak)
         instant = float(p.time[p.peak_path(outcome)[0].argmax()])
         if instant == 0:
-            raise ModelError(
+            problem = (
                 "it is largest at the start, where nothing has moved yet: there is no motion to"
-                " certify",
-                element=f"objective {p.name!r}",
+                " certify"
             )
+            raise ModelError(problem, element=f"objective {p.name!r}")
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
     def plot(self, *, style: str | None = None) -> Figure:

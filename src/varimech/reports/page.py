@@ -106,25 +106,18 @@ def _check(results: tuple[object, ...], model: object, certificate: object) -> N
         raise ModelError("no results", element="report", remedy=f"give one or more of {names}")
     for result in results:
         if not isinstance(result, KINDS):
-            raise ModelError(
-                f"{type(result).__name__} {result!r:.60} is not a reportable result",
-                element="report",
-                value=result,
-                remedy=f"give any of {names}",
-            )
+            problem = f"{type(result).__name__} {result!r:.60} is not a reportable result"
+            raise ModelError(problem, element="report", value=result, remedy=f"give any of {names}")
     kinds = [type(result).__name__ for result in results]
     if doubled := next((kind for kind in kinds if kinds.count(kind) > 1), None):
-        raise ModelError(
-            f"there are {kinds.count(doubled)} results of kind {doubled}",
-            element="report",
-            remedy="give one of each kind, and write separate pages for the others",
-        )
+        problem = f"there are {kinds.count(doubled)} results of kind {doubled}"
+        remedy = "give one of each kind, and write separate pages for the others"
+        raise ModelError(problem, element="report", remedy=remedy)
     if len(mechanisms := {_mechanism(result) for result in results}) > 1:
-        raise ModelError(
-            f"results belong to several mechanisms ({', '.join(map(repr, sorted(mechanisms)))})",
-            element="report",
-            remedy="write a page for each",
+        problem = (
+            f"results belong to several mechanisms ({', '.join(map(repr, sorted(mechanisms)))})"
         )
+        raise ModelError(problem, element="report", remedy="write a page for each")
     if model is not None and not isinstance(model, str):
         remedy = "read it with Path(…).read_text()"
         problem = "must be the text of a model file"

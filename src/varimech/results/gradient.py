@@ -129,11 +129,8 @@ class Gradient(Derivatives):
         True
         """
         if self.certifier is None:
-            raise ModelError(
-                "has no mechanism any more",
-                element="this gradient",
-                remedy="certify it in the session that computed it",
-            )
+            remedy = "certify it in the session that computed it"
+            raise ModelError("has no mechanism any more", element="this gradient", remedy=remedy)
         return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -163,12 +160,9 @@ class Gradient(Derivatives):
             ModelError: if the method gives the gradient at the end only.
         """
         if len(self.gradient_history) < self.time.size:
-            raise ModelError(
-                "gives the gradient at the end of the run only",
-                field="method",
-                value=self.method,
-                remedy="over time it needs method='direct'",
-            )
+            problem = "gives the gradient at the end of the run only"
+            remedy = "over time it needs method='direct'"
+            raise ModelError(problem, field="method", value=self.method, remedy=remedy)
         panels = []
         for k, objective in enumerate(self.objective_names):
             lines = [

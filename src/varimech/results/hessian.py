@@ -84,12 +84,9 @@ class Hessian(Derivatives):
         import xarray as xr
 
         if self.second_states is None:
-            raise ModelError(
-                "does not keep second derivatives over time",
-                field="method",
-                value=self.method,
-                remedy="call hessian(…, method='forward')",
-            )
+            problem = "does not keep second derivatives over time"
+            remedy = "call hessian(…, method='forward')"
+            raise ModelError(problem, field="method", value=self.method, remedy=remedy)
         expression = self.run.live.expression(function, name)
         values, size = self._second_derivatives(expression), expression.numel()
         dims = ["time", "component"][: 1 if size == 1 else 2]

@@ -445,12 +445,8 @@ class NamedOutputs(Result):
     def _output(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
         what = OUTPUTS[kind]
         if not isinstance(name, (str, Named)):
-            raise ModelError(
-                f"{name!r} is not a name",
-                element=kind,
-                value=name,
-                remedy=f"several are plotted by run.plot({kind}=[…]), and run.dataset has all",
-            )
+            remedy = f"several are plotted by run.plot({kind}=[…]), and run.dataset has all"
+            raise ModelError(f"{name!r} is not a name", element=kind, value=name, remedy=remedy)
         if isinstance(name, (Joint, Driver)):
             name = name.name
         if self._live is not None:
@@ -533,11 +529,9 @@ class NamedOutputs(Result):
     def _selected(self, wrt: Wrt) -> object:
         known = self.parameter_names
         if not known:
+            remedy = "get one from Mechanism.sensitivity(…, method='direct').run"
             raise ModelError(
-                ": this run was not differentiated",
-                field="wrt",
-                value=wrt,
-                remedy="get one from Mechanism.sensitivity(…, method='direct').run",
+                ": this run was not differentiated", field="wrt", value=wrt, remedy=remedy
             )
         if isinstance(wrt, str) and wrt == "all":
             return known

@@ -138,12 +138,10 @@ class Result(Displayed):
         """
         path = Path(path)
         if variables is not None and path.suffix in (".nc", ".json"):
+            problem = f"chooses nothing in a {path.suffix} file, which has all variables"
+            remedy = "leave it out, or save .csv or .mat"
             raise ModelError(
-                f"chooses nothing in a {path.suffix} file, which has all variables",
-                element="save",
-                field="variables",
-                value=variables,
-                remedy="leave it out, or save .csv or .mat",
+                problem, element="save", field="variables", value=variables, remedy=remedy
             )
         if path.suffix == ".json":
             return save_json({**self.to_json(), "text": self.text()}, path)

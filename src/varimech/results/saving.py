@@ -48,13 +48,9 @@ def save_dataset(
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise ModelError(
-            f"must end with {', '.join(ENDINGS)} or .json",
-            element="save",
-            field="path",
-            value=str(path),
-            remedy="the ending chooses the format",
-        )
+        problem = f"must end with {', '.join(ENDINGS)} or .json"
+        remedy = "the ending chooses the format"
+        raise ModelError(problem, element="save", field="path", value=str(path), remedy=remedy)
     if only is not None:
         names = [only] if isinstance(only, str) else list(only)
         for name in names:

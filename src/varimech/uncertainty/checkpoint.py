@@ -244,10 +244,8 @@ def check_same(folder: Path, stored: Mapping[str, object], requested: Mapping[st
         for name in {**stored, **requested}
         if stored.get(name) != requested.get(name)
     ]:
-        raise _wrong(
-            f"{folder} belongs to another study, which differs in {'; '.join(differences)}",
-            "use the same settings, give another folder, or delete this one",
-        )
+        problem = f"{folder} belongs to another study, which differs in {'; '.join(differences)}"
+        raise _wrong(problem, "use the same settings, give another folder, or delete this one")
 
 
 def _difference(name: str, there: object, here: object) -> str:

@@ -265,11 +265,11 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
         σ = float(np.nanmax(np.abs(beyond - at_origin), initial=0.0)) / RADII[-1]
     if not σ > 0:
         names = ", ".join(study.names)
-        raise ModelError(
+        problem = (
             f"the gradient of {study.objective_names[limit.objective]!r} vanishes at the medians of"
-            f" {names}, and it does not change within six standard deviations",
-            element="probability",
+            f" {names}, and it does not change within six standard deviations"
         )
+        raise ModelError(problem, element="probability")
     return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
 
 

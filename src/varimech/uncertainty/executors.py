@@ -79,12 +79,11 @@ def executor_of(given: object) -> Executor:
         for kind in type(given).__mro__
     ):
         return Cluster(given)  # recognised by name, so that Dask is not required
-    raise ModelError(
+    problem = (
         "must be a number of threads, a dask.distributed.Client, 'cuda', or omitted for one thread"
-        " on each core",
-        field="executor",
-        value=given,
+        " on each core"
     )
+    raise ModelError(problem, field="executor", value=given)
 
 
 class Threads:
@@ -130,11 +129,8 @@ class Cluster:
 
     def __init__(self, client: Any):
         if getattr(client, "asynchronous", False):
-            raise ModelError(
-                ": this Dask client is asynchronous",
-                field="executor",
-                remedy="make one with Client(…, asynchronous=False)",
-            )
+            remedy = "make one with Client(…, asynchronous=False)"
+            raise ModelError(": this Dask client is asynchronous", field="executor", remedy=remedy)
         if getattr(client, "status", "running") != "running":
             problem = f": this Dask client is {client.status}"
             raise ModelError(problem, field="executor", remedy="make a new one with Client(…)")
@@ -225,12 +221,11 @@ def _compiled(work: Work) -> Sampler:
         problem = f": a GPU or a cluster needs a compiled program: {NO_COMPILER}"
         raise ModelError(problem, field="executor", remedy=ON_THREADS)
     if work.sampler is None:
-        raise ModelError(
+        problem = (
             ": this mechanism has no compiled program that assembles its own initial state, as a"
-            " GPU or a cluster needs it",
-            field="executor",
-            remedy=ON_THREADS,
+            " GPU or a cluster needs it"
         )
+        raise ModelError(problem, field="executor", remedy=ON_THREADS)
     return work.sampler
 
 

@@ -39,10 +39,9 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
             element="export",
         )
     if sampler is None:
+        problem = f"{s.scheme.title} has no compiled program that assembles its own initial state"
         raise ModelError(
-            f"{s.scheme.title} has no compiled program that assembles its own initial state",
-            element=f"mechanism {s.name!r}",
-            remedy="try another formulation or integrator",
+            problem, element=f"mechanism {s.name!r}", remedy="try another formulation or integrator"
         )
     about: Mapping[str, object] = {
         "mechanism": s.name,

@@ -153,12 +153,12 @@ def marginal(parameter: Parameter, distribution: object) -> Marginal:
         ) from None
     result = Other(frozen, mean, math.sqrt(variance) if variance > 0 else math.nan)
     if not (math.isfinite(mean) and math.isfinite(result.sigma)):
-        raise ModelError(
+        problem = (
             f"{result.description} has mean {mean:g} and variance {variance:g}; moments need a"
-            " finite mean and a positive finite variance",
-            label=label,
-            remedy="give a distribution that has them, or truncate it",
+            " finite mean and a positive finite variance"
         )
+        remedy = "give a distribution that has them, or truncate it"
+        raise ModelError(problem, label=label, remedy=remedy)
     return Normal(mean, result.sigma) if _is_normal(distribution) else result
 
 
@@ -169,12 +169,12 @@ def _frozen(label: Label, nominal: float, distribution: object) -> Any:
     if isinstance(distribution, rv_histogram):
         return distribution()
     if isinstance(distribution, rv_continuous):
-        raise ModelError(
-            f"= scipy.stats.{distribution.name} is a family of distributions",
-            label=label,
-            remedy=f"give its numbers too, such as scipy.stats.{distribution.name}(loc={nominal:g},"
-            " scale=…)",
+        problem = f"= scipy.stats.{distribution.name} is a family of distributions"
+        remedy = (
+            f"give its numbers too, such as scipy.stats.{distribution.name}(loc={nominal:g},"
+            " scale=…)"
         )
+        raise ModelError(problem, label=label, remedy=remedy)
     if isinstance(getattr(distribution, "dist", None), rv_continuous):
         return distribution
     discrete = hasattr(distribution, "dist") or "DiscreteDistribution" in (
@@ -185,12 +185,11 @@ def _frozen(label: Label, nominal: float, distribution: object) -> Any:
         or discrete
         or not any(all(hasattr(distribution, f) for f in each) for each in LOOKS)
     ):
-        raise ModelError(
+        problem = (
             "is neither a varimech.Tolerance nor a continuous distribution with its numbers, such as"
-            " scipy.stats.uniform(0.9, 0.2), nor an object with ppf(p), mean() and var()",
-            label=label,
-            value=distribution,
+            " scipy.stats.uniform(0.9, 0.2), nor an object with ppf(p), mean() and var()"
         )
+        raise ModelError(problem, label=label, value=distribution)
     return Frozen(distribution)
 
 

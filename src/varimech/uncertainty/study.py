@@ -64,10 +64,8 @@ class Study(Result):
         keep none.
         """
         if self.at_means is None:
-            raise ModelError(
-                "the study was pickled without its mechanism; repeat it for its run",
-                element=f"study of {self.label!r}",
-            )
+            problem = "the study was pickled without its mechanism; repeat it for its run"
+            raise ModelError(problem, element=f"study of {self.label!r}")
         return self.at_means()
 
     def __getstate__(self) -> dict[str, object]:
