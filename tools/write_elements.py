@@ -62,13 +62,21 @@ def _method(kind: type[Element]) -> str:
     named = [f for f in kind.fields() if not f.positional]
     arguments = ["self", "name: str", *map(_argument, positional)]
     arguments += ["*", *map(_argument, named)] if named else []
-    signature = f"        {', '.join(arguments)}\n"
-    if len(signature) > WIDTH + 1:
-        signature = "".join(f"        {argument},\n" for argument in arguments)
     text = kind.documentation()
     docstring = indent(f'"""{text}\n"""', " " * 8).replace("\n        \n", "\n\n")
     made = kind.makes if issubclass(kind, BodyElement) else kind
-    return f"    def {kind.method()}(\n{signature}    ) -> {made.__name__}:\n{docstring}\n"
+    return f"{_signature(kind.method(), arguments, made.__name__)}\n{docstring}\n"
+
+
+def _signature(name: str, arguments: list[str], made: str) -> str:
+    """On one line, arguments on one line, or a line for each, as the formatter has it."""
+    joined = ", ".join(arguments)
+    if len(line := f"    def {name}({joined}) -> {made}:") <= WIDTH:
+        return line
+    inside = f"        {joined}"
+    if len(inside) > WIDTH:
+        inside = "\n".join(f"        {argument}," for argument in arguments)
+    return f"    def {name}(\n{inside}\n    ) -> {made}:"
 
 
 def _argument(field: Field[Any]) -> str:
