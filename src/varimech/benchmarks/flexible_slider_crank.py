@@ -25,21 +25,9 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import (
-    COMPONENTS,
-    Check,
-    Checked,
-    Figures,
-    Settings,
-    check_energy,
-    check_gradient,
-    check_point,
-    energy_panel,
-    row_at,
-    stored_every,
-)
+from . import outcome as o
 
-SETTINGS: Settings = {"tolerance": 1e-9}
+SETTINGS: o.Settings = {"tolerance": 1e-9}
 DURATION = 1.0
 SEGMENTS = 4
 MIDDLE = f"rod.n{SEGMENTS // 2}"
@@ -98,24 +86,24 @@ def objectives() -> dict[str, vm.Objective]:
     return {"psi": vm.integral('dot(velocity("slider.C"), velocity("slider.C"))', unit="m²/s")}
 
 
-def run(settings: Settings = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark with its sensitivities."""
-    stored = stored_every(settings, DURATION / 500)
+    stored = o.stored_every(settings, DURATION / 500)
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **stored
     )
     motion = solution.run
     x = motion.displacement("guide").to_numpy()
     checks = [
-        Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-11)
+        o.Check(f"x of the slider at {t:g} s (m)", float(x[o.row_at(motion, t)]), r, 1e-11)
         for t, r in SLIDER.items()
     ]
     for t, place in PLACES.items():
-        checks += check_point(motion, MIDDLE, t, place, 1e-11, called="the middle node")
-    checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-11))
-    checks += check_gradient(solution, PSI_GRADIENT, lambda _, reference: 2e-9 * abs(reference))
-    checks.append(check_energy(motion, 1e-10))
-    return Checked("flexible-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
+        checks += o.check_point(motion, MIDDLE, t, place, 1e-11, called="the middle node")
+    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-11))
+    checks += o.check_gradient(solution, PSI_GRADIENT, lambda _, reference: 2e-9 * abs(reference))
+    checks.append(o.check_energy(motion, 1e-10))
+    return o.Checked("flexible-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
 
 
 def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS) -> np.ndarray:
@@ -129,7 +117,7 @@ def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS)
     return np.asarray(r - B + (B - C) * (node / segments))
 
 
-def figures(solution: vm.Gradient) -> Figures:
+def figures(solution: vm.Gradient) -> o.Figures:
     """The motion with the deflection of the rod, shapes of the rod, the sensitivities of ψ, and the
     mechanism.
     """
@@ -140,9 +128,9 @@ def figures(solution: vm.Gradient) -> Figures:
         vm.Panel("slider x (m)", [vm.Line("", t, r.displacement("guide").to_numpy())]),
         vm.Panel(
             "middle of the rod\nfrom its chord (mm)",
-            [vm.Line(f"along {c}", t, d[:, 2, k]) for k, c in enumerate(COMPONENTS)],
+            [vm.Line(f"along {c}", t, d[:, 2, k]) for k, c in enumerate(o.COMPONENTS)],
         ),
-        energy_panel(r),
+        o.energy_panel(r),
     ]
     along, rows = (
         np.linspace(0, 1, SEGMENTS + 1),
@@ -150,7 +138,7 @@ def figures(solution: vm.Gradient) -> Figures:
     )
     shapes = [
         vm.Panel(
-            f"from the chord,\nalong {COMPONENTS[k]} (mm)",
+            f"from the chord,\nalong {o.COMPONENTS[k]} (mm)",
             [vm.Line(f"{t[row]:.2f} s", along, d[row, :, k]) for row in rows],
         )
         for k in (1, 2)

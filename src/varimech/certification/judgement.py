@@ -15,24 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..results.certificate import (
-    CHAOS,
-    COMPLIANT,
-    DISAGREE,
-    FAILING,
-    INDEPENDENT,
-    NON_SMOOTH_FORCE,
-    NON_SMOOTH_OBJECTIVE,
-    NOT_TRUSTED,
-    ROUNDING,
-    SCALE_DEPENDENT,
-    SINGULAR,
-    STEPS,
-    TRUSTED,
-    UNCHECKED,
-    UNRESOLVED,
-    ZERO,
-)
+from ..results import certificate as cert
 from ..results.certificate_evidence import Verdicts
 from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
 from .evidence import Evidence
@@ -128,22 +111,25 @@ def _verdicts(
     """Digits, errors, status and reason of each derivative."""
     g, errors = e.gradient, np.stack([bounds.computed, bounds.motion])
     digits = digits_of(errors, e.sizes)
-    status, reason = np.full(g.shape, TRUSTED, dtype=object), np.full(g.shape, "", dtype=object)
+    status, reason = (
+        np.full(g.shape, cert.TRUSTED, dtype=object),
+        np.full(g.shape, "", dtype=object),
+    )
     for o, p in np.ndindex(*g.shape):
         if not e.depends[o, p] and g[o, p] == 0:
-            status[o, p] = INDEPENDENT
+            status[o, p] = cert.INDEPENDENT
         elif g[o, p] == 0 and _piecewise(e, o, p):
-            status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
+            status[o, p], reason[o, p] = cert.NOT_TRUSTED, cert.NON_SMOOTH_OBJECTIVE
             digits[:, o, p] = 0
         elif _vanishes(e, bounds, o, p):
-            status[o, p] = ZERO
+            status[o, p] = cert.ZERO
             errors[:, o, p] = bounds.bound[o, p]
         elif bounds.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
             status[o, p], reason[o, p] = (
-                NOT_TRUSTED,
+                cert.NOT_TRUSTED,
                 _reason(e, bounds, o, p, enough=digits[0, o, p] >= wanted),
             )
-    digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
+    digits[:, (status == cert.INDEPENDENT) | (status == cert.ZERO)] = np.nan
     return digits, errors, status, reason
 
 
@@ -162,24 +148,24 @@ def _reason(e: Evidence, bounds: _Errors, o: int, p: int, *, enough: bool) -> st
     function suffice.
     """
     if bounds.tampered[o, p]:
-        return DISAGREE
+        return cert.DISAGREE
     apart = bounds.apart[o, p] > max(bounds.stepping[o, p], bounds.afar[o, p])
     if apart and enough and e.reference.compliant and not e.reference.unresolved:
-        return COMPLIANT
+        return cert.COMPLIANT
     if bounds.blamed[o][p]:
         return bounds.blamed[o][p][0]
     if bounds.disagree[o, p]:
-        return DISAGREE
+        return cert.DISAGREE
     if not enough:
-        return ROUNDING if np.isfinite(bounds.computed[o, p]) else UNCHECKED
+        return cert.ROUNDING if np.isfinite(bounds.computed[o, p]) else cert.UNCHECKED
     if apart:
-        return UNRESOLVED if e.reference.unresolved else STEPS
+        return cert.UNRESOLVED if e.reference.unresolved else cert.STEPS
     return (
-        SCALE_DEPENDENT
+        cert.SCALE_DEPENDENT
         if bounds.afar[o, p] > bounds.stepping[o, p]
-        else FAILING
+        else cert.FAILING
         if bounds.fragile[o, p]
-        else STEPS
+        else cert.STEPS
     )
 
 
@@ -277,16 +263,16 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
         own = c.switch.objective
         if c.switch.final:
             continue  # only the end of the run counts there
-        name = NON_SMOOTH_FORCE if own is None else NON_SMOOTH_OBJECTIVE
+        name = cert.NON_SMOOTH_FORCE if own is None else cert.NON_SMOOTH_OBJECTIVE
         for o in range(count) if own is None else [e.objective_names.index(own)]:
             for p in np.flatnonzero(c.moved):
                 causes[o][p].append(name)
                 fatal[o, p] |= c.switch.jump
     if e.singularity is not None and e.singularity.near:
         fatal[:] = True
-        causes = [[[*names, SINGULAR] for names in row] for row in causes]
+        causes = [[[*names, cert.SINGULAR] for names in row] for row in causes]
     if e.growth is not None and e.growth.exponential:
-        causes = [[[*names, CHAOS] for names in row] for row in causes]
+        causes = [[[*names, cert.CHAOS] for names in row] for row in causes]
     return causes, fatal
 
 
