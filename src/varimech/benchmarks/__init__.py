@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..backends.compiler import find_compiler
 from ..core.errors import unknown_name
@@ -90,7 +90,7 @@ class Entry:
         function: Callable[[Settings], Outcome] = self._module.run
         return function
 
-    def solve(self, **settings: Unpack[Settings]) -> Outcome:
+    def solve(self, **settings: Any) -> Outcome:
         """Solve the benchmark with its default settings, except for those given.
 
         A step replaces a tolerance and vice versa. The native backend is used if there is a
@@ -99,10 +99,8 @@ class Entry:
         Args:
             **settings: keyword arguments of `simulate` and `sensitivity`.
         """
-        used: Settings = {
-            "backend": "auto" if find_compiler() is None else "native",
-            **self.settings,
-        }
+        backend = "auto" if find_compiler() is None else "native"
+        used: Settings = {"backend": backend, **self.settings}
         if "step" in settings:
             used.pop("tolerance", None)
         elif "tolerance" in settings:

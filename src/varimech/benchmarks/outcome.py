@@ -15,22 +15,14 @@ import numpy as np
 
 import varimech as vm
 
-from ..schemes import RunOptions
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from rich.table import Table
 
 COMPONENTS = ("x", "y", "z")
-
-
-class Settings(RunOptions, total=False):
-    """Arguments of `simulate` and `sensitivity`."""
-
-    parameters: Mapping[str, float | str]
-
-
+Settings = dict[str, Any]
+"""Options of a run, and `parameters`: arguments of `simulate` and `sensitivity`."""
 Figures: TypeAlias = "dict[str, Figure]"
 """Figures by the names of their files."""
 
