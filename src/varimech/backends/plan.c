@@ -50,6 +50,18 @@ struct vm_kernel {
   const vm_shape *shapes;
 };
 
+/* y ← x, and y ← y + x, of a few numbers; most often 1 or 8 */
+static inline void vm_copy(double *y, const double *x, long long lanes) {
+  if (lanes == 1) *y = *x;
+  else if (lanes == 8) memcpy(y, x, 8 * sizeof *x);
+  else for (int c = 0; c < lanes; ++c) y[c] = x[c];
+}
+static inline void vm_increase(double *restrict y, const double *restrict x, long long lanes) {
+  if (lanes == 1) *y += *x;
+  else if (lanes == 8) for (int c = 0; c < 8; ++c) y[c] += x[c];
+  else for (int c = 0; c < lanes; ++c) y[c] += x[c];
+}
+
 #define VM_ROW(r) (width * (table ? table[r] : s.same ? (r) : e * s.rows + (r)))
 
 /* The same as the loops that `Kernels` writes. `w` holds the places of the bytecode, and after them what is gathered. */
@@ -68,7 +80,7 @@ static void vm_loop(const vm_kernel *kernel, long long count, long long width, c
       used[k] = buffer;
       buffer += s.rows * lanes;
       if (k < inputs)
-        for (int r = 0; r < s.rows; ++r) for (int c = 0; c < lanes; ++c) used[k][r * lanes + c] = base[VM_ROW(r) + c];
+        for (int r = 0; r < s.rows; ++r) vm_copy(used[k] + r * lanes, base + VM_ROW(r), lanes);
     }
     vm_interpret(&kernel->bytecode, (const double *const *)used, used + inputs, w);
     for (long long k = inputs; k < all; ++k) {
@@ -76,13 +88,12 @@ static void vm_loop(const vm_kernel *kernel, long long count, long long width, c
       double *base = bases[ports[k].base] + ports[k].offset + first;
       if (s.direct || s.adjacent) continue;
       const int *table = ports[k].table < 0 ? 0 : tables[ports[k].table] + e * s.rows;
-      for (int r = 0; r < s.rows; ++r)
-        for (int c = 0; c < lanes; ++c) {
-          const double x = used[k][r * lanes + c];
-          if (s.mode == VM_LARGEST_OF) vm_largest(base, x);
-          else if (s.mode == VM_GAIN) base[VM_ROW(r) + c] += x;
-          else base[VM_ROW(r) + c] = x;
-        }
+      for (int r = 0; r < s.rows; ++r) {
+        const double *x = used[k] + r * lanes;
+        if (s.mode == VM_LARGEST_OF) vm_largest(base, *x);
+        else if (s.mode == VM_GAIN) vm_increase(base + VM_ROW(r), x, lanes);
+        else vm_copy(base + VM_ROW(r), x, lanes);
+      }
     }
   }
 }
