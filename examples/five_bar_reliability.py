@@ -147,4 +147,4 @@ def main(
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one
+    main(Path(*sys.argv[1:2] or ["out/five_bar_reliability"]))
