@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 from joint_conditions import at, derivative, moving, rotations, spins, vec
 from joint_motions_in_space import BODY_SPIN, BODY_START, FIXED_TURN, LOPSIDED, TIP
 from newton_euler import Array, Z, turned
@@ -53,13 +54,7 @@ class Pair:
                 points={"J": (0.3, 0.1)},
                 floating=True,
             )
-            m.body(
-                "b",
-                mass=1.0,
-                inertia=0.05,
-                com=(-0.2, 0.1),
-                points={"J": (0.1, -0.05), "tip": (-0.4, 0.2)},
-            )
+            add_body(m, "b", 1.0, 0.05, (-0.2, 0.1), J=(0.1, -0.05), tip=(-0.4, 0.2))
             a = {
                 "position": {"a.com": (0.5, 0.3)},
                 "angle": {"a": 0.4},
@@ -74,12 +69,8 @@ class Pair:
                 points={"J": (0.3, 0.1, 0.2)},
                 floating=True,
             )
-            m.body(
-                "b",
-                mass=1.0,
-                inertia=(0.04, 0.05, 0.03),
-                com=(-0.2, 0.1, 0.1),
-                points={"J": (0.1, -0.05, 0.0), "tip": TIP},
+            add_body(
+                m, "b", 1.0, (0.04, 0.05, 0.03), (-0.2, 0.1, 0.1), J=(0.1, -0.05, 0.0), tip=TIP
             )
             a = {
                 "position": {"a.com": (0.5, 0.3, 0.1)},
