@@ -15,6 +15,7 @@ import pytest
 from bodies import add_body
 from loops import add_four_bar
 from newton_euler import turned
+from pendulums import two_bars
 from refusals import pendulum
 
 import varimech as vm
@@ -897,11 +898,4 @@ def test_the_other_configuration_is_reported(coordinates: str) -> None:
 
 
 def test_one_configuration_is_no_news() -> None:
-    chain = vm.Mechanism("chain", gravity=(0, -9.81))
-    chain.ground_point("O", (0, 0))
-    chain.bar("one", "O", "A", length=1.0, mass=1.0)
-    chain.bar("two", "A", "B", length=1.0, mass=1.0)
-    chain.revolute("O")
-    chain.revolute("A")
-    chain.start(angle={"one": 0.3, "two": 0.1})
-    assert "configuration" not in chain.simulate(0.01).info
+    assert "configuration" not in two_bars(0.3, 0.1).simulate(0.01).info

@@ -51,19 +51,8 @@ def stored(material: str) -> float:
 
 
 def beam(m: vm.Mechanism, material: str = "logarithmic") -> None:
-    m.beam(
-        "b",
-        "A",
-        "B",
-        segments=3,
-        E=E,
-        area=A,
-        inertia=I,
-        mass=MASS,
-        length=LENGTH,
-        material=material,
-        floating=True,
-    )
+    shape: dict[str, Any] = {"E": E, "area": A, "inertia": I, "mass": MASS, "length": LENGTH}
+    m.beam("b", "A", "B", segments=3, material=material, floating=True, **shape)
 
 
 @pytest.mark.parametrize("material", ["logarithmic", "linear"])

@@ -250,17 +250,9 @@ def lopsided(m: vm.Mechanism, point: Any) -> None:
 ANCHOR = np.array([0.1, -0.2, 0.3])
 
 
-def contact_motion(
-    P: Array,
-    place: Array,
-    speed: Array,
-    contact: Contact,
-    times: Array,
-    *,
-    R: Array = BODY_START,
-    ω: Array = BODY_SPIN,
-) -> Array:
+def contact_motion(P: Array, place: Array, speed: Array, contact: Contact, times: Array) -> Array:
     """Positions of the points P and tip, from the place and speed of P at the start."""
+    R, ω = BODY_START, BODY_SPIN
     arm = R @ (COM - P)
     start = BodyState(place + arm, R, speed + np.cross(ω, arm), ω)
     path = RigidBody(2.0, LOPSIDED, 2.0 * DOWN[3]).run(start, times, contact)
