@@ -13,18 +13,9 @@ import math
 
 import varimech as vm
 
-from .outcome import (
-    Check,
-    Checked,
-    Figures,
-    Settings,
-    check_energy,
-    check_point,
-    energy_panel,
-    read_model,
-)
+from . import outcome as o
 
-SETTINGS: Settings = {"tolerance": 1e-10}
+SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATION, G = 10.0, 9.81
 PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.334754338414)}
 """The mass (m) at two times (s)."""
@@ -32,23 +23,25 @@ PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.3347
 
 def mechanism() -> vm.Mechanism:
     """The pendulum; its length L is a parameter."""
-    return read_model("pendulum")
+    return o.read_model("pendulum")
 
 
-def run(settings: Settings = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
-    checks = [c for t, place in PLACES.items() for c in check_point(motion, "mass", t, place, 1e-9)]
+    checks = [
+        c for t, place in PLACES.items() for c in o.check_point(motion, "mass", t, place, 1e-9)
+    ]
     checks.append(
-        Check(
+        o.Check(
             "time of the fourth passage of the bottom (s)",
             passage(motion, 4),
             1.75 * period(),
             1e-8,
         )
     )
-    checks.append(check_energy(motion, 1e-9))
-    return Checked("pendulum", (motion,), tuple(checks), lambda: figures(motion))
+    checks.append(o.check_energy(motion, 1e-9))
+    return o.Checked("pendulum", (motion,), tuple(checks), lambda: figures(motion))
 
 
 def period() -> float:
@@ -68,7 +61,7 @@ def passage(run: vm.Run, count: int) -> float:
     return float(CubicHermiteSpline(run.time, x, v).roots(extrapolate=False)[count - 1])
 
 
-def figures(run: vm.Run) -> Figures:
+def figures(run: vm.Run) -> o.Figures:
     """The motion with its energies, and the pendulum."""
     t = run.time
     place = run.position("mass")
@@ -76,7 +69,7 @@ def figures(run: vm.Run) -> Figures:
         vm.Panel(
             "mass (m)", [vm.Line(c, t, place.sel(component=c).to_numpy()) for c in ("x", "y")]
         ),
-        energy_panel(run),
+        o.energy_panel(run),
     ]
     return {
         "motion": vm.line_figure(panels, title="Simple pendulum"),

@@ -26,18 +26,9 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import (
-    Check,
-    Checked,
-    Figures,
-    Settings,
-    check_gradient,
-    check_point,
-    energy_panel,
-    sensitivity_panels,
-)
+from . import outcome as o
 
-SETTINGS: Settings = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
+SETTINGS: o.Settings = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
 DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 """Points at the ends of bodies, named like them."""
@@ -240,7 +231,7 @@ def objectives() -> dict[str, vm.Objective]:
     }
 
 
-def run(settings: Settings = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark with its sensitivities."""
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
@@ -250,21 +241,21 @@ def run(settings: Settings = SETTINGS) -> Checked:
         c
         for point, places in PLACES.items()
         for t, r in places.items()
-        for c in check_point(motion, point, t, r, 1e-9)
+        for c in o.check_point(motion, point, t, r, 1e-9)
     ]
-    checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
+    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
     nominal = motion.info["parameters"]
     # relative to ψ and the parameter, since single derivatives are small by cancellation
-    checks += check_gradient(
+    checks += o.check_gradient(
         solution, PSI_GRADIENT, lambda name, _: 1e-8 * PSI / abs(nominal[name])
     )
     energy, lost = motion.energy().to_numpy(), solution.value_history[:, 1]
     off = float(np.abs(energy + lost - energy[0]).max() / motion.energy("kinetic").to_numpy().max())
-    checks.append(Check("balance of the energy over the largest kinetic energy", off, 0.0, 1e-10))
-    return Checked("tree", (motion,), tuple(checks), lambda: figures(solution))
+    checks.append(o.Check("balance of the energy over the largest kinetic energy", off, 0.0, 1e-10))
+    return o.Checked("tree", (motion,), tuple(checks), lambda: figures(solution))
 
 
-def figures(solution: vm.Gradient) -> Figures:
+def figures(solution: vm.Gradient) -> o.Figures:
     """The motion, the sensitivities of ψ, and the mechanism."""
     r, t = solution.run, solution.run.time
     heights = [
@@ -287,9 +278,9 @@ def figures(solution: vm.Gradient) -> Figures:
                 for label, j in (("slider", "rail"), ("sleeve", "S"))
             ],
         ),
-        energy_panel(r),
+        o.energy_panel(r),
     ]
-    sensitivities = sensitivity_panels(solution)
+    sensitivities = o.sensitivity_panels(solution)
     drawing = r.draw(trace=("bell", "weight", "bob"), title="Tree of eight bodies at its start")
     axes: Any = drawing.axes[0]
     axes.view_init(elev=25, azim=-40)  # no branch hides another
