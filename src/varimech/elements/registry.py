@@ -104,12 +104,6 @@ def register(kind: E) -> E:
     Returns:
         The class, so that this can decorate it.
 
-    Args:
-        kind: a subclass of an element class of `varimech.elements`.
-
-    Returns:
-        The same class.
-
     Raises:
         ModelError: if something is missing or contradicts itself, or the name is taken.
     """
