@@ -75,5 +75,5 @@ def _map(
     shared: int | None = None,
 ) -> Map:
     kernel = ca.Function(name, [x for x, _ in inputs], [x for x, _ in outputs])
-    ports = (tuple(port for _, port in uses) for uses in (inputs, outputs))
-    return Map(kernel, count, *ports, in_turn, shared)
+    given, results = (tuple(port for _, port in uses) for uses in (inputs, outputs))
+    return Map(kernel, count, given, results, in_turn, shared)
