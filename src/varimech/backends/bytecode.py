@@ -8,12 +8,16 @@ interface takes 10 µs each, the whole array a tenth of that.
 
 from __future__ import annotations
 
+import ctypes
 import re
 from functools import cache
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
+
+from ..core.symbols import CSE_LONGEST
+from .compiler import BuildError, load_library
 
 INSTRUCTION = np.dtype([(name, np.int32) for name in ("operation", "to", "a", "b")])
 
@@ -36,7 +40,37 @@ def bytecode_of(function: ca.Function, interpreter: str = "bytecode.c") -> np.nd
     if not known.all():
         number = int(bytecode["operation"][~known][0])
         raise NotInterpretable(f"{function.name()}, number {number}")
-    return bytecode
+    return _simplified(bytecode) if count > CSE_LONGEST else bytecode
+
+
+def places_of(bytecode: np.ndarray) -> int:
+    """Number of places that bytecode needs."""
+    results = bytecode["operation"] != ca.OP_OUTPUT
+    return int(bytecode["to"][results].max(initial=-1)) + 1
+
+
+def _simplified(bytecode: np.ndarray) -> np.ndarray:
+    """Bytecode without repetitions, which CasADi's elimination of common subexpressions takes a
+    hundred times as long for; unchanged without a compiler.
+    """
+    try:
+        library = _simplifier()
+    except BuildError:
+        return bytecode
+    given, out = np.ascontiguousarray(bytecode), np.empty_like(bytecode)
+    count = library.vm_simplify(
+        ctypes.c_void_p(given.ctypes.data),
+        given.size,
+        places_of(given),
+        ctypes.c_void_p(out.ctypes.data),
+    )
+    return bytecode if count < 0 else out[:count].copy()
+
+
+@cache
+def _simplifier() -> ctypes.CDLL:
+    text = Path(__file__).with_name("simplify.c").read_text(encoding="utf-8")
+    return load_library(f"{operation_definitions()}\n{text}")
 
 
 @cache

@@ -25,7 +25,7 @@ import numpy as np
 from ..core.errors import ModelError, SimulationError
 from ..core.messages import Message
 from ..core.progress import ProgressCallback
-from .bytecode import NotInterpretable, bytecode_of, operation_definitions
+from .bytecode import NotInterpretable, bytecode_of, operation_definitions, places_of
 from .compiler import BuildError, load_library
 from .constants import definitions
 from .inputs import Inputs
@@ -187,12 +187,12 @@ class _ComplexProgram:
 
     def _code(self, function: Function) -> _Code:
         assert isinstance(function, ca.Function) and function.is_a("SXFunction")
-        self._places = max(self._places, function.sz_w())
         try:
             code = bytecode_of(function, "complex_step.c")
         except NotInterpretable as unknown:
             text = f"has an operation ({unknown}) that complex numbers are not provided for"
             raise refusal(self.name, text) from None
+        self._places = max(self._places, places_of(code))
         return _Code(self._kept(code), code.size)
 
     def _kept(self, array: np.ndarray) -> int:

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from ..stages.plan import Factor, Map, Mode, Pattern, Plan, Port, Solve, Zero, lanes, row_length
-from .bytecode import bytecode_of
+from .bytecode import NotInterpretable, bytecode_of, places_of
 from .c_pieces import in_pieces
 from .columns import column_source
 
@@ -57,7 +57,8 @@ class Kernels:
     """Maps of all plans: equal kernels once, and one loop for each way they are used."""
 
     def __init__(self, maps: list[Map]):
-        self._texts: dict[int, tuple[ca.Function, str]] = {}
+        self._read: dict[int, tuple[ca.Function, bytes]] = {}
+        self._codes: dict[bytes, np.ndarray] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         self.loops: list[Map] = []
         """One of the maps that each loop serves."""
@@ -108,12 +109,25 @@ class Kernels:
     def _kernel(self, operation: Map) -> tuple[object, ...]:
         return self._text(operation.kernel), operation.shared, operation.lanes
 
-    def _text(self, kernel: ca.Function) -> str:
+    def code(self, kernel: ca.Function) -> np.ndarray | None:
+        """Its bytecode, the same array for equal kernels; None if it has none."""
+        return self._codes.get(self._text(kernel))
+
+    def _text(self, kernel: ca.Function) -> bytes:
         """What equal kernels have in common; kept, because plans use each of them several times."""
         key = kernel.__hash__()
-        if key not in self._texts:
-            self._texts[key] = kernel, kernel.serialize()
-        return self._texts[key][1]
+        if key not in self._read:
+            try:
+                code = bytecode_of(kernel)
+            except NotInterpretable:
+                text = kernel.serialize().encode()
+            else:
+                shapes = [kernel.numel_in(k) for k in range(kernel.n_in())]
+                shapes += [-kernel.numel_out(k) for k in range(kernel.n_out())]
+                text = np.array(shapes, np.int32).tobytes() + code.tobytes()
+                self._codes.setdefault(text, code)
+            self._read[key] = kernel, text
+        return self._read[key][1]
 
 
 def _loop(name: str, kernel: str, operation: Map) -> str:
@@ -241,12 +255,14 @@ class Bytecode:
         self, functions: Sequence[object], kernels: Kernels, columns: Mapping[str, int]
     ) -> None:
         self._kept: list[object] = []
+        self._places: list[int] = []
         self.places = 0
         """Working storage of the largest one, in numbers."""
         self.functions = [
-            self._code(f, columns.get(f.name())) if yields_results(f) else None for f in functions
+            self._code(bytecode_of(f), columns.get(f.name())) if yields_results(f) else None
+            for f in functions
         ]
-        records = [self._kernel(operation) for operation in kernels.loops]
+        records = [self._kernel(operation, kernels) for operation in kernels.loops]
         self._kernels = (_Kernel * max(1, len(records)))(*records)
 
     @property
@@ -254,16 +270,16 @@ class Bytecode:
         """Address of the kernels' records."""
         return ctypes.addressof(self._kernels)
 
-    def _code(self, function: ca.Function, columns: int | None = None, shared: int = 1) -> _Code:
-        code = bytecode_of(function)
+    def _code(self, code: np.ndarray, columns: int | None = None, shared: int = 1) -> _Code:
         width = lanes(columns) if columns else 1
         blocks = row_length(columns) // width if columns else 1
-        self.places = max(self.places, function.sz_w() * width)
+        self._places.append(places_of(code) * width)
+        self.places = max(self.places, self._places[-1])
         bytecode = _Code(code.ctypes.data, code.size, shared, blocks, width)
         self._kept += [code, bytecode]
         return bytecode
 
-    def _kernel(self, operation: Map) -> _Kernel:
+    def _kernel(self, operation: Map, kernels: Kernels) -> _Kernel:
         ports = (*operation.inputs, *operation.outputs)
         shapes = np.zeros((len(ports), 5), np.int32)
         shared, width = operation.shared, operation.lanes
@@ -276,8 +292,10 @@ class Bytecode:
             gathered += 0 if direct or adjacent else p.rows * width
         self._kept.append(shapes)
         columns = None if shared is None else width
-        bytecode = self._code(operation.kernel, columns, shared or 0)
-        places = operation.kernel.sz_w() * width
+        if (code := kernels.code(operation.kernel)) is None:
+            raise NotInterpretable(operation.kernel.name())
+        bytecode = self._code(code, columns, shared or 0)
+        places = self._places[-1]
         self.places = max(self.places, places + gathered)
         counts = len(operation.inputs), len(operation.outputs), -1 if shared is None else shared
         return _Kernel(bytecode, *counts, places, shapes.ctypes.data)

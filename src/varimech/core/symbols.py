@@ -11,6 +11,11 @@ import casadi as ca
 SX = ca.SX
 Instruction = tuple[int, list[SX], list[int]]
 """CasADi's operation code, the operands, and the indices of the result."""
+CSE_LONGEST = 20_000
+"""Instructions of a function up to which CasADi eliminates common subexpressions. It takes some 7 µs
+for each (1.2 s for the step of a UPS platform), simplify.c 0.05 µs; but functions that are not
+executed as bytecode or in pieces need CasADi's.
+"""
 NOT_SYMBOLIC = (TypeError, ValueError, RuntimeError, NotImplementedError)
 """Exceptions that CasADi raises for a value that is neither a number nor an expression."""
 
@@ -83,3 +88,11 @@ def wedge(a: SX, b: SX) -> SX:
 def wrapped(angle: SX) -> SX:
     """The same angle in (−π, π], smooth inside."""
     return ca.atan2(ca.sin(angle), ca.cos(angle))
+
+
+def without_repetitions(arguments: list[SX], results: list[SX]) -> list[SX]:
+    """Results of arguments with common subexpressions eliminated, unless there are so many that
+    bytecode without them is made faster.
+    """
+    count = ca.Function("count", arguments, results).n_instructions()
+    return list(ca.cse(results)) if count <= CSE_LONGEST else results

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from ..core.symbols import SX
+from ..core.symbols import SX, without_repetitions
 from .saddle import Corrector, NumericStage, Saddle
 
 NEWTON_TOLERANCE = 1e-9
@@ -173,10 +173,10 @@ class Chain:
 
     def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
         """Build a CasADi function of this chain, with common subexpressions eliminated."""
-        outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
-        return ca.Function(
-            f"{self.name}_{name}", [*inputs, *[block.value for block in self.settings]], outputs
-        )
+        outputs = [ca.densify(x) for x in self.resolved(outputs)]
+        arguments = [*inputs, *[block.value for block in self.settings]]
+        results = without_repetitions(arguments, outputs)
+        return ca.Function(f"{self.name}_{name}", arguments, results)
 
     def solve(self, stage: Stage, f: SX, g: SX, *, passes: int | None = None) -> tuple[SX, SX]:
         """Solve  H x + Jᵀ y = f,  J x = g  for a stage; its matrix is factored once."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ..core.symbols import SX, symbols_in
+from ..core.symbols import SX, symbols_in, without_repetitions
 from .plan import Map, Plan, Port
 
 Use = tuple[SX, Port]
@@ -29,7 +29,7 @@ def append_maps(
     Ports of vectors with more than one number in a row belong to columns. Outputs of this kind
     are linear in inputs of this kind.
     """
-    expressions = ca.cse([ca.densify(x) for x, _ in outputs])
+    expressions = without_repetitions([x for x, _ in inputs], [ca.densify(x) for x, _ in outputs])
     results = list(zip(expressions, (port for _, port in outputs), strict=True))
     values, columns = ([u for u in results if _by_column(u) is which] for which in (False, True))
     shared, own = ([u for u in inputs if _by_column(u) is which] for which in (False, True))
