@@ -316,7 +316,7 @@ class Assembly:
         q, residual = self._gauss_newton(first, ρ, alone)
         if residual > CLOSED * size:
             return None
-        left = q.size - rank_of(np.array(alone.jacobian(q, np.zeros(0), ρ))) - self._shaped
+        left = q.size - rank_of(alone.jacobian(q, np.zeros(0), ρ)) - self._shaped
         can_move = left > 0 or self.model.drivers
         return (
             self._too_much(left) if can_move and self._given_count - self._shaped > left else None
