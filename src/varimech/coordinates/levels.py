@@ -67,7 +67,7 @@ class Level:
         """x' from the derivatives of what came before and of ρ (`given`, one column a
         parameter).
         """
-        return self._solved(x, earlier, ρ, -product(self.partials(x, earlier, ρ), given))
+        return self._solved(x, earlier, ρ, product(-self.partials(x, earlier, ρ), given))
 
     @cached_property
     def curvature(self) -> ca.Function:

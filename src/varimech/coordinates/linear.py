@@ -91,8 +91,8 @@ def column(value: ca.DM) -> np.ndarray:
 
 
 def product(A: ca.DM, B: np.ndarray) -> np.ndarray:
-    """A B."""
-    return np.asarray((A.sparse() if max(A.shape) > DENSE else np.array(A)) @ B)
+    """A B; 10: derivatives have some times the rows and columns of the Jacobian."""
+    return np.asarray((A.sparse() if A.numel() > 10 * DENSE**2 else np.array(A)) @ B)
 
 
 def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
