@@ -6,6 +6,7 @@ rank, are left to singular values, too.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import casadi as ca
@@ -56,7 +57,8 @@ def weighed_solution(M: ca.DM, Φ_q: ca.DM, b: np.ndarray) -> np.ndarray:
     heaviest = masses.max(initial=0.0)
     motions = 1 / np.sqrt(np.where(masses > RANK**2 * heaviest, masses, heaviest or 1.0))
     if (factors := _factors(Φ_q)) is not None:
-        return np.asarray(factors.moved(M, motions, b))
+        with suppress(ArithmeticError, RuntimeError):  # singular: without inertia
+            return np.asarray(factors.moved(M, motions, b))
     masses, Φ_q, n = np.array(M), np.array(Φ_q), M.shape[0]
     held = np.abs(Φ_q).max(axis=1, initial=0.0) > RANK * np.abs(Φ_q).max(initial=0.0)
     strengths = np.linalg.norm(Φ_q * motions, axis=1)
@@ -71,7 +73,9 @@ def weighed_solution(M: ca.DM, Φ_q: ca.DM, b: np.ndarray) -> np.ndarray:
 def least_inertia(M: ca.DM, J: ca.DM) -> tuple[float, np.ndarray]:
     """The smallest inertia of any motion x with J x = 0 and |x| = 1, and that motion."""
     if (factors := _factors(J)) is not None:
-        return factors.least_inertia(M)
+        with suppress(ArithmeticError, RuntimeError):  # singular: nothing moves
+            inertia, motion = factors.least_inertia(M)
+            return inertia, motion
     _, _, Vt = np.linalg.svd(np.array(J)) if J.shape[0] else (None, None, np.eye(M.shape[0]))
     Z = Vt[rank_of(J) :].T
     inertia, directions = np.linalg.eigh(Z.T @ np.array(M) @ Z)

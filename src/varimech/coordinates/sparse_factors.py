@@ -1,19 +1,23 @@
 """Rank, independent rows and columns, and pseudo-inverse of large sparse matrices.
 
+A matrix A with independent columns makes a regular bordered matrix. It solves least squares, finds
+the shortest solution of Aᵀ y = c, and yields σ_min(A) by inverse iteration (Björck, Numerical
+Methods for Least Squares Problems, 1996, section 2.5):
+
+    [[β, A], [Aᵀ, 0]] (y, x) = (b, 0),     [[β, A], [Aᵀ, 0]] (y, x) = (0, c).
+
+Where neither columns nor rows are independent,
+
     K = [[α, A], [Aᵀ, −α]],     eigenvalues ±√(σ² + α²)  and  ±α
 
-is regular for any A. Elimination with row exchanges meets a pivot of about α wherever a row, or a
+is regular still. Elimination with row exchanges meets a pivot of about α wherever a row, or a
 column, of A depends on those before it. The independent rows B and columns C that are left have to
 be equally many, and are checked:
 
-    A_BC regular:  σ_r(A) ≥ σ_min(A_BC)  by inverse iteration,
-    nothing else:  σ_{r+1}(A) ≤ ‖A − A_C A_BC⁻¹ A_B‖  by random vectors.
+    σ_r(A) ≥ σ_min(A_C), σ_min(A_B),     σ_{r+1}(A) ≤ ‖A − A_C A_C⁺ A‖  by random vectors.
 
-Both bounds have to be far from the limit between them; a matrix that is not so clear is left to
-singular values. Solutions of least squares, and the shortest of them, come from bordered matrices,
-which are regular (Björck, Numerical Methods for Least Squares Problems, 1996, section 2.5):
-
-    [[β, A_C], [A_Cᵀ, 0]] (y, x_C) = (b, 0),     [[β, A_Bᵀ], [A_B, 0]] (x, z) = (0, A_B x_C).
+Bounds have to be far from the limit of rank; a matrix that is not so clear is left to singular
+values.
 """
 
 from __future__ import annotations
@@ -26,8 +30,12 @@ import numpy as np
 
 SHIFT = 1e-13
 """α over the largest entry: above rounding of an elimination, and far below any limit of rank."""
+BORDER = 1e-3
+"""β over the largest entry: about the least singular value of large mechanisms, where the bordered
+matrix is conditioned best.
+"""
 MARGIN = 10.0
-"""Factor between the limit of rank and both bounds: estimates are off by two or three."""
+"""Factor between the limit of rank and any bound: estimates are off by two or three."""
 POWERS = 8
 """Iterations for a singular value: it is known to some 10 % from any beginning."""
 PROBES = 3
@@ -48,91 +56,90 @@ class SparseFactors:
     """
 
     def __init__(self, A: Any, smallest: float):
-        self._A, m = A, A.shape[0]
-        scale = float(abs(A).max()) if A.nnz else 0.0
-        if not 0.0 < scale < np.inf:
-            raise ArithmeticError("no pivots")
-        shift = SHIFT * scale
-        factors = _factored(_bordered(shift, A, -shift))
-        pivots = np.abs(factors.U.diagonal())[factors.perm_c]
-        kept = pivots > smallest * scale
-        self.rows, self.columns = np.flatnonzero(kept[:m]), np.flatnonzero(kept[m:])
-        self.dependent = np.flatnonzero(~kept[:m])
-        """Rows that depend on `rows`."""
-        self.rank = self.rows.size
-        if self.columns.size != self.rank:
-            raise ArithmeticError("rows and columns disagree")
-        self._of_rows, self._of_columns = A.tocsr()[self.rows], A[:, self.columns]
-        self._core = _factored(self._of_rows[:, self.columns])
-        self._check(smallest)
-
-    def _check(self, smallest: float) -> None:
-        """Compare both bounds with the limit of rank."""
-        A, rng = self._A, np.random.default_rng(0)
-        x = rng.standard_normal(A.shape[1])
+        self._A, self._smallest = A, smallest
+        m, n = A.shape
+        x = np.random.default_rng(0).standard_normal(n)
         for _ in range(POWERS):
             x = A.T @ (A @ (x / np.linalg.norm(x)))
-        self._largest = float(np.sqrt(np.linalg.norm(x)))
-        limit, y = smallest * self._largest, rng.standard_normal(self.rank)
-        for _ in range(POWERS):
-            y = self._core.solve(self._core.solve(y / np.linalg.norm(y)), trans="T")
-        self._smallest = float(1 / np.sqrt(np.linalg.norm(y)))
-        W = A @ rng.standard_normal((A.shape[1], PROBES))
-        left = (W - self._of_columns @ self._core.solve(W[self.rows]))[self.dependent]
-        rest = float(np.linalg.norm(left, axis=0).max(initial=0.0))
-        if not (self._smallest > MARGIN * limit and rest < limit / MARGIN):
-            raise ArithmeticError("singular values near the limit")
+        limit = smallest * float(np.sqrt(np.linalg.norm(x)))
+        if not 0.0 < limit < np.inf:
+            raise ArithmeticError("no entries")
+        self._by_columns = _bordered(A, MARGIN * limit) if m >= n else None
+        self._by_rows = _bordered(A.T, MARGIN * limit) if m < n else None
+        if self._by_columns or self._by_rows:
+            self.rank = min(m, n)
+            return
+        rows, columns = self._independent
+        self.rank = rows.size
+        self._by_columns = _bordered(A[:, columns], MARGIN * limit)
+        self._by_rows = _bordered(A.tocsr()[rows].T, MARGIN * limit)
+        W = A @ np.random.default_rng(1).standard_normal((n, PROBES))
+        if self._by_columns is None or self._by_rows is None:
+            raise ArithmeticError("a singular value near the limit")
+        left = W - A[:, columns] @ self._by_columns.closest(W)
+        if np.linalg.norm(left, axis=0).max() >= limit / MARGIN:
+            raise ArithmeticError("a singular value near the limit")
+
+    @cached_property
+    def _independent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns that elimination does not find dependent on others."""
+        m, n = self._A.shape
+        scale = float(abs(self._A).max())
+        α = SHIFT * scale
+        factors = factored([[α * identity(m), self._A], [self._A.T, -α * identity(n)]])
+        kept = np.abs(factors.U.diagonal())[factors.perm_c] > self._smallest * scale
+        rows, columns = np.flatnonzero(kept[:m]), np.flatnonzero(kept[m:])
+        if rows.size != columns.size:
+            raise ArithmeticError("rows and columns disagree")
+        return rows, columns
 
     @property
-    def condition(self) -> float:
-        """Ratio of the largest singular value to one that is not above the smallest."""
-        return self._largest / self._smallest
+    def rows(self) -> np.ndarray:
+        """Independent rows B, as many as the rank."""
+        m, _ = self._A.shape
+        return np.arange(m) if self.rank == m else self._independent[0]
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """A⁺ b: the shortest solution of least squares, for any number of columns."""
         m, n = self._A.shape
-        z = self._core.solve(b[self.rows]) if self.rank == m else self._closest(b)
-        if self.rank == n:
-            return z
-        zero = np.zeros((n, *b.shape[1:]))
-        z = self._of_rows[:, self.columns] @ z
-        return self._shortest(np.concatenate([zero, z]))[:n]
+        if self.rank == n and self._by_columns is not None:
+            return self._by_columns.closest(b)
+        if self.rank == m and self._by_rows is not None:
+            return self._by_rows.shortest(b)
+        assert self._by_columns is not None and self._by_rows is not None
+        rows, columns = self._independent
+        x = self._by_columns.closest(b)
+        return self._by_rows.shortest(self._A[:, columns].tocsr()[rows] @ x)
 
-    def _closest(self, b: np.ndarray) -> np.ndarray:
-        zero = np.zeros((self.rank, *b.shape[1:]))
-        return self._least(np.concatenate([b, zero]))[len(b) :]
-
-    @cached_property
-    def _least(self) -> _Refined:
-        return _Refined(_bordered(self._smallest, self._of_columns, 0.0))
-
-    @cached_property
-    def _shortest(self) -> _Refined:
-        return _Refined(_bordered(self._smallest, self._of_rows.T, 0.0))
-
-    def dependencies(self) -> np.ndarray:
-        """C with  A_D = Cᵀ A_B  for the dependent rows D."""
-        beside = self._of_columns[self.dependent].toarray()
-        return np.asarray(self._core.solve(np.ascontiguousarray(beside.T), trans="T"))
+    def dependencies(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Independent rows B, the others D, and C with  A_D = Cᵀ A_B."""
+        A, B = self._A.tocsr(), self.rows
+        D = np.setdiff1d(np.arange(A.shape[0]), B)
+        by_rows = self._by_rows or _Bordered(A[B].T)
+        return B, D, by_rows.closest(A[D].T.toarray())
 
     def null_space(self) -> np.ndarray:
         """An orthonormal basis of all x with A x = 0, one a column."""
-        n = self._A.shape[1]
-        free = np.setdiff1d(np.arange(n), self.columns)
+        (m, n), A = self._A.shape, self._A
+        if self.rank == n:
+            return np.zeros((n, 0))
+        _, columns = self._independent
+        free = np.setdiff1d(np.arange(n), columns)
         Z = np.zeros((n, free.size))
         Z[free, range(free.size)] = 1.0
-        Z[self.columns] = -self._core.solve(self._of_rows[:, free].toarray())
+        by_columns = self._by_columns or _Bordered(A[:, columns])
+        Z[columns] = -by_columns.closest(A[:, free].toarray())
         return np.asarray(np.linalg.qr(Z)[0])
 
     def moved(self, M: ca.DM, motions: np.ndarray, b: np.ndarray) -> np.ndarray:
         """(a, w) with  M a + Aᵀ A w, A a = b  and a in units of `motions`; A consists of constraints."""
-        n, J = M.shape[0], self._of_rows.multiply(motions).tocsr()
+        n, J = M.shape[0], self._A.tocsr()[self.rows].multiply(motions).tocsr()
         forces = 1 / np.sqrt(np.asarray(J.multiply(J).sum(axis=1)).ravel())
         masses = M.sparse().multiply(motions).T.multiply(motions)
         J = J.T.multiply(forces).T
-        K = _Refined(_stacked([[masses, J.T], [J, None]]))
         units = np.concatenate([motions, forces])
-        x = (units * K((units * np.concatenate([b[:n], b[n:][self.rows]]).T).T).T).T
+        right = (units * np.concatenate([b[:n], b[n:][self.rows]]).T).T
+        x = (units * _Refined([[masses, J.T], [J, None]]).solve(right).T).T
         λ = np.zeros_like(b[n:])
         λ[self.rows] = x[n:]
         return np.concatenate([x[:n], self.solve(λ)])
@@ -143,38 +150,73 @@ class SparseFactors:
         Power iteration with the first block of [[M, Aᵀ], [A, 0]]⁻¹, which is Z (Zᵀ M Z)⁻¹ Zᵀ for
         a basis Z of these motions.
         """
-        from scipy.sparse import identity
-
         n, masses = M.shape[0], M.sparse()
         heaviest = float(abs(masses).max())
-        shift, B = SHIFT * heaviest, self._of_rows * heaviest
-        solve = _factored(_stacked([[masses + shift * identity(n), B.T], [B, None]])).solve
+        shift, B = SHIFT * heaviest, self._A.tocsr()[self.rows] * heaviest
+        factors = factored([[masses + shift * identity(n), B.T], [B, None]])
         x = np.concatenate([np.random.default_rng(0).standard_normal(n), np.zeros(self.rank)])
         for _ in range(POWERS):
             x[n:] = 0.0
-            x = solve(x / np.linalg.norm(x))
+            x = factors.solve(x / np.linalg.norm(x))
         size = float(np.linalg.norm(x[:n]))
         return 1 / size - shift, x[:n] / size
 
 
 class _Refined:
-    """Solutions of a regular system, refined once, as bordered systems of least squares need where
-    their residual is large.
+    """Solutions of a regular system, refined once, as bordered systems need where the residual of
+    least squares is large.
     """
 
-    def __init__(self, K: Any):
-        self._K, self._factors = K, _factored(K)
+    def __init__(self, blocks: list[list[Any]]):
+        self._K, self._factors = stacked(blocks), factored(blocks)
 
-    def __call__(self, b: np.ndarray) -> np.ndarray:
+    def solve(self, b: np.ndarray) -> np.ndarray:
         x = self._factors.solve(b)
         return np.asarray(x + self._factors.solve(b - self._K @ x))
+
+
+class _Bordered:
+    """[[β, A], [Aᵀ, 0]] for independent columns A."""
+
+    def __init__(self, A: Any):
+        self._m, self._n = A.shape
+        β = BORDER * float(abs(A).max())
+        self._system = _Refined([[β * identity(self._m), A], [A.T, None]])
+        x = np.random.default_rng(0).standard_normal(self._n)
+        for _ in range(POWERS):  # β (AᵀA)⁻¹ x
+            x = self._system.solve(self._padded(x / np.linalg.norm(x)))[self._m :]
+        self.smallest = float(np.sqrt(β / np.linalg.norm(x)))
+        """σ_min(A)."""
+
+    def closest(self, b: np.ndarray) -> np.ndarray:
+        """The solution of A x ≈ b by least squares."""
+        zero = np.zeros((self._n, *b.shape[1:]))
+        return self._system.solve(np.concatenate([b, zero]))[self._m :]
+
+    def shortest(self, c: np.ndarray) -> np.ndarray:
+        """The shortest solution of Aᵀ y = c."""
+        return self._system.solve(self._padded(c))[: self._m]
+
+    def _padded(self, c: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.zeros((self._m, *c.shape[1:])), c])
+
+
+def _bordered(A: Any, limit: float) -> _Bordered | None:
+    """That matrix, where all singular values of A are above a limit."""
+    try:
+        bordered = _Bordered(A)
+    except RuntimeError:  # exactly singular
+        return None
+    return bordered if bordered.smallest > limit else None
 
 
 def factors_of(A: ca.DM, smallest: float) -> SparseFactors | None:
     """Factors of a large matrix; None where singular values have to decide. They are kept: the same
     geometry has the same matrix in every call.
     """
-    return _kept(A.shape, _bytes(A.nonzeros(), float), _bytes(A.row()), _bytes(A.colind()), smallest)
+    return _kept(
+        A.shape, _bytes(A.nonzeros(), float), _bytes(A.row()), _bytes(A.colind()), smallest
+    )
 
 
 def square_factors_of(A: ca.DM, smallest: float) -> Any:
@@ -184,7 +226,7 @@ def square_factors_of(A: ca.DM, smallest: float) -> Any:
     if A.nnz() == 0:
         return None
     try:
-        factors = _factored(A.sparse())
+        factors = factored([[A.sparse()]])
     except RuntimeError:  # exactly singular
         return None
     pivots = np.abs(factors.U.diagonal())
@@ -208,22 +250,26 @@ def _kept(
         return None
 
 
-def _bordered(first: float, A: Any, second: float) -> Any:
-    """[[first, A], [Aᵀ, second]]."""
-    from scipy.sparse import identity
+def identity(n: int) -> Any:
+    """1 of so many rows."""
+    from scipy.sparse import identity as scipy_identity
 
-    m, n = A.shape
-    corner = second * identity(n) if second else None
-    return _stacked([[first * identity(m), A], [A.T, corner]])
+    return scipy_identity(n)
 
 
-def _stacked(blocks: list[list[Any]]) -> Any:
+def stacked(blocks: list[list[Any]]) -> Any:
+    """A sparse matrix of blocks."""
     from scipy.sparse import bmat
 
     return bmat(blocks, format="csc")
 
 
-def _factored(A: Any) -> Any:
+def factored(blocks: list[list[Any]]) -> Any:
+    """LU factors of a sparse matrix of blocks.
+
+    Raises:
+        RuntimeError: where it is exactly singular.
+    """
     from scipy.sparse.linalg import splu
 
-    return splu(A.tocsc())
+    return splu(stacked(blocks))
