@@ -21,7 +21,7 @@ from .equations import Equations
 from .gaps import ClosestFit
 from .guess import Pose, guess_poses
 from .levels import Level
-from .linear import DENSE, RANK, column, independent, rank_of, solution
+from .linear import RANK, column, independent, rank_of, solution
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size: Gauss–Newton
@@ -47,8 +47,11 @@ Numerical Optimization, section 3.1).
 """
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
-assemble. Large ones have the first only, and least squares then: a disturbance of hundreds
-of coordinates hardly ever leads back, and takes seconds.
+assemble.
+"""
+FEW = 60
+"""Coordinates up to which disturbed guesses are tried: a disturbance of more of them seldom leads
+back, and least squares, which follow, go further in less time.
 """
 
 
@@ -142,7 +145,7 @@ class Assembly:
         rng = np.random.default_rng(0)
         closest, least = first, np.inf
         sizes = size if self.equations.sizes is None else self.equations.sizes.typical
-        for attempt in range(ATTEMPTS if first.size <= DENSE else 1):
+        for attempt in range(ATTEMPTS if first.size <= FEW else 1):
             disturbance = (
                 0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
             )

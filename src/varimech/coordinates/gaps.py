@@ -56,6 +56,14 @@ ATTEMPTS = 6
 """Least squares may end in a poor local minimum; the best of so many starts is taken. A small
 round number: only failures pay for it.
 """
+CHECKED = 50
+"""Iterations after which sparse least squares must have come forward."""
+CRAWLING = 0.95
+"""Share of the cost that is left by then where they follow a valley that leads nowhere: those that
+close the mechanism leave less than half of it.
+"""
+SLIGHTLY = 2
+"""Disturbed poses tried with sparse least squares."""
 SLIGHT = 0.1
 """Disturbance of many poses: enough to leave a symmetric guess; from far away, sparse least squares
 end in poor minima only.
@@ -153,8 +161,8 @@ class ClosestFit:
         """The guess itself, and disturbed ones."""
         rng = np.random.default_rng(0)
         n = self.x.numel()
-        if n > MANY:
-            return [np.zeros(n), SLIGHT * rng.standard_normal(n)]
+        if n > DENSE:
+            return [np.zeros(n), *(SLIGHT * rng.standard_normal((SLIGHTLY, n)))]
         return [np.zeros(n)] + [rng.standard_normal(n) for _ in range(ATTEMPTS - 1)]
 
     def closest(self, soft: set[tuple[str, str]], beginnings: list[np.ndarray]) -> np.ndarray:
@@ -247,7 +255,12 @@ def _fit_sparse(
     r = np.array(F(y)).ravel()
     cost, μ, ν, A = float(((w * r) ** 2).sum()), DAMPING, 2.0, J(y).sparse()
     most = PRECISE["max_nfev"] if y.size <= MANY else ITERATIONS
-    for _ in range(int(most) if np.isfinite([cost, A.sum()]).all() else 0):
+    before = np.inf
+    for k in range(int(most) if np.isfinite([cost, A.sum()]).all() else 0):
+        if k % CHECKED == 0:
+            if cost > CRAWLING * before:
+                break
+            before = cost
         factors = factored([[softness, A], [A.T, -μ * identity(y.size)]])
         s = factors.solve(np.concatenate([-r, zero]))[r.size :]
         trial = np.array(F(y + s)).ravel()

@@ -85,7 +85,8 @@ def least_inertia(M: ca.DM, J: ca.DM) -> tuple[float, np.ndarray]:
 def mobility(A: ca.DM) -> np.ndarray:
     """How far each unknown can go in solutions of A x = 0 with |x| = 1."""
     if (factors := _factors(A)) is not None:
-        return np.linalg.norm(factors.null_space(), axis=1)
+        with suppress(ArithmeticError):
+            return np.asarray(np.linalg.norm(factors.null_space(), axis=1))
     return np.abs(np.linalg.svd(np.array(A))[2][rank_of(A) :]).max(axis=0)
 
 

@@ -10,7 +10,7 @@ Where neither columns nor rows are independent,
 
     K = [[α, A], [Aᵀ, −α]],     eigenvalues ±√(σ² + α²)  and  ±α
 
-is regular still. Elimination with row exchanges meets a pivot of about α wherever a row, or a
+is regular still. Elimination with row exchanges meets a pivot not far above α wherever a row, or a
 column, of A depends on those before it. The independent rows B and columns C that are left have to
 be equally many, and are checked:
 
@@ -40,6 +40,7 @@ POWERS = 8
 """Iterations for a singular value: it is known to some 10 % from any beginning."""
 PROBES = 3
 """Random vectors for a norm: all of them at right angles to what they look for has no chance."""
+UNCLEAR = "a singular value near the limit"
 KEPT = 16
 """Factors that are kept: those of some positions of one mechanism."""
 
@@ -56,29 +57,26 @@ class SparseFactors:
     """
 
     def __init__(self, A: Any, smallest: float):
-        self._A, self._smallest = A, smallest
+        self._A = A
         m, n = A.shape
+        if not (A.nnz and np.isfinite(A.data).all() and A.data.any()):
+            raise ArithmeticError("no numbers")
         x = np.random.default_rng(0).standard_normal(n)
         for _ in range(POWERS):
             x = A.T @ (A @ (x / np.linalg.norm(x)))
         limit = smallest * float(np.sqrt(np.linalg.norm(x)))
-        if not 0.0 < limit < np.inf:
-            raise ArithmeticError("no entries")
-        self._by_columns = _bordered(A, MARGIN * limit) if m >= n else None
-        self._by_rows = _bordered(A.T, MARGIN * limit) if m < n else None
+        self._clear = MARGIN * limit
+        self._by_columns = _bordered(A, self._clear) if m >= n else None
+        self._by_rows = _bordered(A.T, self._clear) if m < n else None
         if self._by_columns or self._by_rows:
             self.rank = min(m, n)
             return
         rows, columns = self._independent
         self.rank = rows.size
-        self._by_columns = _bordered(A[:, columns], MARGIN * limit)
-        self._by_rows = _bordered(A.tocsr()[rows].T, MARGIN * limit)
-        W = A @ np.random.default_rng(1).standard_normal((n, PROBES))
-        if self._by_columns is None or self._by_rows is None:
-            raise ArithmeticError("a singular value near the limit")
-        left = W - A[:, columns] @ self._by_columns.closest(W)
-        if np.linalg.norm(left, axis=0).max() >= limit / MARGIN:
-            raise ArithmeticError("a singular value near the limit")
+        left = A @ np.random.default_rng(1).standard_normal((n, PROBES))
+        left -= A[:, columns] @ self._columns_side.closest(left)
+        if np.linalg.norm(left, axis=0).max() >= limit / MARGIN or not self._rows_side:
+            raise ArithmeticError(UNCLEAR)
 
     @cached_property
     def _independent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +85,10 @@ class SparseFactors:
         scale = float(abs(self._A).max())
         α = SHIFT * scale
         factors = factored([[α * identity(m), self._A], [self._A.T, -α * identity(n)]])
-        kept = np.abs(factors.U.diagonal())[factors.perm_c] > self._smallest * scale
+        pivots = np.abs(factors.U.diagonal())[factors.perm_c]
+        ordered = np.sort(pivots)
+        # growth lifts some of them to 1e5 α; a gap of many powers of ten is left above
+        kept = pivots > ordered[np.diff(np.log(ordered)).argmax()]
         rows, columns = np.flatnonzero(kept[:m]), np.flatnonzero(kept[m:])
         if rows.size != columns.size:
             raise ArithmeticError("rows and columns disagree")
@@ -95,40 +96,68 @@ class SparseFactors:
 
     @property
     def rows(self) -> np.ndarray:
-        """Independent rows B, as many as the rank."""
+        """Independent rows B, as many as the rank.
+
+        Raises:
+            ArithmeticError: where elimination does not find clearly independent ones.
+        """
         m, _ = self._A.shape
-        return np.arange(m) if self.rank == m else self._independent[0]
+        return np.arange(m) if self.rank == m or not self._rows_side else self._independent[0]
+
+    @property
+    def _columns_side(self) -> _Bordered:
+        """That of independent columns."""
+        if self._by_columns is None:
+            self._by_columns = _bordered(self._A[:, self._independent[1]], self._clear)
+        if self._by_columns is None:
+            raise ArithmeticError(UNCLEAR)
+        return self._by_columns
+
+    @property
+    def _rows_side(self) -> _Bordered:
+        """That of independent rows, transposed."""
+        if self._by_rows is None:
+            self._by_rows = _bordered(self._A.tocsr()[self._independent[0]].T, self._clear)
+        if self._by_rows is None:
+            raise ArithmeticError(UNCLEAR)
+        return self._by_rows
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """A⁺ b: the shortest solution of least squares, for any number of columns."""
         m, n = self._A.shape
-        if self.rank == n and self._by_columns is not None:
-            return self._by_columns.closest(b)
-        if self.rank == m and self._by_rows is not None:
-            return self._by_rows.shortest(b)
-        assert self._by_columns is not None and self._by_rows is not None
+        if self.rank == n:
+            return self._columns_side.closest(b)
+        if self.rank == m:
+            return self._rows_side.shortest(b)
         rows, columns = self._independent
-        x = self._by_columns.closest(b)
-        return self._by_rows.shortest(self._A[:, columns].tocsr()[rows] @ x)
+        x = self._columns_side.closest(b)
+        return self._rows_side.shortest(self._A[:, columns].tocsr()[rows] @ x)
 
     def dependencies(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Independent rows B, the others D, and C with  A_D = Cᵀ A_B."""
+        """Independent rows B, the others D, and C with  A_D = Cᵀ A_B.
+
+        Raises:
+            ArithmeticError: as `rows`.
+        """
         A, B = self._A.tocsr(), self.rows
         D = np.setdiff1d(np.arange(A.shape[0]), B)
-        by_rows = self._by_rows or _Bordered(A[B].T)
-        return B, D, by_rows.closest(A[D].T.toarray())
+        C = self._rows_side.closest(A[D].T.toarray()) if D.size else np.zeros((B.size, 0))
+        return B, D, C
 
     def null_space(self) -> np.ndarray:
-        """An orthonormal basis of all x with A x = 0, one a column."""
-        (m, n), A = self._A.shape, self._A
+        """An orthonormal basis of all x with A x = 0, one a column.
+
+        Raises:
+            ArithmeticError: where elimination does not find clearly independent columns.
+        """
+        A, n = self._A, self._A.shape[1]
         if self.rank == n:
             return np.zeros((n, 0))
         _, columns = self._independent
         free = np.setdiff1d(np.arange(n), columns)
         Z = np.zeros((n, free.size))
         Z[free, range(free.size)] = 1.0
-        by_columns = self._by_columns or _Bordered(A[:, columns])
-        Z[columns] = -by_columns.closest(A[:, free].toarray())
+        Z[columns] = -self._columns_side.closest(A[:, free].toarray())
         return np.asarray(np.linalg.qr(Z)[0])
 
     def moved(self, M: ca.DM, motions: np.ndarray, b: np.ndarray) -> np.ndarray:
