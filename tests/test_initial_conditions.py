@@ -490,7 +490,7 @@ def test_gaps_of_mechanisms_of_any_size_are_explained(loops: int) -> None:
         m.revolute(f"P{k}", f"r{k}.B{k}", f"c{k}.P")
         m.revolute(f"Q{k}", f"c{k}.Q", f"r{k + 1}.B{k + 1}")
     m.start(angle={"r0": 1.0}, near={f"r{k}": 1.0 for k in range(1, loops + 1)})
-    with pytest.raises(vm.AssemblyError, match="the loop .* stays open by") as caught:
+    with pytest.raises(vm.AssemblyError, match=r"the loop .* stays open by") as caught:
         m.simulate(1)
     # at best, the other rocker is in line with the coupler
     furthest = np.hypot(4 - np.cos(1.0), np.sin(1.0)) + 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.linalg import qr
 
 from varimech.coordinates import linear
+from varimech.coordinates.least_norm import dependencies
 from varimech.coordinates.sparse_factors import factors_of
 
 SIZE = 170
@@ -70,7 +72,7 @@ def test_sparse_decisions_are_those_of_singular_values(name: str) -> None:
     assert A[D] == pytest.approx(C.T @ A[B], abs=1e-9 * np.abs(A).max())
     Z = factors.null_space()
     assert Z.shape == (A.shape[1], A.shape[1] - rank)
-    assert Z.T @ Z == pytest.approx(np.eye(Z.shape[1]), abs=1e-12)
+    assert pytest.approx(np.eye(Z.shape[1]), abs=1e-12) == Z.T @ Z
     assert np.abs(A @ Z).max(initial=0.0) < 1e-9 * σ[0]
 
 
@@ -132,3 +134,12 @@ def test_the_motion_of_least_inertia(light: float) -> None:
     assert inertia == pytest.approx(light, rel=1e-6, abs=2e-12)
     assert np.abs(motion).argmax() == n - 1
     assert linear.mobility(ca.sparsify(ca.DM(J)))[-1] == pytest.approx(1.0)
+
+
+def test_large_dependencies_agree_with_those_of_pivoted_reflections() -> None:
+    A = CASES["redundant"]
+    _, R, _ = qr(A.T, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diagonal(R)) > 1e-7 * abs(R[0, 0])).sum())
+    B, D, C = dependencies(A)
+    assert (len(B), len(D)) == (rank, len(A) - rank)
+    assert A[D] == pytest.approx(C.T @ A[B], abs=1e-9)

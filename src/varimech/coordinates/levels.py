@@ -47,7 +47,8 @@ class Level:
     ) -> np.ndarray:
         """Of F_x y = right."""
         if self._weighed:
-            return weighed_solution(*self._motion(x, earlier, ρ), right)
+            M, Φ_q = self._motion(x, earlier, ρ)
+            return weighed_solution(M, Φ_q, right)
         return solution(self.jacobian(x, earlier, ρ), right)
 
     @cached_property

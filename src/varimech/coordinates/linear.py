@@ -59,15 +59,15 @@ def weighed_solution(M: ca.DM, Φ_q: ca.DM, b: np.ndarray) -> np.ndarray:
     if (factors := _factors(Φ_q)) is not None:
         with suppress(ArithmeticError, RuntimeError):  # singular: without inertia
             return np.asarray(factors.moved(M, motions, b))
-    masses, Φ_q, n = np.array(M), np.array(Φ_q), M.shape[0]
-    held = np.abs(Φ_q).max(axis=1, initial=0.0) > RANK * np.abs(Φ_q).max(initial=0.0)
-    strengths = np.linalg.norm(Φ_q * motions, axis=1)
+    J, n = np.array(Φ_q), M.shape[0]
+    held = np.abs(J).max(axis=1, initial=0.0) > RANK * np.abs(J).max(initial=0.0)
+    strengths = np.linalg.norm(J * motions, axis=1)
     forces = np.where(held, 1 / np.where(held, strengths, 1.0), 0.0)
     units = np.concatenate([motions, forces])
-    none = np.zeros((len(Φ_q), len(Φ_q)))
-    K = units[:, None] * np.block([[masses, Φ_q.T], [Φ_q, none]]) * units
+    K = np.block([[np.array(M), J.T], [J, np.zeros((len(J), len(J)))]])
+    K = units[:, None] * K * units
     x = (units * least_squares(K, (units * b.T).T).T).T
-    return np.concatenate([x[:n], least_squares(Φ_q, x[n:])])
+    return np.concatenate([x[:n], least_squares(J, x[n:])])
 
 
 def least_inertia(M: ca.DM, J: ca.DM) -> tuple[float, np.ndarray]:
