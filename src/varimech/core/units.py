@@ -113,12 +113,8 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
             remedy=f"expected {wanted or 'a pure number'}",
         )
     if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
-        raise ModelError(
-            f": Hz counts turns, and {wanted} radians",
-            label=label,
-            value=given,
-            remedy="write turn/s, rpm or rad/s",
-        )
+        problem = f": Hz counts turns, and {wanted} radians"
+        raise ModelError(problem, label=label, value=given, remedy="write turn/s, rpm or rad/s")
     return si_value(number, unit, label)
 
 
@@ -217,7 +213,7 @@ def _parsed(unit: str, label: str) -> Any:
 
 
 @lru_cache(maxsize=512)
-def _read(unit: str) -> Any:
+def _read(unit: str) -> object:
     if len(unit) > LONGEST:
         raise ModelError(
             f"'{unit[:LONGEST]}…' is not a unit", remedy=f"the longest has {LONGEST} characters"
@@ -239,7 +235,5 @@ def _read(unit: str) -> Any:
             raise ValueError("its factor to SI units is out of range")
         return parsed
     except Exception as error:  # pint raises many types
-        raise ModelError(
-            f"{unit!r} is not a unit that can be used",
-            remedy=f"use SI units or mm, deg, lb, inch, … ({error})",
-        ) from None
+        remedy = f"use SI units or mm, deg, lb, inch, … ({error})"
+        raise ModelError(f"{unit!r} is not a unit that can be used", remedy=remedy) from None
