@@ -11,7 +11,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..core.errors import AssemblyError, ModelError
+from ..core.errors import AssemblyError, ModelError, VarimechError
 from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.body import Body, RigidBody
@@ -35,10 +35,6 @@ TOGETHER = 1e-12
 """Largest distance of coinciding points, relative to the size of the mechanism: rounding of an
 assembly, and far below any length that is meant.
 """
-EXPLAINED = 600
-"""Coordinates up to which the loop that does not close is looked for; its dense least squares would
-take minutes beyond.
-"""
 ITERATIONS = 60
 """Of Gauss–Newton: quadratic convergence takes some ten, from far away; those that are shortened
 count a tenth.
@@ -53,6 +49,10 @@ ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
 assemble.
 """
+FEW = 60
+"""Coordinates up to which disturbed guesses are tried: a disturbance of more of them seldom leads
+back, and least squares, which follow, go further in less time.
+"""
 
 
 class Assembly:
@@ -65,6 +65,10 @@ class Assembly:
         self.closure = ClosureConditions(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         self._given_count = e.start_positions.numel() - e.λ.numel()
+        self._last: tuple[tuple[bytes, bool], np.ndarray | VarimechError] = (
+            (b"", False),
+            np.zeros(0),
+        )
 
     def check_closure(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
         """Bodies held by the ground at several places have to fit in, also for small changes of the
@@ -112,12 +116,24 @@ class Assembly:
         return q if self._oriented(q, target) else None
 
     def assemble(self, ρ: np.ndarray, *, explain: bool = True) -> np.ndarray:
-        """Positions that meet all constraints and initial conditions.
+        """Positions that meet all constraints and initial conditions; kept for the last values.
 
         Raises:
             AssemblyError: if there are none; with the open loop, if `explain`.
             ModelError: if initial conditions are redundant or conflicting.
         """
+        values, outcome = self._last  # of one moment: other threads may change it
+        if values != (ρ.tobytes(), explain):
+            try:
+                outcome = self._assembled(ρ, explain)
+            except VarimechError as error:
+                outcome = error
+            self._last = (ρ.tobytes(), explain), outcome
+        if isinstance(outcome, VarimechError):
+            raise outcome
+        return outcome.copy()
+
+    def _assembled(self, ρ: np.ndarray, explain: bool) -> np.ndarray:
         for driver in self.model.drivers.values():
             if not np.isfinite(self.model.parameter_set.evaluate(driver.motion(SX(0)), ρ)).all():
                 raise AssemblyError(
@@ -129,7 +145,7 @@ class Assembly:
         rng = np.random.default_rng(0)
         closest, least = first, np.inf
         sizes = size if self.equations.sizes is None else self.equations.sizes.typical
-        for attempt in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS if first.size <= FEW else 1):
             disturbance = (
                 0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
             )
@@ -139,7 +155,7 @@ class Assembly:
                 return self._wound_back(q, ρ)
             if residual < least:
                 closest, least = q, residual
-        if first.size > EXPLAINED or not explain:
+        if not explain:
             raise self._open(closest, ρ)
         fit = ClosestFit(self.model, self.start, poses, ρ)
         if (closed := fit.closed_poses()) is not None:
@@ -316,7 +332,7 @@ class Assembly:
         q, residual = self._gauss_newton(first, ρ, alone)
         if residual > CLOSED * size:
             return None
-        left = q.size - rank_of(np.array(alone.jacobian(q, np.zeros(0), ρ))) - self._shaped
+        left = q.size - rank_of(alone.jacobian(q, np.zeros(0), ρ)) - self._shaped
         can_move = left > 0 or self.model.drivers
         return (
             self._too_much(left) if can_move and self._given_count - self._shaped > left else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, reduce
 from operator import matmul
 
@@ -26,6 +26,7 @@ from ..model.initial_conditions import Start
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from .guess import Pose
+from .sparse_factors import factored, identity
 
 STIFF = 1e4
 """Weight of conditions to meet against those that may stay open: leaves 1e-8 of the gap elsewhere
@@ -37,9 +38,35 @@ CLOSED = 1e-9
 """Share of the size of a mechanism below which nothing is open: above what
 least squares with tolerances of 1e-12 leave.
 """
+DENSE = 100
+"""Unknowns up to which least squares are dense: some sixteen bodies, where sparse steps are not
+faster.
+"""
+DAMPING = 1e-3
+"""μ at first, for residuals and unknowns of size one: nearly a Gauss–Newton step."""
+MANY = 300
+"""Unknowns from which on the guess and a slight disturbance are all that is tried, with fewer
+iterations: some fifty bodies.
+"""
+ITERATIONS = 200
+"""Of sparse least squares with many unknowns: some thirty suffice from a guess, and further ones
+hardly change three digits; it takes seconds.
+"""
 ATTEMPTS = 6
 """Least squares may end in a poor local minimum; the best of so many starts is taken. A small
 round number: only failures pay for it.
+"""
+CHECKED = 50
+"""Iterations after which sparse least squares must have come forward."""
+CRAWLING = 0.95
+"""Share of the cost that is left by then where they follow a valley that leads nowhere: those that
+close the mechanism leave less than half of it.
+"""
+SLIGHTLY = 2
+"""Disturbed poses tried with sparse least squares."""
+SLIGHT = 0.1
+"""Disturbance of many poses: enough to leave a symmetric guess; from far away, sparse least squares
+end in poor minima only.
 """
 
 
@@ -133,38 +160,25 @@ class ClosestFit:
     def beginnings(self) -> list[np.ndarray]:
         """The guess itself, and disturbed ones."""
         rng = np.random.default_rng(0)
-        return [np.zeros(self.x.numel())] + [
-            rng.standard_normal(self.x.numel()) for _ in range(ATTEMPTS - 1)
-        ]
+        n = self.x.numel()
+        if n > DENSE:
+            return [np.zeros(n), *(SLIGHT * rng.standard_normal((SLIGHTLY, n)))]
+        return [np.zeros(n)] + [rng.standard_normal(n) for _ in range(ATTEMPTS - 1)]
 
     def closest(self, soft: set[tuple[str, str]], beginnings: list[np.ndarray]) -> np.ndarray:
         """Poses where all is met as well as possible; all but the lengths ("m") and angles ("rad")
         of `soft` joints nearly exactly.
         """
-        from scipy.optimize import least_squares
-
-        rows = [(1 if (name, "m") in soft else STIFF) * r for name, r in self.lengths.items()]
-        rows += [
-            (1 if (name, "rad") in soft else STIFF) * self.size * r
-            for name, r in self.angles.items()
-        ]
-        rows += [STIFF * r for r in self.given.values()]
-        # the method needs at least as many rows as unknowns
-        rows.append(SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows))))
-        weighted = ca.densify(ca.vertcat(*rows) / self.size)
-        F, J = (
-            self._function([weighted]),
-            self._function([ca.densify(ca.jacobian(weighted, self.x))]),
-        )
-
-        def residuals(y: np.ndarray) -> np.ndarray:
-            return np.array(F(y, self.ρ)).ravel()
-
-        outcomes = [
-            least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), method="lm", **PRECISE)
-            for y in beginnings
-        ]
-        return np.asarray(min(outcomes, key=lambda outcome: outcome.cost).x)
+        rows = [*self.lengths.values(), *(self.size * r for r in self.angles.values())]
+        rows += self.given.values()
+        free = [(name, unit) in soft for unit in ("m", "rad") for name in self.lengths]
+        weights = [1.0 if is_free else STIFF for is_free in free] + [STIFF] * len(self.given)
+        residuals = ca.vertcat(SX(0, 1), *rows) / self.size
+        w = np.repeat(weights, [r.numel() for r in rows])
+        fit = _fit_dense if self.x.numel() <= DENSE else _fit_sparse
+        F, J = (self._function([f]) for f in (residuals, ca.jacobian(residuals, self.x)))
+        outcomes = [fit(lambda y: F(y, self.ρ), lambda y: J(y, self.ρ), w, y) for y in beginnings]
+        return min(outcomes, key=lambda outcome: outcome[1])[0]
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
         """What each joint, driver and initial condition misses: the length (m), or the angle (rad) where
@@ -173,9 +187,11 @@ class ClosestFit:
         lengths, chords, given = (
             self._norms(part, x) for part in (self.lengths, self.angles, self.given)
         )
-        angles = {name: 2 * math.asin(min(1.0, chord / 2)) for name, chord in chords.items()}
         return {
-            name: lengths[name] if self.unit(name, x) == "m" else angles[name] for name in lengths
+            name: length
+            if length >= self.size * chords[name]
+            else 2 * math.asin(min(1.0, chords[name] / 2))
+            for name, length in lengths.items()
         } | given
 
     def arcs(self, x: np.ndarray) -> dict[str, float]:
@@ -185,11 +201,10 @@ class ClosestFit:
 
     def unit(self, joint: str, x: np.ndarray) -> str:
         """Unit of a joint's gap."""
-        return (
-            "m"
-            if self._norms(self.lengths, x)[joint] >= self.size * self._norms(self.angles, x)[joint]
-            else "rad"
+        length, angle = (
+            self._norms({joint: part[joint]}, x)[joint] for part in (self.lengths, self.angles)
         )
+        return "m" if length >= self.size * angle else "rad"
 
     def _norms(self, rows: Mapping[str, SX], x: np.ndarray) -> dict[str, float]:
         values = self._function([ca.norm_2(r) if r.numel() else SX(0) for r in rows.values()]).call(
@@ -199,6 +214,67 @@ class ClosestFit:
 
     def _function(self, outputs: list[SX]) -> ca.Function:
         return ca.Function("gaps", [self.x, self.model.parameter_set.vector], outputs)
+
+
+Residuals = Callable[[np.ndarray], ca.DM]
+
+
+def _fit_dense(
+    F: Residuals, J: Residuals, w: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """y with the least sum of (w F)², and that sum."""
+    from scipy.optimize import least_squares
+
+    def padded(rows: np.ndarray) -> np.ndarray:
+        """The method needs at least as many rows as unknowns."""
+        return np.concatenate([rows, np.zeros((max(0, y.size - len(rows)), *rows.shape[1:]))])
+
+    outcome = least_squares(
+        lambda y: padded(w * np.array(F(y)).ravel()),
+        y,
+        lambda y: padded(w[:, None] * np.array(J(y))),
+        method="lm",
+        **PRECISE,
+    )
+    return outcome.x, float(outcome.cost)
+
+
+def _fit_sparse(
+    F: Residuals, J: Residuals, w: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """The same by the Levenberg–Marquardt method with sparse steps s,
+
+        [[1/w², J], [Jᵀ, −μ]] (p, s) = (−F, 0),
+
+    where weights stand apart, as they would square the condition; μ follows Nielsen (Damping
+    parameter in Marquardt's method, 1999).
+    """
+    from scipy.sparse import diags
+
+    softness, zero = diags(1 / w**2), np.zeros(y.size)
+    r = np.array(F(y)).ravel()
+    cost, μ, ν, A = float(((w * r) ** 2).sum()), DAMPING, 2.0, J(y).sparse()
+    most = PRECISE["max_nfev"] if y.size <= MANY else ITERATIONS
+    before = np.inf
+    for k in range(int(most) if np.isfinite([cost, A.sum()]).all() else 0):
+        if k % CHECKED == 0:
+            if cost > CRAWLING * before:
+                break
+            before = cost
+        factors = factored([[softness, A], [A.T, -μ * identity(y.size)]])
+        s = factors.solve(np.concatenate([-r, zero]))[r.size :]
+        trial = np.array(F(y + s)).ravel()
+        change = cost - float(((w * trial) ** 2).sum())
+        predicted = cost - float(((w * (r + A @ s)) ** 2).sum())
+        small = predicted <= PRECISE["ftol"] * cost or np.abs(s).max() <= PRECISE["xtol"]
+        if change > 0:  # not where it is NaN
+            y, r, cost, A = y + s, trial, cost - change, J(y + s).sparse()
+            μ, ν = μ * max(1 / 3, 1 - (2 * change / max(predicted, change) - 1) ** 3), 2.0
+        else:
+            μ, ν = μ * ν, 2 * ν
+        if small:
+            break
+    return y, cost / 2
 
 
 def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
@@ -234,11 +310,15 @@ def _loop(model: ModelData, closing: Joint) -> list[Joint]:
     """The joints of a shortest loop through a joint, or none if it closes no loop."""
     source, target = closing.bodies
     came: dict[Body, tuple[Body, Joint]] = {}
+    joints_of: dict[Body, list[Joint]] = {body: [] for body in model.bodies.values()}
+    for joint in model.joints.values():
+        for body in joint.bodies:
+            joints_of[body].append(joint)
     queue, seen = deque([source]), {source}
     while queue:
         body = queue.popleft()
-        for joint in model.joints.values():
-            if joint is closing or body not in joint.bodies:
+        for joint in joints_of[body]:
+            if joint is closing:
                 continue
             other = joint.bodies[1] if joint.bodies[0] is body else joint.bodies[0]
             if other not in seen:

@@ -29,7 +29,7 @@ from ..core.messages import Call, Message
 from ..core.symbols import SX
 from .assembly import Assembly
 from .levels import Explicit, Level
-from .linear import RANK, column, independent, rank_of
+from .linear import RANK, column, independent, least_inertia, mobility, product, rank_of
 
 BROKEN = 1e-6
 """Share of the change of an equation by a parameter that may stay unmet where derivatives exist:
@@ -186,7 +186,7 @@ class InitialStateSolver(Assembly):
         count = q.size - self.equations.own.first_order
         if self.regular(q, ρ):
             return int(count - self._structure.numel())
-        return int(count - rank_of(np.array(self._undriven(q, ρ))))
+        return int(count - rank_of(self._undriven(q, ρ)))
 
     @cached_property
     def _velocities(self) -> Level:
@@ -227,8 +227,8 @@ class InitialStateSolver(Assembly):
         q_, v_ = self._moving_sensitivities(state.q, state.v, ρ, ρ_)
         x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
         x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
-        of_λ = np.array(self._multipliers.partials(np.concatenate([state.w, state.q]), ρ))
-        return q_, v_, x_, of_λ @ np.vstack([x_[state.q.size :], q_, ρ_])
+        of_λ = self._multipliers.partials(np.concatenate([state.w, state.q]), ρ)
+        return q_, v_, x_, product(of_λ, np.vstack([x_[state.q.size :], q_, ρ_]))
 
     def _moving_sensitivities(
         self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, ρ_: np.ndarray
@@ -240,15 +240,15 @@ class InitialStateSolver(Assembly):
     def _check_dofs(self, q: np.ndarray, ρ: np.ndarray) -> None:
         n = q.size
         self._check_rounding(q, ρ)
-        dofs = n - self.equations.own.first_order - rank_of(np.array(self._undriven(q, ρ)))
+        dofs = n - self.equations.own.first_order - rank_of(self._undriven(q, ρ))
         if dofs == 0:
             raise ModelError(
                 "the joints fix every body: no degrees of freedom remain",
                 element=self.model.label,
                 remedy="remove a joint or free a body",
             )
-        everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
-        constraints = everything[: everything.shape[0] - self._given_count]
+        everything = self._positions.jacobian(q, np.zeros(0), ρ)
+        constraints = everything[: everything.shape[0] - self._given_count, :]
         open_ = n - rank_of(constraints)
         left = open_ - self._shaped
         if self._given_count > rank_of(everything) - rank_of(constraints):
@@ -272,7 +272,7 @@ class InitialStateSolver(Assembly):
         altogether with the least change of q.
         """
         sizes = self.equations.sizes
-        J = np.array(self._undriven(q, ρ))
+        J = np.array(self._undriven(q, ρ)) if sizes is not None else np.zeros(0)
         if sizes is None or not J.any():
             return
         # 1e-9: far above rounding of q, and far too little to change a Jacobian that is one; 10:
@@ -286,11 +286,9 @@ class InitialStateSolver(Assembly):
                 remedy=Message("use {coordinates}", coordinates="natural"),
             )
 
-    def _moving(self, jacobian: np.ndarray) -> str:
+    def _moving(self, jacobian: ca.DM) -> str:
         """Coordinates that can still move, for messages."""
-        _, _, Vt = np.linalg.svd(jacobian)
-        rank = rank_of(jacobian)
-        motion = np.abs(Vt[rank:]).max(axis=0)
+        motion = mobility(jacobian)
         order = np.argsort(-motion)[:3]
         names = [
             self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1
@@ -319,13 +317,10 @@ class InitialStateSolver(Assembly):
             )
 
     def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
-        M, J = np.array(self._mass(q, ρ)), np.array(self._undriven(q, ρ))
-        _, _, Vt = np.linalg.svd(J) if J.shape[0] else (None, None, np.eye(q.size))
-        Z = Vt[rank_of(J) :].T
-        inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
-        if inertia[0] <= 1e-12 * np.abs(M).max():
-            motion = np.abs(Z @ directions[:, 0])
-            name = self._described(self.equations.coordinate_names[int(motion.argmax())])
+        M = self._mass(q, ρ)
+        inertia, motion = least_inertia(M, self._undriven(q, ρ))
+        if inertia <= 1e-12 * float(ca.norm_inf(ca.vec(M))):
+            name = self._described(self.equations.coordinate_names[int(np.abs(motion).argmax())])
             raise ModelError(
                 f"{name} can move without inertia",
                 element=self.model.label,

@@ -19,6 +19,7 @@ own, those with S ≪ η are redundant. Without D this is the normal equation of
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +28,8 @@ import numpy as np
 
 from ..core.symbols import SX
 from ..stages.elimination import Factorisation
+from .linear import DENSE
+from .sparse_factors import SparseFactors
 
 RELATIVE_REGULARISATION = 1e-9
 """Keeps J W Jᵀ regular at singular positions; two refinements remove its effect elsewhere."""
@@ -122,11 +125,16 @@ def _filtered(S: SX, b: SX) -> tuple[SX, SX]:
 
 def dependencies(scaled: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
     """Independent rows B of a matrix, the others D, and C with  J_D ≈ Cᵀ J_B; by Householder
-    reflections with pivoting.
+    reflections with pivoting, or by sparse factors where it is large and clear.
     """
     from scipy.linalg import qr, solve_triangular
+    from scipy.sparse import csc_matrix
 
     m = scaled.shape[0]
+    if max(scaled.shape) > DENSE:
+        with suppress(ArithmeticError, RuntimeError):
+            B, D, C = SparseFactors(csc_matrix(scaled), RANK).dependencies()
+            return B.tolist(), D.tolist(), C
     if m == 0 or not np.abs(scaled).max(initial=0.0) > 0:
         return [], list(range(m)), np.zeros((0, m))
     _, R, order = qr(scaled.T, mode="economic", pivoting=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.coordinate_scales import TINY
 from ..core.symbols import SX
-from .linear import column, solution, weighed_solution
+from .linear import column, product, solution, weighed_solution
 
 SMALL = 1e-6
 """Share of the terms of an equation by which a parameter changes it noticeably; far above rounding
@@ -25,11 +25,31 @@ class Level:
     def __init__(
         self, residuals: SX, unknowns: SX, earlier: SX, ρ: SX, t: SX, *, weighed: bool = False
     ):
-        self._solution = weighed_solution if weighed else solution
+        self._weighed, self._unknowns = weighed, unknowns
         self._inputs = [unknowns, earlier, ρ]
         self._F = F = ca.densify(ca.substitute(residuals, t, 0))
         self.residuals = ca.Function("F", self._inputs, [F])
-        self.jacobian = ca.Function("F_x", self._inputs, [ca.jacobian(F, unknowns)])
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """F_x."""
+        return ca.Function("F_x", self._inputs, [ca.jacobian(self._F, self._unknowns)])
+
+    @cached_property
+    def _motion(self) -> ca.Function:
+        """M and Φ_q of the equations of motion."""
+        n = self._unknowns.numel() // 2
+        A = ca.jacobian(self._F, self._unknowns[:n])
+        return ca.Function("motion", self._inputs, [A[:n, :], A[n:, :]])
+
+    def _solved(
+        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        """Of F_x y = right."""
+        if self._weighed:
+            M, Φ_q = self._motion(x, earlier, ρ)
+            return weighed_solution(M, Φ_q, right)
+        return solution(self.jacobian(x, earlier, ρ), right)
 
     @cached_property
     def partials(self) -> ca.Function:
@@ -40,9 +60,7 @@ class Level:
     def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The unknowns, where F is linear in them."""
         zero = np.zeros(size)
-        return self._solution(
-            self.jacobian(zero, earlier, ρ), -column(self.residuals(zero, earlier, ρ))
-        )
+        return self._solved(zero, earlier, ρ, -column(self.residuals(zero, earlier, ρ)))
 
     def sensitivity(
         self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray
@@ -50,9 +68,7 @@ class Level:
         """x' from the derivatives of what came before and of ρ (`given`, one column a
         parameter).
         """
-        return self._solution(
-            self.jacobian(x, earlier, ρ), -np.array(self.partials(x, earlier, ρ)) @ given
-        )
+        return self._solved(x, earlier, ρ, product(-self.partials(x, earlier, ρ), given))
 
     @cached_property
     def curvature(self) -> ca.Function:
@@ -88,12 +104,12 @@ class Level:
         )
         F_uu = np.array(self.curvature(x, earlier, ρ, along))
         changed = F_e @ earlier_second + F_uu @ derivatives
-        x_ = self._solution(F_x, -changed)
+        x_ = self._solved(x, earlier, ρ, -changed)
         sizes = (np.abs(F_e) @ np.abs(earlier_second) + np.abs(F_uu) @ np.abs(derivatives)).max(
             axis=0, initial=0.0
         )
         relative = _relative(along[-ρ.size :, None], ρ) * _relative(derivatives[-ρ.size :], ρ)
-        left = np.abs(np.array(F_x) @ x_ + changed)
+        left = np.abs(product(F_x, x_) + changed)
         return x_, left / np.maximum(sizes, self._rounding(x, earlier, ρ) * relative)
 
     def missed(
@@ -107,8 +123,8 @@ class Level:
         """What x' leaves of F' = 0, (equation, parameter), as a share of what parameters change of
         F.
         """
-        changed = np.array(self.partials(x, earlier, ρ)) @ given
-        left = np.abs(np.array(self.jacobian(x, earlier, ρ)) @ derivatives + changed)
+        changed = product(self.partials(x, earlier, ρ), given)
+        left = np.abs(product(self.jacobian(x, earlier, ρ), derivatives) + changed)
         sizes = np.abs(changed).max(axis=0, initial=0.0)
         return np.asarray(
             left / np.maximum(sizes, self._rounding(x, earlier, ρ) * _relative(given[-ρ.size :], ρ))
@@ -118,12 +134,9 @@ class Level:
         """A small share of the largest sum of absolute terms of F: relative changes by less than
         that may be rounding alone.
         """
-        F_x, F_e = (np.abs(np.array(f(x, earlier, ρ))) for f in (self.jacobian, self.partials))
-        return max(
-            SMALL
-            * float((F_x @ np.abs(x) + F_e[:, : earlier.size] @ np.abs(earlier)).max(initial=0.0)),
-            TINY,
-        )
+        F_x, F_e = (ca.fabs(f(x, earlier, ρ)) for f in (self.jacobian, self.partials))
+        terms = product(F_x, np.abs(x)) + product(F_e[:, : earlier.size], np.abs(earlier))
+        return max(SMALL * float(terms.max(initial=0.0)), TINY)
 
 
 class Explicit:
@@ -133,7 +146,7 @@ class Explicit:
         self._value, self._inputs = ca.densify(ca.substitute(expression, t, 0)), [earlier, ρ]
         self.value = ca.Function("value", self._inputs, [self._value])
         self.partials = ca.Function(
-            "partials", self._inputs, [ca.densify(ca.jacobian(self._value, ca.vertcat(earlier, ρ)))]
+            "partials", self._inputs, [ca.jacobian(self._value, ca.vertcat(earlier, ρ))]
         )
 
     @cached_property

@@ -207,7 +207,7 @@ class _Builder:
 
     def _rigidity(self) -> dict[str, list[Constraint]]:
         blocks: dict[str, list[Constraint]] = {}
-        earlier: list[RigidBody] = []
+        earlier: set[Body] = set()
         for body, basis in self._nodes.bases.items():
             _, S = self._locals(body)
             _, B = self._basis_values(body, rate=False)
@@ -224,19 +224,18 @@ class _Builder:
                         f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints
                     )
                     blocks.setdefault(body.name, []).append(block)
-            earlier.append(body)
+            earlier.add(body)
         return blocks
 
-    def _implied(self, basis: Basis, i: int, j: int, product: SX, earlier: list[RigidBody]) -> bool:
+    def _implied(self, basis: Basis, i: int, j: int, product: SX, earlier: set[Body]) -> bool:
         """Whether a product of two basis vectors is kept by the rigidity of an earlier body, to
         which all their nodes belong too.
         """
         nodes = {*_vector_key(basis, i), *_vector_key(basis, j)}
-        for other in earlier:
-            if all(other in node.places for node in nodes):
-                kept = ca.dot(*[_local_vector(_vector_key(basis, k), other) for k in (i, j)])
-                if self._equal(product, kept):
-                    return True
+        for other in earlier.intersection(*[node.places for node in nodes]):
+            kept = ca.dot(*[_local_vector(_vector_key(basis, k), other) for k in (i, j)])
+            if self._equal(product, kept):
+                return True
         return False
 
     def _equal(self, first: SX, second: SX) -> bool:

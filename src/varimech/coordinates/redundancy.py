@@ -22,6 +22,7 @@ from ..core.symbols import SX
 from ..model.state import State
 from ..model.user_functions import column_of
 from .least_norm import RANK, dependencies
+from .linear import DENSE
 
 if TYPE_CHECKING:
     from .equations import Equations
@@ -211,7 +212,7 @@ class Redundancy:
         Φ_q = np.array(self._jacobian(x, ρ, t))
         sizes = np.linalg.norm(Φ_q, axis=1, keepdims=True)
         scaled = Φ_q / np.where(sizes > 0, sizes, 1.0)
-        if _is_regular(scaled):
+        if max(scaled.shape) <= DENSE and _is_regular(scaled):
             return np.zeros((len(scaled), 0))
         independent, dependent, C = dependencies(scaled)
         Y = np.zeros((len(scaled), len(dependent)))
