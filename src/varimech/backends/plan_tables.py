@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TypeGuard
 
 import casadi as ca
 import numpy as np
 
+from ..core.lazy import lazy
 from ..stages.plan import Factor, Map, Mode, Pattern, Plan, Port, Solve, Zero
 from .bytecode import bytecode_of
 from .columns import lanes, row_length
@@ -65,7 +65,7 @@ class Kernels:
                 self._numbers[key] = len(self.loops)
                 self.loops.append(operation)
 
-    @cached_property
+    @lazy
     def functions(self) -> list[ca.Function]:
         """The kernels under names of their own, each once."""
         different = {self._text(m.kernel): m.kernel for m in self.loops}.values()
