@@ -390,8 +390,7 @@ def test_a_build_in_the_background_that_fails_is_done_without(
     for m in (pendulum(), pendulum()):
         for _ in range(2):
             runs.append(m.simulate(0.01, step=1e-3))
-            assert background._worker is not None and background._worker.current is not None
-            background._worker.current.wait(20)
+            assert background.in_background(lambda: None).wait(20)  # after the build
     interpreted = pendulum().simulate(0.01, step=1e-3, backend="interpreted").angle("rod")
     for run in runs:
         assert run.info["execution"]["by"] == "bytecode"
@@ -401,10 +400,16 @@ def test_a_build_in_the_background_that_fails_is_done_without(
 
 
 def test_a_run_describes_what_executed_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on, advance = Event(), native.NativeProgram.advance
+    begun, go_on, advance = Event(), Event(), native.NativeProgram.advance
     m = pendulum()
     monkeypatch.setattr(runner, "PATIENCE", 0.0)
-    background.in_background(lambda: bool(go_on.wait(20)), 3.0)
+
+    def hold() -> None:
+        begun.set()
+        go_on.wait(20)
+
+    background.in_background(hold, 3.0)
+    assert begun.wait(20)
     waits = m.simulate(0.01, step=1e-3).info["execution"]
     assert waits["by"] == "bytecode" and waits["building"]["seconds"] == 0
     assert waits["building"]["estimated"] > 0
