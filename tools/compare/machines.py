@@ -181,7 +181,7 @@ def ups_platform(_: int, number: Number) -> Machine:
     machine.bodies.append(plate(points, number, floating=True))
     centre = np.array([0, 0, height])
     machine.place("plate", centre, FRAME)
-    for k, (base, top, _) in enumerate(points):
+    for k, (base, top, _angle) in enumerate(points):
         leg = centre + top - base
         length = float(np.linalg.norm(leg))
         frame = along(leg / length, np.array([0, 0, 1.0]))

@@ -5,13 +5,14 @@ and generic joints; trapezoidal rule with index-2 constraints, one thread, spars
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from exudyn_side import exudyn, implicit
 from machines import FRAME, GROUND, Joint, Machine, Placed, fixed_axes, spatial, split
 from machines_peers import report
 
-STEPS = (5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
+SETTINGS = [(step, "EigenSparse") for step in (5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)]
 TOLERANCE = 1e-6
 CONSTRAINED = {
     "revolute": [1, 1, 1, 1, 1, 0],
@@ -40,7 +41,7 @@ class Model:
             (self._pin if self.planar else self._join)(joint)
         for spring in machine.springs:
             self.system.CreateSpringDamper(
-                bodyNumbers=[self.bodies[split(p)[0]] for p in (spring.first, spring.second)],
+                itemNumbers=[self.bodies[split(p)[0]] for p in (spring.first, spring.second)],
                 localPosition0=self._local(spring.first),
                 localPosition1=self._local(spring.second),
                 referenceLength=spring.natural_length,
@@ -53,20 +54,18 @@ class Model:
             self.system.AddLoad(self.u.LoadTorqueVector(markerNumber=marker, loadVector=vector))
         self.system.Assemble()
 
-    def _body(self, placed: Placed) -> int:
+    def _body(self, placed: Placed) -> Any:
         inertia = self.u.RigidBodyInertia(placed.body.mass, np.diag(placed.inertia))
-        return int(
-            self.system.CreateRigidBody(
-                referencePosition=placed.position,
-                referenceRotationMatrix=placed.frame,
-                initialVelocity=placed.velocity,
-                initialAngularVelocity=placed.turning,
-                inertia=inertia,
-                gravity=list(self.machine.gravity),
-            )
+        return self.system.CreateRigidBody(
+            referencePosition=placed.position,
+            referenceRotationMatrix=placed.frame,
+            initialVelocity=placed.velocity,
+            initialAngularVelocity=placed.turning,
+            inertia=inertia,
+            gravity=list(self.machine.gravity),
         )
 
-    def _planar_body(self, placed: Placed) -> int:
+    def _planar_body(self, placed: Placed) -> Any:
         angle = float(np.arctan2(placed.frame[1, 0], placed.frame[0, 0]))
         node = self.u.NodeRigidBody2D(
             referenceCoordinates=[*placed.position[:2], angle],
@@ -81,7 +80,7 @@ class Model:
         weight = self.system.AddMarker(self.u.MarkerBodyPosition(bodyNumber=body))
         load = [0, mass * self.machine.gravity[1], 0]
         self.system.AddLoad(self.u.LoadForceVector(markerNumber=weight, loadVector=load))
-        return int(body)
+        return body
 
     def _pin(self, joint: Joint) -> None:
         markers = [
@@ -97,7 +96,7 @@ class Model:
     def _join(self, joint: Joint) -> None:
         bodies = [self.bodies[split(place)[0]] for place in (joint.first, joint.second)]
         self.system.CreateGenericJoint(
-            bodyNumbers=bodies,
+            itemNumbers=bodies,
             position=self._place(joint.first),
             rotationMatrixAxes=self._axes(joint),
             constrainedAxes=CONSTRAINED[joint.kind],
@@ -126,9 +125,9 @@ class Model:
             return spatial(self.machine.ground[point])
         return self.placed[body].place(point)
 
-    def run(self, step: float) -> np.ndarray:
+    def run(self, step: float, solver: str) -> np.ndarray:
         duration = self.machine.duration
-        settings = implicit(round(duration / step), duration, TOLERANCE, "EigenSparse")
+        settings = implicit(round(duration / step), duration, TOLERANCE, solver)
         settings.solution.sensors.active = False
         settings.linearSolver.reuseAnalyzedPattern = True
         self.system.SolveDynamic(
@@ -145,4 +144,4 @@ class Model:
 
 
 if __name__ == "__main__":
-    report(Model, STEPS, f"exudyn {exudyn().__version__}")
+    report(Model, SETTINGS, f"exudyn {exudyn().__version__}")

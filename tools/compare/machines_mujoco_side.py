@@ -15,6 +15,9 @@ from machines_peers import report
 from mujoco_side import STIFF, mujoco
 
 STEPS = (2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
+ITERATIONS = {"Newton": 1, "CG": 100}
+"""Of its solvers; Newton's method needs one for equations, but fails for many redundant ones."""
+SETTINGS = [(step, solver) for solver in ITERATIONS for step in STEPS]
 APART = 0.2
 """Distance (m) of the two points of a revolute joint that closes a loop."""
 
@@ -30,7 +33,6 @@ class Model:
             "option",
             gravity=text(spatial(machine.gravity)),
             integrator="RK4",
-            iterations="1",
             tolerance="1e-15",
         )
         SubElement(option, "flag", contact="disable")
@@ -156,9 +158,10 @@ class Model:
             given += [placed.velocity, placed.turning]
         return np.linalg.lstsq(np.vstack(rows), np.concatenate(given), rcond=None)[0]
 
-    def run(self, step: float) -> np.ndarray:
+    def run(self, step: float, solver: str) -> np.ndarray:
         m, d, module = self.model, self.data, mujoco()
-        m.opt.timestep = step
+        m.opt.timestep, m.opt.iterations = step, ITERATIONS[solver]
+        m.opt.solver = getattr(module.mjtSolver, f"mjSOL_{solver.upper()}")
         m.eq_solref[:] = (STIFF * step, 1.0)
         m.eq_solimp[:, :3] = (0.9999, 0.9999, 0.001)
         module.mj_resetData(m, d)
@@ -177,4 +180,4 @@ def text(vector: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    report(Model, STEPS, f"mujoco {mujoco().__version__}")
+    report(Model, SETTINGS, f"mujoco {mujoco().__version__}")

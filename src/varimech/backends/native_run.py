@@ -204,8 +204,16 @@ class NativeRun:
         ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
         counts = int(r["rejected"]), int(r["selections"])
         stored = a["times"], a["states_stored"], a["objectives_stored"]
-        facts = a["residuals"], int(r["iterations"]), ends, *counts, None
-        return Trajectory(*stored, *facts, *slopes, {"by": ", then ".join(self.executed_by)})
+        return Trajectory(
+            *stored,
+            a["residuals"],
+            int(r["iterations"]),
+            ends,
+            *counts,
+            None,
+            *slopes,
+            {"by": ", then ".join(self.executed_by)},
+        )
 
     @property
     def adjoint_gradient(self) -> np.ndarray:
