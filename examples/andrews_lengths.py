@@ -7,7 +7,7 @@ the bar chart shows the effect of a change of 1 % in each of them.
 
 from __future__ import annotations
 
-import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ def solve(m: vm.Mechanism) -> vm.Gradient:
     return m.sensitivity(ENERGY, duration=DURATION, tolerance=1e-8, method="adjoint")
 
 
-def main(out: Path) -> vm.Gradient:
+def main(out: Path = Path("out/andrews_lengths")) -> vm.Gradient:
     """Print the largest effects, and draw the bar chart and the motion."""
     m = mechanism()
     gradient = solve(m)
@@ -63,10 +63,4 @@ def main(out: Path) -> vm.Gradient:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="Effect of the lengths of Andrews' squeezer on its kinetic energy."
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/andrews_lengths"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

@@ -13,7 +13,7 @@ therefore minimises an upper bound of the reaction at all instants, which is smo
 
 from __future__ import annotations
 
-import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def solve(m: vm.Mechanism, output: float = 2.5e-4) -> vm.Optimum:
     )
 
 
-def main(out: Path) -> vm.Optimum:
+def main(out: Path = Path("out/andrews_peak_reaction")) -> vm.Optimum:
     """Solve, certify the gradient at the time of the peak, and draw reactions and mechanism before
     and after.
     """
@@ -108,10 +108,4 @@ def main(out: Path) -> vm.Optimum:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="Pivot positions of Andrews' squeezer for the least peak reaction of a bearing."
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/andrews_peak_reaction"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

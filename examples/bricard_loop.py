@@ -8,8 +8,8 @@ if one hinge axis is misaligned by a degree, the loop is locked.
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 from pathlib import Path
 
 import varimech as vm
@@ -45,7 +45,7 @@ def mechanism(misalignment: float = 0.0) -> vm.Mechanism:
     return m
 
 
-def main(out: Path) -> vm.Run:
+def main(out: Path = Path("out/bricard_loop")) -> vm.Run:
     """Count degrees of freedom, simulate and draw."""
     m = mechanism()
     tree = m.topology()
@@ -74,8 +74,4 @@ def main(out: Path) -> vm.Run:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="An overconstrained loop that can move.")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/bricard_loop"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

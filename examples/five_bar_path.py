@@ -14,8 +14,8 @@ collinear. These constraints depend on parameters only.
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ def solve(m: vm.Mechanism, hessian: str = "approximate") -> vm.Optimum:
     return m.optimize(psi, over=list(LENGTHS), duration=1.0, constraints=closing(), hessian=hessian)
 
 
-def main(out: Path) -> vm.Optimum:
+def main(out: Path = Path("out/five_bar_path")) -> vm.Optimum:
     """Solve, print the path error, and draw the paths before and after with the target."""
     m = mechanism()
     optimum = solve(m)
@@ -134,8 +134,4 @@ def main(out: Path) -> vm.Optimum:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Lengths of a five-bar that draws an ellipse.")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/five_bar_path"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

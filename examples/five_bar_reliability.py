@@ -8,7 +8,7 @@ probability that ψ¹ exceeds a limit by FORM and SORM; Monte Carlo samples chec
 
 from __future__ import annotations
 
-import argparse
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,7 +124,9 @@ def _quiet(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def main(out: Path, samples: int = 40_000, around: int = 2000) -> tuple[vm.Chaos, Exceeded]:
+def main(
+    out: Path = Path("out/five_bar_reliability"), samples: int = 40_000, around: int = 2000
+) -> tuple[vm.Chaos, Exceeded]:
     """Print indices and probabilities, and draw them."""
     m, psi1, s = study()
     print(s)
@@ -145,8 +147,4 @@ def main(out: Path, samples: int = 40_000, around: int = 2000) -> tuple[vm.Chaos
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Sobol indices and reliability of a five-bar.")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/five_bar_reliability"), help="folder for the picture"
-    )
-    main(parser.parse_args().out)
+    main(Path(*sys.argv[1:2] or ["out/five_bar_reliability"]))

@@ -7,8 +7,8 @@ The relative sensitivity to the stiffness, E ∂r₂/∂E, distinguishes the two
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def deflection(s: vm.State) -> Any:
     return vm.cross(chord, s.position("12.n4") - s.position("1")) / vm.norm(chord)
 
 
-def main(out: Path) -> dict[str, vm.Run]:
+def main(out: Path = Path("out/five_bar_soft")) -> dict[str, vm.Run]:
     """Simulate all three, and draw the soft one."""
     m = mechanism()
     runs = {"rigid": mechanism(rigid=True).simulate(DURATION, tolerance=1e-8, output=0.005)}
@@ -98,8 +98,4 @@ def main(out: Path) -> dict[str, vm.Run]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A five-bar with a flexible bar.")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/five_bar_soft"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

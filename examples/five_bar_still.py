@@ -13,8 +13,8 @@ optimiser does not use these equations; it only simulates the motion.
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def solve(
     )
 
 
-def main(out: Path) -> vm.Optimum:
+def main(out: Path = Path("out/five_bar_still")) -> vm.Optimum:
     """Solve from three starts with approximate and exact Hessians, and draw the first result."""
     m = mechanism()
     optima = {}
@@ -100,8 +100,4 @@ def main(out: Path) -> vm.Optimum:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Springs that balance a five-bar.")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/five_bar_still"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

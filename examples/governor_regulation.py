@@ -8,8 +8,8 @@ engine settles sooner.
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def mechanism() -> vm.Mechanism:
     return m
 
 
-def main(out: Path) -> dict[float, vm.Run]:
+def main(out: Path = Path("out/governor_regulation")) -> dict[float, vm.Run]:
     """Drop the load with three springs; print the final speeds and settling times, and draw them."""
     m, runs = mechanism(), {}
     speeds, heights = vm.Panel("speed / initial speed"), vm.Panel("collar (mm)")
@@ -111,8 +111,4 @@ def main(out: Path) -> dict[float, vm.Run]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A governor that controls the speed of an engine.")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/governor_regulation"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

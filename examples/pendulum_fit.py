@@ -14,8 +14,8 @@ with known k and c, so that the fit can be compared with the true values.
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +77,7 @@ def solve(m: vm.Mechanism, measured: np.ndarray) -> vm.Fit:
     return m.fit(angle, over=["k", "c"])
 
 
-def main(out: Path) -> vm.Fit:
+def main(out: Path = Path("out/pendulum_fit")) -> vm.Fit:
     """Fit, compare with the true values, certify, and draw."""
     m = mechanism()
     measured = samples()
@@ -107,10 +107,4 @@ def main(out: Path) -> vm.Fit:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="Stiffness and damping of a pendulum from noisy samples."
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/pendulum_fit"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

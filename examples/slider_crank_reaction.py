@@ -7,7 +7,7 @@ the length, R(L + ΔL) ≈ R + ∂R/∂L ΔL; a run with the longer crank checks
 
 from __future__ import annotations
 
-import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def solve(m: vm.Mechanism) -> vm.Gradient:
     return m.sensitivity(wrt="L_crank", duration=DURATION, tolerance=1e-9)
 
 
-def main(out: Path) -> vm.Gradient:
+def main(out: Path = Path("out/slider_crank_reaction")) -> vm.Gradient:
     """Compare the prediction with a run of the longer crank."""
     m = spatial_slider_crank.mechanism()
     gradient = solve(m)
@@ -71,10 +71,4 @@ def main(out: Path) -> vm.Gradient:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="Prediction of a bearing reaction for a longer crank."
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/slider_crank_reaction"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

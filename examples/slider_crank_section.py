@@ -13,8 +13,8 @@ if a bound were relaxed.
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def solve(m: vm.Mechanism, limit: float = LIMIT, **options: Any) -> vm.Optimum:
     )
 
 
-def main(out: Path) -> vm.Optimum:
+def main(out: Path = Path("out/slider_crank_section")) -> vm.Optimum:
     """Solve, certify the largest deflection, and draw."""
     m = mechanism()
     optimum = solve(m)
@@ -143,10 +143,4 @@ def main(out: Path) -> vm.Optimum:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="The lightest rod of a slider-crank with a bound on its deflection."
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/slider_crank_section"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

@@ -12,8 +12,8 @@ earlier or later: late in the run the moments are not valid, and the horizon giv
 
 from __future__ import annotations
 
-import argparse
 import math
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ def squeezer_moments() -> vm.Moments:
         )
 
 
-def main(out: Path) -> tuple[vm.Moments, vm.Moments]:
+def main(out: Path = Path("out/tolerances")) -> tuple[vm.Moments, vm.Moments]:
     """Print and draw both, each with a Monte Carlo study."""
     results = five_bar_moments(), squeezer_moments()
     studies = (
@@ -123,10 +123,4 @@ def main(out: Path) -> tuple[vm.Moments, vm.Moments]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="Tolerance analysis of a five-bar and of Andrews' squeezer."
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/tolerances"), help="folder for pictures"
-    )
-    main(parser.parse_args().out)
+    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one

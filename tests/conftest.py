@@ -5,8 +5,12 @@ nothing is compiled that no test waits for.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import suppress
+
+# processes of pytest-xdist use all cores already; threads of OpenBLAS would wait for each other
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings

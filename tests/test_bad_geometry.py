@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from refusals import INF, Call, arm, check_refused, pendulum, refused
 
 import varimech as vm
+
+
+def between(joint: str, **options: Any) -> Call:
+    return lambda m: getattr(m, joint)("J", "rod.tip", "ground.Q", **options)
 
 
 @refused(
@@ -53,17 +58,17 @@ import varimech as vm
     ),
     (
         "axis",
-        lambda m: m.prismatic("J", "rod.tip", "ground.Q", axis=(1, 0, 0)),
+        between("prismatic", axis=(1, 0, 0)),
         ("prismatic joint 'J': axis", "give 2"),
     ),
     (
         "hinge axis",
-        lambda m: m.revolute("J", "rod.tip", "ground.Q", axis=(0, 0, 1)),
+        between("revolute", axis=(0, 0, 1)),
         ("revolute joint 'J': an axis means nothing here in the plane; leave it out",),
     ),
     (
         "hinge axis on second",
-        lambda m: m.revolute("J", "rod.tip", "ground.Q", axis_on_second=(0, 1)),
+        between("revolute", axis_on_second=(0, 1)),
         ("revolute joint 'J': an axis means nothing here in the plane; leave it out",),
     ),
     (
@@ -73,7 +78,7 @@ import varimech as vm
     ),
     (
         "rotation matrix",
-        lambda m: m.fixed("J", "rod.tip", "ground.Q", rotation=np.eye(2)),
+        between("fixed", rotation=np.eye(2)),
         ("fixed joint 'J': rotation", "must be a single number"),
     ),
     (
@@ -108,27 +113,27 @@ import varimech as vm
     ),
     (
         "spherical",
-        lambda m: m.spherical("J", "rod.tip", "ground.Q"),
+        between("spherical"),
         ("spherical joint 'J'", "planar", "use revolute"),
     ),
     (
         "cylindrical",
-        lambda m: m.cylindrical("J", "rod.tip", "ground.Q", axis=(0, 0, 1)),
+        between("cylindrical", axis=(0, 0, 1)),
         ("cylindrical joint 'J'", "planar", "use prismatic"),
     ),
     (
         "universal",
-        lambda m: m.universal("J", "rod.tip", "ground.Q", axis=(0, 0, 1), axis_on_second=(1, 0, 0)),
+        between("universal", axis=(0, 0, 1), axis_on_second=(1, 0, 0)),
         ("universal joint 'J'", "planar", "use revolute"),
     ),
     (
         "planar",
-        lambda m: m.planar("J", "rod.tip", "ground.Q", normal=(0, 0, 1)),
+        between("planar", normal=(0, 0, 1)),
         ("planar joint 'J'", "is planar", "leave the joint out"),
     ),
     (
         "point on plane",
-        lambda m: m.point_on_plane("J", "rod.tip", "ground.Q", normal=(0, 0, 1)),
+        between("point_on_plane", normal=(0, 0, 1)),
         ("point-on-plane joint 'J'", "planar", "use point_on_line"),
     ),
     (
@@ -175,46 +180,35 @@ def test_wrong_dimension_in_the_plane(call: Call, words: tuple[str, ...]) -> Non
     ("torque", lambda m: m.torque("T", "rod", 1.0), ("torque 'T' = 1.0", "3 components")),
     (
         "axis",
-        lambda m: m.revolute("J", "rod.tip", "ground.Q", axis=(0, 1)),
+        between("revolute", axis=(0, 1)),
         ("revolute joint 'J': axis", "give 3"),
     ),
     (
         "missing axis",
-        lambda m: m.revolute("J", "rod.tip", "ground.Q"),
+        between("revolute"),
         ("revolute joint 'J' needs axis=…", "axis=(0, 0, 1)"),
     ),
-    (
-        "zero axis",
-        lambda m: m.revolute("J", "rod.tip", "ground.Q", axis=(0, 0, 0)),
-        ("revolute joint 'J': axis = (0, 0, 0) has no direction", "not zero"),
-    ),
-    (
-        "zero axis on second",
-        lambda m: m.cylindrical(
-            "J", "rod.tip", "ground.Q", axis=(0, 0, 1), axis_on_second=(0, 0, 0)
-        ),
-        ("cylindrical joint 'J': axis_on_second = (0, 0, 0) has no direction",),
-    ),
-    (
-        "zero normal",
-        lambda m: m.planar("J", "rod.tip", "ground.Q", normal=(0, 0, 0)),
-        ("planar joint 'J': normal = (0, 0, 0) has no direction", "not zero"),
-    ),
-    (
-        "zero normal on second",
-        lambda m: m.planar(
-            "J", "rod.tip", "ground.Q", normal=(0, 0, 1), normal_on_second=(0, 0, 0)
-        ),
-        ("planar joint 'J': normal_on_second = (0, 0, 0) has no direction",),
+    *(
+        (
+            f"zero {field}",
+            between(joint, **given, **{field: (0, 0, 0)}),
+            (f"{joint} joint 'J': {field} = (0, 0, 0) has no direction", "not zero"),
+        )
+        for joint, field, given in (
+            ("revolute", "axis", {}),
+            ("cylindrical", "axis_on_second", {"axis": (0, 0, 1)}),
+            ("planar", "normal", {}),
+            ("planar", "normal_on_second", {"normal": (0, 0, 1)}),
+        )
     ),
     (
         "scaled rotation",
-        lambda m: m.fixed("J", "rod.tip", "ground.Q", rotation=2 * np.eye(3)),
+        between("fixed", rotation=2 * np.eye(3)),
         ("fixed joint 'J': rotation", "is not a rotation matrix (orthonormal, right-handed)"),
     ),
     (
         "reflection",
-        lambda m: m.fixed("J", "rod.tip", "ground.Q", rotation=np.diag([1, 1, -1])),
+        between("fixed", rotation=np.diag([1, 1, -1])),
         (
             "fixed joint 'J': rotation",
             "is not a rotation matrix (orthonormal, right-handed)",
@@ -223,12 +217,12 @@ def test_wrong_dimension_in_the_plane(call: Call, words: tuple[str, ...]) -> Non
     ),
     (
         "small rotation",
-        lambda m: m.fixed("J", "rod.tip", "ground.Q", rotation=np.eye(2)),
+        between("fixed", rotation=np.eye(2)),
         ("fixed joint 'J': rotation", "must be a 3×3 matrix of numbers"),
     ),
     (
         "rotation as a number",
-        lambda m: m.fixed("J", "rod.tip", "ground.Q", rotation=1.0),
+        between("fixed", rotation=1.0),
         ("fixed joint 'J': rotation = 1.0 must be a 3×3 matrix of numbers",),
     ),
     (
@@ -276,7 +270,7 @@ def test_wrong_dimension_and_axes_in_space(call: Call, words: tuple[str, ...]) -
     ),
     (
         "zero axis",
-        lambda m: m.prismatic("J", "rod.tip", "ground.Q", axis=(0, 0)),
+        between("prismatic", axis=(0, 0)),
         ("axis = (0, 0) has no direction",),
     ),
     (

@@ -28,35 +28,39 @@ from refusals import (
 import varimech as vm
 
 
+def bounded(bounds: Any) -> Call:
+    return lambda m: m.parameter("p", 1.0, bounds=bounds)
+
+
 @refused(
     (
         "bounds reversed",
-        lambda m: m.parameter("p", 1.0, bounds=(2, 0)),
+        bounded((2, 0)),
         ("parameter 'p': bounds (2, 0)", "lower < upper"),
     ),
     (
         "bounds equal",
-        lambda m: m.parameter("p", 1.0, bounds=(1, 1)),
+        bounded((1, 1)),
         ("parameter 'p': bounds (1, 1)", "lower < upper"),
     ),
     (
         "bounds not a pair",
-        lambda m: m.parameter("p", 1.0, bounds=2),
+        bounded(2),
         ("parameter 'p': bounds = 2", "pair (lower, upper)"),
     ),
     (
         "three bounds",
-        lambda m: m.parameter("p", 1.0, bounds=(0, 1, 2)),
+        bounded((0, 1, 2)),
         ("parameter 'p'", "pair (lower, upper)"),
     ),
     (
         "bounds nan",
-        lambda m: m.parameter("p", 1.0, bounds=(NAN, None)),
+        bounded((NAN, None)),
         ("parameter 'p': bounds = (nan, None)", "numbers"),
     ),
     (
         "bounds text",
-        lambda m: m.parameter("p", 1.0, bounds=("a", 2)),
+        bounded(("a", 2)),
         ("parameter 'p': bound = 'a' is not a number", "bounds = ('a', 2)"),
     ),
     (

@@ -17,6 +17,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from loops import OBJECTIVES, four_bar
+from pendulums import wheel
 
 import varimech as vm
 from varimech.backends import bytecode, c_pieces, compiler, native
@@ -286,13 +287,7 @@ def test_a_mechanism_without_constraints_has_functions_without_results(
     backend: str, method: str
 ) -> None:
     """No penalties, in relative coordinates: a wheel on a shaft."""
-    m = vm.Mechanism("wheel", dimension=2)
-    k = m.parameter("k", 3.0)
-    m.ground_point("O", (0, 0))
-    m.body("wheel", mass=1.0, inertia=1.0, points={"O": (0, 0)})
-    m.revolute("O")
-    m.torsional_spring("spring", "O", stiffness=k)
-    m.start(angle={"O": 1.0})
+    m = wheel()
     g = m.sensitivity(
         vm.final("angle('O')"),
         duration=1.0,

@@ -8,6 +8,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -412,20 +413,28 @@ def test_ctrl_c_while_a_result_is_shown_does_not_lose_it(
     assert ended.value.exit_code == 130 and capsys.readouterr() == ("21 times\n", "stopped\n")
 
 
+def half_written(then: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Write half of a file, and then do something else with it."""
+
+    def save(path: Path) -> None:
+        with atomic_write(path) as beside:
+            beside.write_text("half", encoding="utf-8")
+            then(beside)
+
+    return save
+
+
 def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def half(path: Path) -> None:
-        with atomic_write(path) as beside:
-            beside.write_text("half", encoding="utf-8")
-            ctrl_c()
-
     asked, out = asked_of(model), tmp_path / "out"
     with pytest.raises(typer.Exit) as ended:
         conduct(
             asked,
             asked.executed,
-            lambda run: StudyOutput("told", {}, (run,), {"run.nc": run.save, "x": half}),
+            lambda run: StudyOutput(
+                "told", {}, (run,), {"run.nc": run.save, "x": half_written(lambda _: ctrl_c())}
+            ),
             as_json=True,
             out=out,
         )
@@ -440,17 +449,15 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
 def test_files_that_cannot_be_written_leave_the_result_shown(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(path: Path) -> None:
-        with atomic_write(path) as beside:
-            beside.write_text("half", encoding="utf-8")
-            raise OSError(27, "File too large", str(beside))
+    def full(beside: Path) -> None:
+        raise OSError(27, "File too large", str(beside))
 
     asked, out = asked_of(model), tmp_path / "out"
     with pytest.raises(vm.ModelError, match=r"out/x cannot be written: File too large"):
         conduct(
             asked,
             asked.executed,
-            lambda run: StudyOutput("told", {}, (run,), {"x": full}),
+            lambda run: StudyOutput("told", {}, (run,), {"x": half_written(full)}),
             as_json=False,
             out=out,
         )

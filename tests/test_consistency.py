@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 from loops import add_four_bar
 from pendulums import torsional_pendulum
 from refusals import pendulum
@@ -50,13 +51,7 @@ def test_a_spatial_door_on_two_ball_joints_has_to_fit() -> None:
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
     m.ground_point("low", (0, 0, 0))
     m.ground_point("high", (0, 0, 2))
-    m.body(
-        "door",
-        mass=1,
-        inertia=(1, 1, 1),
-        com=(0.5, 0, 0.5),
-        points={"low": (0, 0, 0), "high": (0, 0, 1), "edge": (1, 0, 0)},
-    )
+    add_body(m, "door", 1, (1, 1, 1), (0.5, 0, 0.5), low=(0, 0, 0), high=(0, 0, 1), edge=(1, 0, 0))
     m.spherical("low")
     m.spherical("high")
     m.start(position={"door.edge": (None, 0.0, None)}, near={"door.edge": (1, 0, 0)})

@@ -7,6 +7,7 @@ import math
 import casadi as ca
 import numpy as np
 import pytest
+from pendulums import two_bars
 from scipy.special import jn_zeros
 
 import varimech as vm
@@ -36,14 +37,7 @@ def test_a_pendulum_comes_to_hang(angle: float) -> None:
 
 @pytest.mark.parametrize("angles", [(0.0, -1.0), (0.0, 0.0), (0.5, 1.0)])
 def test_two_bars_come_to_hang(angles: tuple[float, float]) -> None:
-    m = vm.Mechanism("double pendulum", gravity=(0, -9.81))
-    m.ground_point("O", (0, 0))
-    m.bar("one", "O", "P", length=1, mass=1)
-    m.bar("two", "P", "Q", length=1, mass=1)
-    m.revolute("O")
-    m.revolute("P")
-    m.start(angle={"one": angles[0], "two": angles[1]})
-    np.testing.assert_allclose(m.equilibrium().position("Q")[0], [0, -2], atol=1e-9)
+    np.testing.assert_allclose(two_bars(*angles).equilibrium().position("Q")[0], [0, -2], atol=1e-9)
 
 
 def test_a_beam_pressed_beyond_its_buckling_load_buckles() -> None:

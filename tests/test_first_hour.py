@@ -48,6 +48,12 @@ def refused(*cases: tuple[str, Call, str]) -> pytest.MarkDecorator:
     )
 
 
+def check_says(call: Call, says: str) -> None:
+    with pytest.raises(vm.ModelError) as caught:
+        call(crank_slider())
+    assert says in str(caught.value)
+
+
 # units
 
 
@@ -83,9 +89,7 @@ def refused(*cases: tuple[str, Call, str]) -> pytest.MarkDecorator:
     ),
 )
 def test_wrong_units(call: Call, says: str) -> None:
-    with pytest.raises(vm.ModelError) as caught:
-        call(crank_slider())
-    assert says in str(caught.value)
+    check_says(call, says)
 
 
 @pytest.mark.parametrize("unit", ["-", "–", "1"])
@@ -203,9 +207,7 @@ def test_element_methods_show_their_arguments(call: Call, says: str) -> None:
     ),
 )
 def test_what_is_given_by_name(call: Call, says: str) -> None:
-    with pytest.raises(vm.ModelError) as caught:
-        call(crank_slider())
-    assert says in str(caught.value)
+    check_says(call, says)
 
 
 def test_a_parameter_is_no_number() -> None:
@@ -268,9 +270,7 @@ def test_a_parameter_is_no_number() -> None:
     ),
 )
 def test_functions_of_the_wrong_thing(call: Call, says: str) -> None:
-    with pytest.raises(vm.ModelError) as caught:
-        call(crank_slider())
-    assert says in str(caught.value)
+    check_says(call, says)
 
 
 def test_errors_of_functions_are_their_own() -> None:
@@ -460,14 +460,7 @@ def test_what_an_element_method_returns_is_shown_in_a_line() -> None:
         m.torque("twist", "crank", 1.0),
         m.drive_angle("motor", "crank", lambda t: t),
         m.beam(
-            "spoke",
-            "Q",
-            "end",
-            segments=9,
-            length=1.0,
-            E=1e9,
-            section=vm.square(0.01),
-            density=1000,
+            "spoke", "Q", "end", segments=9, length=1, E=1e9, section=vm.square(0.01), density=1000
         ),
     ]
     assert [repr(x) for x in shown] == [

@@ -18,13 +18,7 @@ TRUE = {"k": 100.0, "c": 1.0, "x0": 0.1}
 TIMES = np.linspace(0.05, 2.0, 40)
 
 
-VALUES = {
-    "k": (80.0, "N/m"),
-    "c": (0.5, "N·s/m"),
-    "x0": (0.08, "m"),
-    "m": (1.0, "kg"),
-    "idle": (1.0, ""),
-}
+VALUES = {"k": 80.0, "c": 0.5, "x0": 0.08, "m": 1.0, "idle": 1.0}
 
 
 def exact(x: np.ndarray, times: np.ndarray = TIMES) -> np.ndarray:

@@ -20,6 +20,8 @@ from varimech.benchmarks import five_bar
 from varimech.cli.app import app
 from varimech.schemes import choose
 
+Pair = tuple[vm.Gradient, vm.Gradient]
+Reference = dict[str, np.ndarray]
 CONVERGED_VALUES = np.array([0.7268774613, 7.342287793, 304.9206932])
 """ψ(5 s), computed independently (see data/README.md)."""
 CONVERGED_GRADIENT = np.array(
@@ -37,7 +39,7 @@ def fine() -> five_bar.FiveBar:
 
 
 @pytest.fixture(scope="module")
-def reference() -> dict[str, np.ndarray]:
+def reference() -> Reference:
     with (Path(__file__).parent / "data" / "five_bar.csv").open() as file:
         rows = list(csv.DictReader(file))
     return {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
@@ -78,16 +80,14 @@ def test_order_two_of_objectives_and_gradients() -> None:
 
 
 @pytest.fixture(scope="module")
-def pair(fine: five_bar.FiveBar) -> tuple[vm.Gradient, vm.Gradient]:
+def pair(fine: five_bar.FiveBar) -> Pair:
     """Solutions with two steps, for Richardson's extrapolation: the h² error cancels, what remains
     is of order h⁴.
     """
     return five_bar.run({"step": 2e-3}).solution, fine.solution
 
 
-def extrapolated(
-    pair: tuple[vm.Gradient, vm.Gradient], get: Callable[[vm.Gradient], Any]
-) -> np.ndarray:
+def extrapolated(pair: Pair, get: Callable[[vm.Gradient], Any]) -> np.ndarray:
     coarse, fine = (np.asarray(get(s)) for s in pair)
     assert not np.array_equal(coarse, fine)  # two solutions, not one
     return (4 * fine - coarse) / 3
@@ -99,12 +99,7 @@ def extrapolated(
 )
 @pytest.mark.parametrize("point", ["1", "2", "3"])
 def test_points_agree_with_the_independent_solution(
-    pair: tuple[vm.Gradient, vm.Gradient],
-    reference: dict[str, np.ndarray],
-    kind: str,
-    prefix: str,
-    atol: float,
-    point: str,
+    pair: Pair, reference: Reference, kind: str, prefix: str, atol: float, point: str
 ) -> None:
     np.testing.assert_allclose(pair[1].time, reference["t"], atol=1e-12)
     for c in ("x", "y"):
@@ -117,11 +112,7 @@ def test_points_agree_with_the_independent_solution(
     [("A1", "thA1", 0), ("12", "th12", 0), ("23", "th23", 0), ("3B", "thB3", math.pi)],
 )
 def test_angles_agree_with_the_independent_solution(
-    pair: tuple[vm.Gradient, vm.Gradient],
-    reference: dict[str, np.ndarray],
-    bar: str,
-    column: str,
-    turn: Any,
+    pair: Pair, reference: Reference, bar: str, column: str, turn: Any
 ) -> None:
     # bar 3B is drawn from 3 to B here, from B to 3 there: half a turn apart
     np.testing.assert_allclose(
@@ -134,9 +125,7 @@ def test_angles_agree_with_the_independent_solution(
     )
 
 
-def test_distances_agree_with_the_independent_solution(
-    pair: tuple[vm.Gradient, vm.Gradient], reference: dict[str, np.ndarray]
-) -> None:
+def test_distances_agree_with_the_independent_solution(pair: Pair, reference: Reference) -> None:
     for point, name in (("1", "s1"), ("2", "s2")):
         columns = extrapolated(
             pair,
@@ -148,7 +137,7 @@ def test_distances_agree_with_the_independent_solution(
 
 @pytest.mark.parametrize("i", range(3))
 def test_objectives_and_gradients_over_time_agree_with_the_independent_solution(
-    pair: tuple[vm.Gradient, vm.Gradient], reference: dict[str, np.ndarray], i: int
+    pair: Pair, reference: Reference, i: int
 ) -> None:
     objective = five_bar.OBJECTIVES[i]
     column = reference[objective]
@@ -253,9 +242,7 @@ def test_command_fails_where_the_tolerance_is_missed() -> None:
     assert json.loads(result.stdout)["passed"] is False
 
 
-def test_command_writes_the_files_of_the_benchmark(
-    tmp_path: Path, reference: dict[str, np.ndarray]
-) -> None:
+def test_command_writes_the_files_of_the_benchmark(tmp_path: Path, reference: Reference) -> None:
     result = CliRunner().invoke(
         app, ["benchmark", "five-bar", "--step", "1e-3", "--out", str(tmp_path)]
     )

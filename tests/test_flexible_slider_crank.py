@@ -10,6 +10,7 @@ from typing import Any
 import flexible_slider_crank_reference as reference
 import numpy as np
 import pytest
+from bodies import add_body
 
 import varimech as vm
 from varimech.benchmarks import flexible_slider_crank
@@ -60,13 +61,7 @@ def rigid() -> vm.Mechanism:
     m = vm.Mechanism("rigid slider-crank", gravity=(0, 0, -9.81))
     m.ground_point("A", (0, 0.1, 0.12))
     m.ground_point("O", (0, 0, 0))
-    m.body(
-        "crank",
-        mass=0.12,
-        inertia=(1e-4, 1e-4, 1e-5),
-        com=(0, 0, 0.04),
-        points={"A": (0, 0, 0), "B": (0, 0, 0.08)},
-    )
+    add_body(m, "crank", 0.12, (1e-4, 1e-4, 1e-5), (0, 0, 0.04), A=(0, 0, 0), B=(0, 0, 0.08))
     m.bar(
         "rod", "B", "C", length=0.3, mass=0.5, inertia=(1e-12, 0.5 * 0.3**2 / 12, 0.5 * 0.3**2 / 12)
     )

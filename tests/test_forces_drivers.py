@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 from newton_euler import (
     Array,
     BodyState,
@@ -499,12 +500,13 @@ def crank(dimension: int, *, reverse: bool = False) -> vm.Mechanism:
     """
     m = vm.Mechanism("crank", gravity=WEIGHT[dimension])
     m.ground_point("O", np.zeros(dimension))
-    m.body(
+    add_body(
+        m,
         "b",
-        mass=MASS,
-        inertia=TENSOR[2, 2] if dimension == 2 else TENSOR,
-        com=ARM[dimension],
-        points={"O": np.zeros(dimension)},
+        MASS,
+        TENSOR[2, 2] if dimension == 2 else TENSOR,
+        ARM[dimension],
+        O=np.zeros(dimension),
     )
     ends = ("b.O", "ground.O") if reverse else ("ground.O", "b.O")
     m.revolute("J", *ends, axis=None if dimension == 2 else AXLE[3])
@@ -774,13 +776,7 @@ def test_prismatic_reaction_of_an_offset_block(dimension: int) -> None:
     com[0], com[up], push[0], e[0] = cx, cy, F, 1.0
     m = vm.Mechanism("block", gravity=WEIGHT[dimension])
     m.ground_point("O", np.zeros(dimension))
-    m.body(
-        "b",
-        mass=MASS,
-        inertia=0.1 if dimension == 2 else (0.1, 0.1, 0.1),
-        com=com,
-        points={"P": np.zeros(dimension)},
-    )
+    add_body(m, "b", MASS, 0.1 if dimension == 2 else (0.1, 0.1, 0.1), com, P=np.zeros(dimension))
     m.prismatic("guide", "ground.O", "b.P", axis=e)
     m.force("push", "b.com", push)
     m.start(displacement={"guide": 0.0})

@@ -12,8 +12,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from bodies import add_body
 from loops import add_four_bar
 from newton_euler import turned
+from pendulums import two_bars
 from refusals import pendulum
 
 import varimech as vm
@@ -59,20 +61,8 @@ def spatial_loop(crank: Any = 0.4, link: Any = 1.1, rocker: Any = 0.8) -> vm.Mec
     m = vm.Mechanism("spatial loop", gravity=(0, 0, -9.81))
     m.ground_point("A", (0, 0, 0))
     m.ground_point("D", tuple(PIVOT))
-    m.body(
-        "crank",
-        mass=1,
-        inertia=(0.1, 0.2, 0.2),
-        com=(0.2, 0, 0),
-        points={"A": (0, 0, 0), "P": (crank, 0, 0)},
-    )
-    m.body(
-        "rocker",
-        mass=2,
-        inertia=(0.3, 0.2, 0.3),
-        com=(0, 0.3, 0),
-        points={"D": (0, 0, 0), "Q": (0, rocker, 0)},
-    )
+    add_body(m, "crank", 1, (0.1, 0.2, 0.2), (0.2, 0, 0), A=(0, 0, 0), P=(crank, 0, 0))
+    add_body(m, "rocker", 2, (0.3, 0.2, 0.3), (0, 0.3, 0), D=(0, 0, 0), Q=(0, rocker, 0))
     m.revolute("A", axis=(0, 0, 1))
     m.revolute("D", axis=(1, 0, 0))
     m.distance("rod", "crank.P", "rocker.Q", length=link)
@@ -213,13 +203,7 @@ def test_displacement_of_a_slider(near: dict[str, float]) -> None:
 def test_orientation_in_space() -> None:
     m = vm.Mechanism("top", gravity=(0, 0, -9.81))
     m.ground_point("O", (0.1, 0.2, 0.3))
-    m.body(
-        "top",
-        mass=1,
-        inertia=(0.2, 0.3, 0.4),
-        com=(0, 0, 0.5),
-        points={"O": (0, 0, 0), "P": (0.3, 0.1, 0.6)},
-    )
+    add_body(m, "top", 1, (0.2, 0.3, 0.4), (0, 0, 0.5), O=(0, 0, 0), P=(0.3, 0.1, 0.6))
     m.spherical("O")
     R = turned(np.array([1.0, 2.0, -1.0]), 2.5)
     ω = np.array([0.5, -2.0, 3.0])
@@ -402,13 +386,7 @@ def test_joints_that_say_the_same_twice_change_no_acceleration(size: float) -> N
     m = vm.Mechanism("sleeve", gravity=(1, 2, -9.81))
     m.ground_point("O", (0, 0, 0))
     inertia, offset = size**2 * np.array([0.1, 0.2, 0.2]), size * np.array([0, 0.1, 0])
-    m.body(
-        "shaft",
-        mass=1,
-        inertia=inertia,
-        com=0.5 * weld,
-        points={"O": (0, 0, 0), "E": end, "W": end + R @ (weld - offset)},
-    )
+    add_body(m, "shaft", 1, inertia, 0.5 * weld, O=(0, 0, 0), E=end, W=end + R @ (weld - offset))
     m.body("sleeve", mass=2, inertia=2 * inertia, com=2 * offset, points={"E": offset, "W": weld})
     m.cylindrical("bearing", "ground.O", "shaft.O", axis=(1, 1, 2), axis_on_second=(0, 1, 1))
     m.cylindrical(
@@ -703,20 +681,8 @@ def loop_in_space() -> vm.Mechanism:
     m.ground_point("A", (0, 0, 0))
     m.ground_point("D", (1.0, p["pivot"], 0.2))
     m.ground_point("S", (0, 0, 1))
-    m.body(
-        "crank",
-        mass=1,
-        inertia=(0.1, 0.2, 0.2),
-        com=(0.2, 0, 0),
-        points={"A": (0, 0, 0), "P": (p["crank"], 0, 0)},
-    )
-    m.body(
-        "rocker",
-        mass=p["mass"],
-        inertia=(0.3, 0.2, 0.3),
-        com=(0, 0.3, 0),
-        points={"D": (0, 0, 0), "Q": (0, 0.8, 0)},
-    )
+    add_body(m, "crank", 1, (0.1, 0.2, 0.2), (0.2, 0, 0), A=(0, 0, 0), P=(p["crank"], 0, 0))
+    add_body(m, "rocker", p["mass"], (0.3, 0.2, 0.3), (0, 0.3, 0), D=(0, 0, 0), Q=(0, 0.8, 0))
     m.revolute("A", axis=(0, 0, 1))
     m.revolute("D", axis=(1, p["tilt"], 0))
     m.distance("rod", "crank.P", "rocker.Q", length=p["link"])
@@ -733,13 +699,7 @@ def top_in_space() -> vm.Mechanism:
         for name, value in {"turn": 0.7, "spin": 9.0, "height": 0.5, "J": 0.3}.items()
     }
     m.ground_point("O", (0, 0, 0))
-    m.body(
-        "top",
-        mass=1,
-        inertia=(0.2, p["J"], 0.4),
-        com=(0, 0.1, p["height"]),
-        points={"O": (0, 0, 0)},
-    )
+    add_body(m, "top", 1, (0.2, p["J"], 0.4), (0, 0.1, p["height"]), O=(0, 0, 0))
     m.spherical("O")
     m.start(
         orientation={"top": vm.rotation((1, 2, 0), p["turn"])}, speed={"top": (0.5, 0, p["spin"])}
@@ -938,11 +898,4 @@ def test_the_other_configuration_is_reported(coordinates: str) -> None:
 
 
 def test_one_configuration_is_no_news() -> None:
-    chain = vm.Mechanism("chain", gravity=(0, -9.81))
-    chain.ground_point("O", (0, 0))
-    chain.bar("one", "O", "A", length=1.0, mass=1.0)
-    chain.bar("two", "A", "B", length=1.0, mass=1.0)
-    chain.revolute("O")
-    chain.revolute("A")
-    chain.start(angle={"one": 0.3, "two": 0.1})
-    assert "configuration" not in chain.simulate(0.01).info
+    assert "configuration" not in two_bars(0.3, 0.1).simulate(0.01).info

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 from joint_conditions import DOWN, at, derivative, dots, moving, rotations, spins
 from newton_euler import (
     Array,
@@ -37,13 +38,7 @@ def planar_and_spatial_pendulum() -> tuple[vm.Mechanism, vm.Mechanism]:
     flat.start(angle={"rod": 0.4}, speed={"rod": 3.0})
     deep = vm.Mechanism("deep", gravity=(0, -9.81, 0))
     deep.ground_point("O", (0.1, 0.2, 0))
-    deep.body(
-        "rod",
-        mass=1.5,
-        inertia=(0.06, 0.08, 0.1),
-        com=(0.4, 0.05, 0),
-        points={"O": (0, 0, 0), "tip": (0.9, 0.1, 0)},
-    )
+    add_body(deep, "rod", 1.5, (0.06, 0.08, 0.1), (0.4, 0.05, 0), O=(0, 0, 0), tip=(0.9, 0.1, 0))
     deep.revolute("O", axis=(0, 0, 1))
     deep.start(angle={"O": 0.4}, speed={"O": 3.0})
     return flat, deep
@@ -181,13 +176,7 @@ def test_a_door_on_two_hinges_moves_as_on_one() -> None:
     runs = []
     for hinges in ("A", "AB"):
         m = vm.Mechanism("door", gravity=(0, -3.0, -9.81))
-        m.body(
-            "door",
-            mass=2.0,
-            inertia=(0.1, 0.2, 0.25),
-            com=(0.5, 0, 0.4),
-            points={"A": (0, 0, 0), "B": (0, 0, 1)},
-        )
+        add_body(m, "door", 2.0, (0.1, 0.2, 0.25), (0.5, 0, 0.4), A=(0, 0, 0), B=(0, 0, 1))
         for k, name in enumerate(hinges):
             m.ground_point(name, (0, 0, k))
             m.revolute(name, f"ground.{name}", f"door.{name}", axis=(0, 0, 1))
@@ -220,12 +209,14 @@ def test_bennett_linkage_moves() -> None:
     m.ground_point("S", (0, 0, 0))
     m.ground_point("E", (b, 0, 0))
     for k, length in ((1, a), (2, b), (3, a)):
-        m.body(
+        add_body(
+            m,
             f"link{k}",
-            mass=1.0 + k,
-            inertia=(0.02, 0.05, 0.06),
-            com=(length / 2, 0.02, 0.01),
-            points={"S": (0, 0, 0), "E": (length, 0, 0)},
+            1.0 + k,
+            (0.02, 0.05, 0.06),
+            (length / 2, 0.02, 0.01),
+            S=(0, 0, 0),
+            E=(length, 0, 0),
         )
     ends = [
         "ground.E",
@@ -273,20 +264,8 @@ def test_a_spatial_slider_crank_closes() -> None:
     m = vm.Mechanism("RSUP", gravity=(0, 0, -9.81))
     m.ground_point("A", (0, 0, 0))
     m.ground_point("Q", Q)
-    m.body(
-        "crank",
-        mass=1.0,
-        inertia=(0.01, 0.02, 0.02),
-        com=(r / 2, 0, 0),
-        points={"A": (0, 0, 0), "P": (r, 0, 0)},
-    )
-    m.body(
-        "rod",
-        mass=0.5,
-        inertia=(0.001, 0.04, 0.04),
-        com=(L / 2, 0, 0),
-        points={"P": (0, 0, 0), "C": (L, 0, 0)},
-    )
+    add_body(m, "crank", 1.0, (0.01, 0.02, 0.02), (r / 2, 0, 0), A=(0, 0, 0), P=(r, 0, 0))
+    add_body(m, "rod", 0.5, (0.001, 0.04, 0.04), (L / 2, 0, 0), P=(0, 0, 0), C=(L, 0, 0))
     m.body("slider", mass=2.0, inertia=(0.01, 0.01, 0.01), points={"C": (0, 0, 0)})
     m.revolute("A", axis=(0, 0, 1))
     m.spherical("P")

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pendulums
 import pytest
 from loops import add_four_bar, pendulum
 
@@ -36,13 +37,8 @@ def test_a_start_that_does_not_close(formulation: str, integrator: str | None) -
 
 
 def twin() -> vm.Mechanism:
-    m = vm.Mechanism("twin", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=1)
-    m.revolute("O")
-    m.distance("again", "rod.tip", "ground.O", length=L)
-    m.start(angle={"rod": -1.0})
+    m = pendulums.pendulum(name="twin")
+    m.distance("again", "rod.tip", "ground.O", length=m.parameters["L"])
     return m
 
 

@@ -49,9 +49,7 @@ def oscillator() -> vm.Mechanism:
     return m
 
 
-@pytest.fixture(scope="module")
-def m() -> vm.Mechanism:
-    return oscillator()
+m = pytest.fixture(oscillator, scope="module", name="m")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import pytest
 from oscillator import GOAL, of, oscillator, x_of
+from pendulums import wheel
 
 import varimech as vm
 
@@ -112,13 +113,7 @@ def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
 
 def test_bounds_in_the_place_of_names_are_refused() -> None:
     """They would be ignored."""
-    m = vm.Mechanism("wheel", dimension=2)
-    k = m.parameter("k", 3.0)
-    m.ground_point("O", (0, 0))
-    m.body("wheel", mass=1.0, inertia=1.0, points={"O": (0, 0)})
-    m.revolute("O")
-    m.torsional_spring("spring", "O", stiffness=k)
-    m.start(angle={"O": 1.0})
+    m = wheel()
     p = m.problem(vm.final("angle('O')"), duration=0.1)
     wrong: Any = {"k": (2.0, 4.0)}
     named: Any = m.parameters

@@ -435,9 +435,9 @@ SCHEMES = {type(s).__name__ for s in (*INTEGRATORS.values(), *FORMULATIONS.value
 
 def asked(path: Path) -> Iterator[str]:
     """Questions of a file for the class of a scheme, or whether it is a certain one."""
-    text = path.read_text(encoding="utf-8")
-    own = {n.name for n in ast.parse(text).body if isinstance(n, ast.ClassDef)}
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    own = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
+    for node in ast.walk(tree):
         if not isinstance(node, (ast.Call, ast.Compare)):
             continue
         parts: list[ast.expr] = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 from loops import OBJECTIVES, TOLERANCE_ONLY, add_four_bar, four_bar
 from newton_euler import turned, unit
 
@@ -136,27 +137,11 @@ def tree(speed: float = 3.0) -> vm.Mechanism:
     k, L, M = m.parameter("k", 30.0), m.parameter("L", 0.5), m.parameter("M", 0.8)
     m.ground_point("O", (0, 0, 0))
     m.ground_point("G", (0.6, -0.9, 0.1))
-    m.body(
-        "mast",
-        mass=2,
-        inertia=(0.4, 0.3, 0.2),
-        com=(0.1, 0, 0.3),
-        points={"O": (0, 0, 0), "B": (L, 0, 0.4), "P": (0, L, 0.2)},
+    add_body(
+        m, "mast", 2, (0.4, 0.3, 0.2), (0.1, 0, 0.3), O=(0, 0, 0), B=(L, 0, 0.4), P=(0, L, 0.2)
     )
-    m.body(
-        "bell",
-        mass=M,
-        inertia=(0.05, 0.06, 0.08),
-        com=(0, 0.1, -0.3),
-        points={"B": (0, 0, 0), "end": (0.1, 0, -0.5)},
-    )
-    m.body(
-        "plate",
-        mass=1,
-        inertia=(0.1, 0.1, 0.2),
-        com=(0.2, 0, 0),
-        points={"P": (0, 0, 0), "end": (0.4, 0.1, 0)},
-    )
+    add_body(m, "bell", M, (0.05, 0.06, 0.08), (0, 0.1, -0.3), B=(0, 0, 0), end=(0.1, 0, -0.5))
+    add_body(m, "plate", 1, (0.1, 0.1, 0.2), (0.2, 0, 0), P=(0, 0, 0), end=(0.4, 0.1, 0))
     m.revolute("O", axis=(0.1, 0.2, 1))
     m.spherical("B", "bell.B", "mast.B")
     m.revolute("P", axis=(1, 0.2, 0))

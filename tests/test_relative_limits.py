@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 
 import varimech as vm
 from varimech.coordinates.systems import COORDINATES
@@ -85,13 +86,7 @@ def test_a_ball_joint_carries_bodies_on_one_without_inertia(hinges: int, coordin
     m.fixed("weld", "cross.O", "arm.P")
     last = "arm.com"
     for k in range(hinges):
-        m.body(
-            f"b{k}",
-            mass=0.5,
-            inertia=(0.01, 0.02, 0.03),
-            com=(0.1, 0, 0),
-            points={"S": (0, 0, 0), "E": (0.3, 0, 0)},
-        )
+        add_body(m, f"b{k}", 0.5, (0.01, 0.02, 0.03), (0.1, 0, 0), S=(0, 0, 0), E=(0.3, 0, 0))
         m.revolute(f"h{k}", last, f"b{k}.S", axis=(0, 1, 0.2))
         last = f"b{k}.E"
     angles = {f"h{k}": 0.2 for k in range(hinges)}

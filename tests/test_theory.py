@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 
 import varimech as vm
 from varimech.backends import compiler
@@ -50,19 +51,8 @@ def stored(material: str) -> float:
 
 
 def beam(m: vm.Mechanism, material: str = "logarithmic") -> None:
-    m.beam(
-        "b",
-        "A",
-        "B",
-        segments=3,
-        E=E,
-        area=A,
-        inertia=I,
-        mass=MASS,
-        length=LENGTH,
-        material=material,
-        floating=True,
-    )
+    shape: dict[str, Any] = {"E": E, "area": A, "inertia": I, "mass": MASS, "length": LENGTH}
+    m.beam("b", "A", "B", segments=3, material=material, floating=True, **shape)
 
 
 @pytest.mark.parametrize("material", ["logarithmic", "linear"])
@@ -106,13 +96,7 @@ def test_redundant_reactions_are_of_least_norm() -> None:
     """
     h, weight, ℓ = 0.5, 2 * 9.81, math.sqrt(0.7**2 + (0.4**2 + 0.1**2) / 2)
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
-    m.body(
-        "door",
-        mass=2.0,
-        inertia=(0.1, 0.2, 0.25),
-        com=(0.7, 0, 0.4),
-        points={"A": (0, 0, 0), "B": (0, 0, h)},
-    )
+    add_body(m, "door", 2.0, (0.1, 0.2, 0.25), (0.7, 0, 0.4), A=(0, 0, 0), B=(0, 0, h))
     for k, name in enumerate("AB"):
         m.ground_point(name, (0, 0, k * h))
         m.revolute(name, f"ground.{name}", f"door.{name}", axis=(0, 0, 1))

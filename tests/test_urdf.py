@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import add_body
 from scipy.spatial.transform import Rotation
 
 import varimech as vm
@@ -48,20 +49,10 @@ def double_pendulum() -> vm.Mechanism:
     upper = np.array([[0.05, 0.004, -0.003], [0.004, 0.06, 0.002], [-0.003, 0.002, 0.03]])
     inertia = oblique @ upper @ oblique.T
     m.ground_point("S", (0, 0, 1))
-    m.body(
-        "upper",
-        mass=2.0,
-        inertia=(inertia + inertia.T) / 2,
-        com=(0, 0.02, -0.4),
-        points={"S": (0, 0, 0), "E": (0, 0.1, -0.8)},
+    add_body(
+        m, "upper", 2.0, (inertia + inertia.T) / 2, (0, 0.02, -0.4), S=(0, 0, 0), E=(0, 0.1, -0.8)
     )
-    m.body(
-        "lower",
-        mass=1.5,
-        inertia=(0.01, 0.02, 0.02),
-        com=(0.3, 0, 0),
-        points={"E": (0, 0, 0), "tool": (0.6, 0, 0)},
-    )
+    add_body(m, "lower", 1.5, (0.01, 0.02, 0.02), (0.3, 0, 0), E=(0, 0, 0), tool=(0.6, 0, 0))
     m.revolute("S", axis=(0, 1, 0))
     m.revolute("E", "upper.E", "lower.E", axis=elbow[:, 2], axis_on_second=(0, 0, 1))
     m.torsional_damper("bearing", "S", damping=0.1)

@@ -54,6 +54,22 @@ class Problem:
         return self.mechanism.sensitivity({"ψ": self.objective}, self.wrt, **options)
 
 
+def known(
+    family: str,
+    m: vm.Mechanism,
+    objective: vm.Objective,
+    values: Values,
+    wrt: tuple[str, ...],
+    duration: float,
+    options: Mapping[str, Any],
+    psi: Callable[[Values], Any],
+) -> Problem:
+    """A problem whose objective is known as a function of the values."""
+    return Problem(
+        family, m, objective, values, wrt, duration, options, lambda: gradient(psi, values, wrt)
+    )
+
+
 def _slider(
     name: str, force: Callable[[vm.State, Mapping[str, Any]], Any], nominal: Values
 ) -> vm.Mechanism:
@@ -118,16 +134,7 @@ def pulse(rng: np.random.Generator) -> Problem:
             v, T, lambda t: v["p"] * SHAPES[shape](np, (t - v["c"]) / v["w"]), float(values["c"]), w
         )
 
-    return Problem(
-        "pulse",
-        _pulsed(shape),
-        PLACE,
-        values,
-        wrt,
-        T,
-        settings(rng, T),
-        lambda: gradient(psi, values, wrt),
-    )
+    return known("pulse", _pulsed(shape), PLACE, values, wrt, T, settings(rng, T), psi)
 
 
 @cache
@@ -162,9 +169,7 @@ def _shaking(
             panels=int(frequency * T),
         )
 
-    return Problem(
-        family, _shaken(), PLACE, values, wrt, T, options, lambda: gradient(psi, values, wrt)
-    )
+    return known(family, _shaken(), PLACE, values, wrt, T, options, psi)
 
 
 def alias(rng: np.random.Generator) -> Problem:
@@ -209,15 +214,8 @@ def place(rng: np.random.Generator) -> Problem:
         "v": v,
     }
     wrt = ("p", "v")
-    return Problem(
-        "place",
-        _passing(),
-        PLACE,
-        values,
-        wrt,
-        T,
-        settings(rng, T),
-        lambda: gradient(lambda u: passing(u, T), values, wrt),
+    return known(
+        "place", _passing(), PLACE, values, wrt, T, settings(rng, T), lambda u: passing(u, T)
     )
 
 
@@ -264,16 +262,7 @@ def driven(rng: np.random.Generator) -> Problem:
             w,
         )
 
-    return Problem(
-        "driver",
-        _driven(),
-        PLACE,
-        values,
-        ("p", "k"),
-        T,
-        settings(rng, T),
-        lambda: gradient(psi, values, ("p", "k")),
-    )
+    return known("driver", _driven(), PLACE, values, ("p", "k"), T, settings(rng, T), psi)
 
 
 @cache
@@ -304,16 +293,7 @@ def weighed(rng: np.random.Generator) -> Problem:
     def psi(v: Values) -> Any:
         return moved_mass(v, T)
 
-    return Problem(
-        "window",
-        m,
-        objective,
-        values,
-        ("k", "x"),
-        T,
-        options,
-        lambda: gradient(psi, values, ("k", "x")),
-    )
+    return known("window", m, objective, values, ("k", "x"), T, options, psi)
 
 
 @cache
@@ -335,15 +315,8 @@ def _swinging(
     values |= {f"a{k}": float(rng.uniform(-3, 0.5)) for k in range(count)}
     wrt = ("L0",) if count == 1 else ("L0", f"m{count - 1}")
     objective = vm.final(lambda s: s.position(f"P{count}")[0])
-    return Problem(
-        family,
-        _bars(count),
-        objective,
-        values,
-        wrt,
-        T,
-        options,
-        lambda: gradient(lambda v: bars(v, count, T), values, wrt),
+    return known(
+        family, _bars(count), objective, values, wrt, T, options, lambda v: bars(v, count, T)
     )
 
 
@@ -391,15 +364,8 @@ def spin(rng: np.random.Generator) -> Problem:
     size, axis = log_uniform(rng, 0.5, 20), rng.integers(3)
     values |= {f"w{k}": float(size if k == axis else rng.uniform(0.01, 0.5)) for k in range(3)}
     objective, wrt = vm.final(lambda s: s.position("b.P")[1]), ("I1", "w0")
-    return Problem(
-        "spin",
-        _spinning(),
-        objective,
-        values,
-        wrt,
-        T,
-        settings(rng, T),
-        lambda: gradient(lambda v: spinning(v, T), values, wrt),
+    return known(
+        "spin", _spinning(), objective, values, wrt, T, settings(rng, T), lambda v: spinning(v, T)
     )
 
 
@@ -442,10 +408,16 @@ def redundant(rng: np.random.Generator) -> Problem:
         if rng.random() < 0.8
         else {"step": T / 2000}
     )
-    return Problem(
-        "redundant", _parallelogram(), objective, values, wrt, T, options,
-        lambda: gradient(lambda v: parallel_cranks(v, T, axis, force), values, wrt),
-    )  # fmt: skip
+    return known(
+        "redundant",
+        _parallelogram(),
+        objective,
+        values,
+        wrt,
+        T,
+        options,
+        lambda v: parallel_cranks(v, T, axis, force),
+    )
 
 
 @cache

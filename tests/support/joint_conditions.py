@@ -8,9 +8,19 @@ import numpy as np
 from newton_euler import Array, Z, turned, unit
 
 import varimech as vm
+from varimech.elements.clamp import Clamp
+from varimech.elements.registry import BUILT_IN
+from varimech.model.joint import Joint
 
 DOWN = {2: np.array([0.0, -9.81, 0.0]), 3: np.array([0.0, 0.0, -9.81])}
 O3 = np.zeros(3)
+KINDS = {
+    (joint.kind, dimension)
+    for joint in BUILT_IN
+    if issubclass(joint, Joint) and joint is not Clamp
+    for dimension in joint.dimensions
+}
+"""All joints, with the dimensions they exist in."""
 
 
 def vec(*components: float) -> Array:

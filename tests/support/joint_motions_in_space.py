@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from bodies import add_body
 from joint_conditions import DOWN, O3, vec
 from newton_euler import (
     Array,
@@ -56,20 +57,10 @@ def build_planar_slider(m: vm.Mechanism, p: vm.Parameter) -> None:
 
 def build_spatial_slider(m: vm.Mechanism, p: vm.Parameter) -> None:
     m.ground_point("O", (0, 0, 0))
-    m.body(
-        "bar",
-        mass=1.5,
-        inertia=np.diag(BAR_INERTIA[3]),
-        com=(0.2, 0.1, 0.05),
-        points={"O": (0, 0, 0), "S": (0.1, 0.15, 0.2)},
+    add_body(
+        m, "bar", 1.5, np.diag(BAR_INERTIA[3]), (0.2, 0.1, 0.05), O=(0, 0, 0), S=(0.1, 0.15, 0.2)
     )
-    m.body(
-        "slider",
-        mass=0.8,
-        inertia=SLIDER_INERTIA[3],
-        com=(0.05, -0.04, 0.06),
-        points={"S": (0.02, 0.01, -0.03)},
-    )
+    add_body(m, "slider", 0.8, SLIDER_INERTIA[3], (0.05, -0.04, 0.06), S=(0.02, 0.01, -0.03))
     m.revolute("O", axis=SLIDER_AXIS[3])
     m.prismatic("slide", "bar.S", "slider.S", axis=(1.0, p, 0.5), rotation=SLIDER_TURN[3])
     m.start(angle={"O": 0.3}, displacement={"slide": 0.25}, speed={"O": 2.0, "slide": -0.5})
@@ -259,17 +250,9 @@ def lopsided(m: vm.Mechanism, point: Any) -> None:
 ANCHOR = np.array([0.1, -0.2, 0.3])
 
 
-def contact_motion(
-    P: Array,
-    place: Array,
-    speed: Array,
-    contact: Contact,
-    times: Array,
-    *,
-    R: Array = BODY_START,
-    ω: Array = BODY_SPIN,
-) -> Array:
+def contact_motion(P: Array, place: Array, speed: Array, contact: Contact, times: Array) -> Array:
     """Positions of the points P and tip, from the place and speed of P at the start."""
+    R, ω = BODY_START, BODY_SPIN
     arm = R @ (COM - P)
     start = BodyState(place + arm, R, speed + np.cross(ω, arm), ω)
     path = RigidBody(2.0, LOPSIDED, 2.0 * DOWN[3]).run(start, times, contact)
@@ -441,13 +424,7 @@ TABLE_START, TABLE_SPEED, BLOCK_TURN = 0.3, 2.0, 0.4
 
 def build_block(m: vm.Mechanism, p: vm.Parameter) -> None:
     m.ground_point("O", (0, 0, 0))
-    m.body(
-        "table",
-        mass=1.5,
-        inertia=np.diag(BAR_INERTIA[3]),
-        com=TABLE_COM,
-        points={"O": (0, 0, 0), "S": TABLE_TOP},
-    )
+    add_body(m, "table", 1.5, np.diag(BAR_INERTIA[3]), TABLE_COM, O=(0, 0, 0), S=TABLE_TOP)
     m.body("b", mass=2.0, inertia=LOPSIDED, com=COM, points={"P": PIVOT, "tip": TIP})
     m.revolute("O", axis=TABLE_AXIS)
     m.planar("top", "table.S", "b.P", normal=(0.2, p, 1.0), normal_on_second=OWN_AXIS)

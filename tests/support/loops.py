@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import pendulums
+
 import varimech as vm
 from varimech.backends.trajectory import Trajectory
 from varimech.schemes import INTEGRATORS
@@ -32,15 +34,7 @@ def add_four_bar(
         m.revolute(hinge)
 
 
-@cache
-def pendulum() -> vm.Mechanism:
-    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=3.0)
-    m.revolute("O")
-    m.start(angle={"rod": -1.0})
-    return m
+pendulum = cache(pendulums.pendulum)
 
 
 @cache

@@ -8,24 +8,17 @@ from typing import Any
 
 import varimech as vm
 
-DESIGN = {
-    "k": (100.0, "N/m"),
-    "c": (1.0, "N·s/m"),
-    "m": (1.0, "kg"),
-    "a": (0.9, ""),
-    "b": (0.0, ""),
-}
-"""Values and units; a and b do nothing but stand in objectives."""
+UNITS = {"k": "N/m", "c": "N·s/m", "m": "kg", "x0": "m"}
+DESIGN = {"k": 100.0, "c": 1.0, "m": 1.0, "a": 0.9, "b": 0.0}
+"""a and b do nothing but stand in objectives."""
 
 
-def oscillator(
-    values: dict[str, tuple[float, str]] = DESIGN, **bounds: tuple[float, float]
-) -> vm.Mechanism:
+def oscillator(values: dict[str, float] = DESIGN, **bounds: tuple[float, float]) -> vm.Mechanism:
     """x'' = −(k x + c x')/m from x0, or from 0.1 m, at rest."""
     m = vm.Mechanism("oscillator", dimension=2)
     p = {
-        name: m.parameter(name, value, unit=unit, bounds=bounds.get(name))
-        for name, (value, unit) in values.items()
+        name: m.parameter(name, value, unit=UNITS.get(name, ""), bounds=bounds.get(name))
+        for name, value in values.items()
     }
     m.ground_point("O", (0, 0))
     m.body("mass", mass=p["m"], inertia=1.0, points={"P": (0, 0)})

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from bodies import add_body
 
 import varimech as vm
 
@@ -44,13 +45,7 @@ def arm() -> vm.Mechanism:
     m = vm.Mechanism("arm", gravity=(0, 0, -9.81))
     m.ground_point("O", (0, 0, 0))
     m.ground_point("Q", (3, 0, 0))
-    m.body(
-        "rod",
-        mass=1,
-        inertia=(0.01, 0.1, 0.1),
-        com=(0.5, 0, 0),
-        points={"O": (0, 0, 0), "tip": (1, 0, 0)},
-    )
+    add_body(m, "rod", 1, (0.01, 0.1, 0.1), (0.5, 0, 0), O=(0, 0, 0), tip=(1, 0, 0))
     m.revolute("O", axis=(0, 1, 0))
     return m
 

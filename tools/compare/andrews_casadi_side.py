@@ -14,28 +14,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
-import casadi
-from andrews_problem import (
-    BODIES,
-    CLOSING,
-    DURATION,
-    GROUND,
-    NATURAL_LENGTH,
-    ONE_ANGLE,
-    PINS,
-    SEVEN_ANGLES,
-    STIFFNESS,
-    TORQUE,
-    AndrewsReport,
-    Curve,
-    start_places,
-    tighter,
-)
+import andrews_problem as andrews
+from casadi_side import SX, Function, adams, ca
 from problem import timed
 
-ca: Any = casadi  # its annotations are narrower than what it takes
-SX: TypeAlias = Any
-Function: TypeAlias = Any
 Accelerations: TypeAlias = Callable[[SX, SX], SX]
 
 COMPILER = ("gcc", "-O3", "-march=native", "-fPIC", "-shared")
@@ -57,14 +39,18 @@ def times(number: complex, v: SX) -> SX:
 
 
 def potential(D: SX) -> SX:
-    return STIFFNESS / 2 * (ca.norm_2(D - vector(GROUND["C"])) - NATURAL_LENGTH) ** 2
+    return (
+        andrews.STIFFNESS
+        / 2
+        * (ca.norm_2(D - vector(andrews.GROUND["C"])) - andrews.NATURAL_LENGTH) ** 2
+    )
 
 
 def accelerations_of_seven(q: SX, v: SX) -> SX:
     """By sparse elimination, written out; the unknowns are the angles of the seven bodies against
     the ground.
     """
-    angles = dict(zip(BODIES, ca.vertsplit(q), strict=True))
+    angles = dict(zip(andrews.BODIES, ca.vertsplit(q), strict=True))
 
     def across(name: str, local: complex) -> SX:
         return times(local, ca.vertcat(ca.cos(angles[name]), ca.sin(angles[name])))
@@ -73,23 +59,23 @@ def accelerations_of_seven(q: SX, v: SX) -> SX:
 
     def place(name: str, point: str) -> SX:
         return (
-            vector(GROUND[point])
+            vector(andrews.GROUND[point])
             if name == "ground"
-            else origins[name] + across(name, BODIES[name].points[point])
+            else origins[name] + across(name, andrews.BODIES[name].points[point])
         )
 
-    for point, parent, name in PINS:
+    for point, parent, name in andrews.PINS:
         if name not in origins:
-            origins[name] = place(parent, point) - across(name, BODIES[name].points[point])
+            origins[name] = place(parent, point) - across(name, andrews.BODIES[name].points[point])
     kinetic = ca.SX(0)
-    for k, (name, body) in enumerate(BODIES.items()):
+    for k, (name, body) in enumerate(andrews.BODIES.items()):
         velocity = ca.jtimes(origins[name] + across(name, body.com), q, v)
         kinetic += body.mass / 2 * ca.sumsqr(velocity) + body.inertia / 2 * v[k] ** 2
     M, momentum = ca.hessian(kinetic, v)
-    applied = ca.gradient(TORQUE * q[0] - potential(place("BDE", "D")), q)
+    applied = ca.gradient(andrews.TORQUE * q[0] - potential(place("BDE", "D")), q)
     f = applied + ca.gradient(kinetic, q) - ca.jtimes(momentum, q, v)
     closed = ca.vertcat(
-        *(place(first, point) - place(second, point) for point, first, second in CLOSING)
+        *(place(first, point) - place(second, point) for point, first, second in andrews.CLOSING)
     )
     G = ca.jacobian(closed, q)
     γ = ca.jtimes(ca.jtimes(closed, q, v), q, v)
@@ -99,7 +85,7 @@ def accelerations_of_seven(q: SX, v: SX) -> SX:
 
 def accelerations_of_one(q: SX, v: SX) -> SX:
     """From J(β) β̈ + J'(β) β̇² / 2 = τ − V'(β)."""
-    at_start = start_places()
+    at_start = andrews.start_places()
 
     def meeting(first: SX, second: SX, names: tuple[str, str, str]) -> SX:
         """Where the circles about two points meet, on the side of the start."""
@@ -112,33 +98,33 @@ def accelerations_of_one(q: SX, v: SX) -> SX:
         )
         return first + along * to_second + aside * ca.vertcat(-to_second[1], to_second[0])
 
-    points = {name: vector(place) for name, place in GROUND.items()}
+    points = {name: vector(place) for name, place in andrews.GROUND.items()}
     points["F"] = abs(at_start["F"]) * ca.vertcat(ca.cos(q), ca.sin(q))
     points["E"] = meeting(points["F"], points["B"], ("F", "B", "E"))
     points["G"] = meeting(points["E"], points["A"], ("E", "A", "G"))
     points["H"] = meeting(points["E"], points["A"], ("E", "A", "H"))
     inertia = ca.SX(0)
-    for body in BODIES.values():
+    for body in andrews.BODIES.values():
         P, Q = (points[name] for name in list(body.points)[:2])
         com = ca.jacobian(P + times(body.seen(body.com), Q - P), q)
         turning = ca.jacobian(Q - P, q) / abs(body.span)
         inertia += body.mass * ca.sumsqr(com) + body.inertia * ca.sumsqr(turning)
-    B, E, lever = points["B"], points["E"], BODIES["BDE"]
+    B, E, lever = points["B"], points["E"], andrews.BODIES["BDE"]
     D = B + times(lever.seen(lever.points["D"]), E - B)
-    forces = TORQUE - ca.jacobian(potential(D), q) - ca.jacobian(inertia, q) / 2 * v**2
+    forces = andrews.TORQUE - ca.jacobian(potential(D), q) - ca.jacobian(inertia, q) / 2 * v**2
     return forces / inertia
 
 
 WAYS: dict[str, tuple[str, Accelerations, list[float]]] = {
-    SEVEN_ANGLES: (
+    andrews.SEVEN_ANGLES: (
         "CVODES, index 1 by hand, compiled",
         accelerations_of_seven,
-        [b.angle for b in BODIES.values()],
+        [b.angle for b in andrews.BODIES.values()],
     ),
-    ONE_ANGLE: (
+    andrews.ONE_ANGLE: (
         "CVODES, closed form by hand, compiled",
         accelerations_of_one,
-        [BODIES["OF"].angle],
+        [andrews.BODIES["OF"].angle],
     ),
 }
 
@@ -164,19 +150,12 @@ def cvodes(rates: Function, tolerance: float) -> Function:
     """Adams' method with functional iteration; BDF with Newton's method took longer to every
     accuracy, both interpreted.
     """
-    options = {
-        "reltol": tolerance,
-        "abstol": tolerance,
-        "max_num_steps": 10**6,
-        "linear_multistep_method": "adams",
-        "nonlinear_solver_iteration": "functional",
-    }
-    return ca.integrator("integrator", "cvodes", rates, 0, DURATION, options)
+    return adams(rates, andrews.DURATION, tolerance)
 
 
 def end(result: Any) -> complex:
     β = float(result["xf"][0])
-    return BODIES["OF"].points["F"] * complex(math.cos(β), math.sin(β))
+    return andrews.BODIES["OF"].points["F"] * complex(math.cos(β), math.sin(β))
 
 
 def main() -> None:
@@ -184,15 +163,18 @@ def main() -> None:
     for engine, (options, accelerations, start) in WAYS.items():
         build_seconds, rates = timed(partial(compiled, accelerations, len(start)))
         x0 = ca.DM([*start, *(0.0 for _ in start)])
-        curve = Curve(engine, options, build_seconds)
+        curve = andrews.Curve(engine, options, build_seconds)
         curve.climb(
             "Adams",
-            [(f"tolerance {t:.1e}", partial(cvodes(rates, t), x0=x0)) for t in tighter(2, 13)],
+            [
+                (f"tolerance {t:.1e}", partial(cvodes(rates, t), x0=x0))
+                for t in andrews.tighter(2, 13)
+            ],
             end,
             (RuntimeError,),
         )
         curves.append(curve)
-    AndrewsReport({"casadi": ca.__version__}, curves).print()
+    andrews.AndrewsReport({"casadi": ca.__version__}, curves).print()
 
 
 if __name__ == "__main__":

@@ -11,23 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from andrews_problem import (
-    BODIES,
-    CLOSING,
-    DURATION,
-    GROUND,
-    NATURAL_LENGTH,
-    PINS,
-    SPRING,
-    STIFFNESS,
-    TORQUE,
-    AndrewsReport,
-    Curve,
-    Setting,
-    error_of,
-    more_steps,
-    tighter,
-)
+import andrews_problem as andrews
 
 SOURCE = Path(__file__).with_name("andrews_simbody.cpp")
 METHODS = ("RungeKuttaMerson", "RungeKuttaFeldberg")
@@ -64,30 +48,30 @@ def as_numbers() -> list[float]:
     """The mechanism as the program reads it; places on a body are seen from its pin."""
     tree = {
         name: (point, parent)
-        for point, parent, name in reversed(PINS)
-        if (point, parent, name) not in CLOSING
+        for point, parent, name in reversed(andrews.PINS)
+        if (point, parent, name) not in andrews.CLOSING
     }
-    order = [name for _, _, name in PINS if name in tree][: len(tree)]
+    order = [name for _, _, name in andrews.PINS if name in tree][: len(tree)]
     number = {"ground": -1.0} | {name: float(k) for k, name in enumerate(order)}
 
     def angle(name: str) -> float:
-        return 0.0 if name == "ground" else BODIES[name].angle
+        return 0.0 if name == "ground" else andrews.BODIES[name].angle
 
     def on(name: str, at: complex) -> list[float]:
-        seen = at - BODIES[name].points[tree[name][0]]
+        seen = at - andrews.BODIES[name].points[tree[name][0]]
         return [seen.real, seen.imag]
 
     def at_point(name: str, point: str) -> list[float]:
         return (
-            [GROUND[point].real, GROUND[point].imag]
+            [andrews.GROUND[point].real, andrews.GROUND[point].imag]
             if name == "ground"
-            else on(name, BODIES[name].points[point])
+            else on(name, andrews.BODIES[name].points[point])
         )
 
     numbers = [float(len(order))]
     for name in order:
         point, parent = tree[name]
-        body = BODIES[name]
+        body = andrews.BODIES[name]
         numbers += [
             number[parent],
             *at_point(parent, point),
@@ -96,23 +80,23 @@ def as_numbers() -> list[float]:
             *on(name, body.com),
             body.angle - angle(parent),
         ]
-    numbers.append(float(len(CLOSING)))
-    for point, first, second in CLOSING:
+    numbers.append(float(len(andrews.CLOSING)))
+    for point, first, second in andrews.CLOSING:
         numbers += [
             number[first],
             *at_point(first, point),
             number[second],
             *at_point(second, point),
         ]
-    (body_end, ground_end) = SPRING
+    (body_end, ground_end) = andrews.SPRING
     numbers += [
         number[body_end[0]],
         *at_point(*body_end),
         *at_point(*ground_end),
-        STIFFNESS,
-        NATURAL_LENGTH,
+        andrews.STIFFNESS,
+        andrews.NATURAL_LENGTH,
     ]
-    return [*numbers, TORQUE, *at_point("OF", "F"), DURATION]
+    return [*numbers, andrews.TORQUE, *at_point("OF", "F"), andrews.DURATION]
 
 
 @dataclass(frozen=True)
@@ -128,7 +112,7 @@ class Asked:
 
     @property
     def words(self) -> str:
-        step = DURATION / self.steps if self.steps else 0.0
+        step = andrews.DURATION / self.steps if self.steps else 0.0
         return f"{self.method} {self.accuracy!r} {CONSTRAINTS[self.constraints]!r} {step!r}"
 
     @property
@@ -145,28 +129,30 @@ class Asked:
 def settings() -> Iterator[Asked]:
     for method in METHODS:
         for constraints in CONSTRAINTS:
-            yield from (Asked(method, constraints, accuracy) for accuracy in tighter(2, 8))
-        yield from (Asked(method, "1e-3", 1e-2, steps) for steps in more_steps(125, 1500))
+            yield from (Asked(method, constraints, accuracy) for accuracy in andrews.tighter(2, 8))
+        yield from (Asked(method, "1e-3", 1e-2, steps) for steps in andrews.more_steps(125, 1500))
 
 
 def main() -> None:
     version = installed()
     if version is None:
-        AndrewsReport({}, [Curve(ENGINE, MISSING)]).print()
+        andrews.AndrewsReport({}, [andrews.Curve(ENGINE, MISSING)]).print()
         return
     asked = list(settings())
     words = " ".join([*(repr(x) for x in as_numbers()), *(one.words for one in asked)])
     first, *lines = subprocess.run(
         [compiled()], input=words, stdout=subprocess.PIPE, text=True, check=True
     ).stdout.splitlines()
-    curve = Curve(ENGINE, HOW, float(first))
+    curve = andrews.Curve(ENGINE, HOW, float(first))
     for one, line in zip(asked, lines, strict=True):
         seconds, x, y = map(float, line.split())
         if math.isfinite(seconds):
             curve.settings.append(
-                Setting(one.ladder, one.name, 1e3 * seconds, error_of(complex(x, y)))
+                andrews.Setting(
+                    one.ladder, one.name, 1e3 * seconds, andrews.error_of(complex(x, y))
+                )
             )
-    AndrewsReport({"simbody": version}, [curve]).print()
+    andrews.AndrewsReport({"simbody": version}, [curve]).print()
 
 
 if __name__ == "__main__":

@@ -181,25 +181,25 @@ def dop853(rates: Function, tolerance: float, ρ: np.ndarray = NOMINAL) -> np.nd
     ).y[:, -1]
 
 
-def cvodes(rates: Function, tolerance: float) -> Gradient:
-    """Gradient by CVODES (Adams, functional iteration) on the same compiled rates."""
-    x, ρ = ca.MX.sym("x", 24), ca.MX.sym("ρ", 5)
-    rate = rates(ca.vertcat(x, ca.MX.zeros(18)), ρ)
-    options = {
+def adams(system: Any, duration: float, tolerance: float, **options: Any) -> Function:
+    """CVODES with Adams' method and functional iteration."""
+    settings = {
         "reltol": tolerance,
         "abstol": tolerance,
         "max_num_steps": 10**6,
         "linear_multistep_method": "adams",
         "nonlinear_solver_iteration": "functional",
+        **options,
     }
-    integrator = ca.integrator(
-        "cvodes",
-        "cvodes",
-        {"x": x, "p": ρ, "ode": rate[:24], "quad": rate[24:]},
-        0,
-        DURATION,
-        options,
-    )
+    return ca.integrator("cvodes", "cvodes", system, 0, duration, settings)
+
+
+def cvodes(rates: Function, tolerance: float) -> Gradient:
+    """Gradient by CVODES (Adams, functional iteration) on the same compiled rates."""
+    x, ρ = ca.MX.sym("x", 24), ca.MX.sym("ρ", 5)
+    rate = rates(ca.vertcat(x, ca.MX.zeros(18)), ρ)
+    system = {"x": x, "p": ρ, "ode": rate[:24], "quad": rate[24:]}
+    integrator = adams(system, DURATION, tolerance)
     return lambda: np.array(integrator(x0=START[:24], p=NOMINAL)["qf"]).ravel()[3:].reshape(5, 3).T
 
 

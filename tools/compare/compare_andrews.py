@@ -9,28 +9,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pages
 from andrews_problem import ACCURACIES, DURATION, F_END, ONE_ANGLE, SEVEN_ANGLES
-from pages import (
-    DOCS,
-    PEERS,
-    ROOT,
-    machine,
-    markdown,
-    number,
-    run_side,
-    show,
-    time_cell,
-    work_precision,
-)
 from rich.console import Console
 
-PAGE, PICTURE = DOCS / "andrews.md", DOCS / "images" / "compare_andrews.png"
+PAGE, PICTURE = pages.DOCS / "andrews.md", pages.DOCS / "images" / "compare_andrews.png"
 SIDES: tuple[tuple[str, Path | str], ...] = (
     ("andrews_varimech", sys.executable),
-    ("andrews_casadi", PEERS),
-    ("andrews_scipy", PEERS),
-    ("andrews_exudyn", PEERS),
-    ("andrews_simbody", PEERS),
+    ("andrews_casadi", pages.PEERS),
+    ("andrews_scipy", pages.PEERS),
+    ("andrews_exudyn", pages.PEERS),
+    ("andrews_simbody", pages.PEERS),
 )
 PLACED = {"Varimech": (-1, 9, 0), SEVEN_ANGLES: (0, 4, 14), ONE_ANGLE: (5, 4, -7)}
 """Labels that are not above the end of their lines: at which point they are, and where
@@ -106,7 +95,7 @@ def rows(curves: list[dict[str, Any]]) -> list[list[str]]:
             base = None if curve is curves[0] or our is None else our["milliseconds"]
             their = quickest(curve, accuracy)
             cells.append(
-                time_cell(None if their is None else their["milliseconds"], base)
+                pages.time_cell(None if their is None else their["milliseconds"], base)
                 if curve["settings"]
                 else "–"
             )
@@ -126,7 +115,7 @@ def chosen_rows(curves: list[dict[str, Any]]) -> list[list[str]]:
             s["method"],
             s["name"],
             f"{s['own_error']:.1e}",
-            f"{number(s['milliseconds'])} ms",
+            f"{pages.number(s['milliseconds'])} ms",
         ]
         for curve in curves
         for accuracy in ACCURACIES
@@ -148,7 +137,7 @@ def shown(curves: list[dict[str, Any]]) -> str:
         return ""
     reached.sort(key=lambda pair: pair[0])
     ratios = ", ".join(
-        f"{curve['engine']} {number(time / best['milliseconds'])}×" for time, curve in reached
+        f"{curve['engine']} {pages.number(time / best['milliseconds'])}×" for time, curve in reached
     )
     saved = [(time - best["milliseconds"]) / 1e3 for time, _ in reached]
     extra = [max(ours["build_seconds"] - curve["build_seconds"], 0) for _, curve in reached]
@@ -160,7 +149,7 @@ def shown(curves: list[dict[str, Any]]) -> str:
         f"{curve['engine']} {runs}" for (_, curve), runs in zip(reached, needed, strict=True)
     )
     return (
-        f"To {accuracy:.0e} Varimech takes {number(best['milliseconds'])} ms; the others take longer:\n{ratios}.\n"
+        f"To {accuracy:.0e} Varimech takes {pages.number(best['milliseconds'])} ms; the others take longer:\n{ratios}.\n"
         f"Its longer build time pays off after this number of runs:\n{earned}.\n"
         "The programs for CasADi and SciPy contain equations derived by hand for this mechanism; Varimech, Exudyn and Simbody are given bodies\n"
         "and joints.\n"
@@ -168,15 +157,15 @@ def shown(curves: list[dict[str, Any]]) -> str:
 
 
 def write_page(curves: list[dict[str, Any]], versions: dict[str, str]) -> None:
-    PAGE.write_text(
-        f"{INTRODUCTION}\n{machine(versions)}\n"
+    text = (
+        f"{INTRODUCTION}\n{pages.machine(versions)}\n"
         "## Time to an accuracy\n\n"
         "Milliseconds for one run; in parentheses, the ratio to Varimech.\n\n"
-        f"{markdown(HEADINGS, rows(curves), 2)}\n{shown(curves)}\n"
+        f"{pages.markdown(HEADINGS, rows(curves), 2)}\n{shown(curves)}\n"
         "![Time against error](images/compare_andrews.png)\n\n"
-        f"Settings of the table:\n\n{markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}",
-        encoding="utf-8",
+        f"Settings of the table:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
     )
+    PAGE.write_text(text, encoding="utf-8")
 
 
 def compare_andrews() -> None:
@@ -185,21 +174,21 @@ def compare_andrews() -> None:
     reports = []
     for name, python in SIDES:
         with console.status(f"measuring: {name}"):
-            reports.append(run_side(name, python, {}))
+            reports.append(pages.run_side(name, python, {}))
     curves = [
         {**curve, "settings": judged(curve["settings"])}
         for report in reports
         for curve in report["curves"]
     ]
     versions = {name: version for report in reports for name, version in report["versions"].items()}
-    show(
+    pages.show(
         "Andrews' squeezing mechanism: time to an accuracy (ratio to Varimech)",
         HEADINGS,
         rows(curves),
         2,
     )
-    show("The settings behind it", CHOSEN_HEADINGS, chosen_rows(curves), 4)
-    work_precision(
+    pages.show("The settings behind it", CHOSEN_HEADINGS, chosen_rows(curves), 4)
+    pages.work_precision(
         PICTURE,
         {curve["engine"]: curve["settings"] for curve in curves if curve["settings"]},
         title=f"Andrews' squeezing mechanism: one run of {DURATION:g} s",
@@ -209,4 +198,4 @@ def compare_andrews() -> None:
         placed=PLACED,
     )
     write_page(curves, versions)
-    console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")
+    console.print(f"written: {PAGE.relative_to(pages.ROOT)}, {PICTURE.relative_to(pages.ROOT)}")

@@ -290,15 +290,8 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
         counts, colour = [p["samples"] for p in points], (COLOURS[6], COLOURS[3], COLOURS[0])[k]
         for which, style in (("plain", "o-"), ("controlled", "o--")):
             name = f"{label}{', control' if which == 'controlled' else ''}"
-            right.loglog(
-                counts,
-                [p[which] for p in points],
-                style,
-                color=colour,
-                markersize=4,
-                linewidth=1.7,
-                label=name,
-            )
+            half = [p[which] for p in points]
+            right.loglog(counts, half, style, color=colour, markersize=4, linewidth=1.7, label=name)
     right.set_xlabel("samples")
     right.set_ylabel("half of the 95 % interval, m²·s")
     right.set_title("Mean of ψ¹, five tolerances of ±1 %", loc="left")

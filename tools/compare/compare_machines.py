@@ -15,7 +15,7 @@ from pages import DOCS, PEERS, ROOT, machine, markdown, run_side, show
 from rich.console import Console
 
 PAGE = DOCS / "machines.md"
-LIMIT = 300.0
+LIMIT = 120.0
 """Seconds that one process may take."""
 ENGINES = {"MuJoCo": "machines_mujoco", "Exudyn": "machines_exudyn"}
 NOT_STATED = {

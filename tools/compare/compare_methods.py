@@ -90,7 +90,7 @@ def compare_methods() -> None:
     methods = sorted(next(iter(report["mechanisms"].values())), key=lambda name: name != chosen)
     rows = [
         [
-            f"{name}{f' ({MECHANISMS[name][2]})' if MECHANISMS[name][2] else ''}" if k == 0 else "",
+            f"{name}{f' ({MECHANISMS[name][1]})' if MECHANISMS[name][1] else ''}" if k == 0 else "",
             f"{accuracy:g}",
         ]
         + ["–" if times[method][k] is None else number(times[method][k]) for method in methods]

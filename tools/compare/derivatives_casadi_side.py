@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from casadi_side import COMPILED, SX, augmented, ca, dop853, five_bar_rates, gradient_of
+from casadi_side import COMPILED, SX, adams, augmented, ca, dop853, five_bar_rates, gradient_of
 from derivatives_problem import (
     BY_HAND,
     CHAIN_ANGLE,
@@ -89,20 +89,8 @@ def equal_steps(
 def by_cvodes(tolerance: float, options: dict[str, Any]) -> tuple[Any, Any]:
     """Parameters and ψ at the end, by CVODES (Adams, functional iteration)."""
     x, ρ, rate = five_bar_rates()
-    settings: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
-    settings |= {
-        "linear_multistep_method": "adams",
-        "nonlinear_solver_iteration": "functional",
-        **options,
-    }
-    integrator = ca.integrator(
-        "cvodes",
-        "cvodes",
-        {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]},
-        0,
-        DURATION,
-        settings,
-    )
+    system = {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]}
+    integrator = adams(system, DURATION, tolerance, **options)
     P = ca.MX.sym("ρ", 5)
     return P, integrator(x0=START, p=P)["qf"]
 

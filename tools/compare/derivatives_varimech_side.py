@@ -9,23 +9,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import derivatives_problem as derivatives
 import numpy as np
-from derivatives_problem import (
-    CHAIN_ANGLE,
-    CHAIN_LENGTH,
-    CHAIN_SIZES,
-    CHAIN_STEP,
-    CHAIN_STEPS,
-    DIRECTION,
-    GOALS,
-    LADDER,
-    TOLERANCES,
-    WAYS,
-    Chain,
-    Engine,
-    Way,
-    timings,
-)
 from problem import DURATION, GRAVITY, coarsest, timed
 
 import varimech as vm
@@ -57,7 +42,7 @@ class FiveBar:
 
     def __init__(self) -> None:
         self.mechanism, self.objectives = five_bar.mechanism(), five_bar.objectives()
-        self.along = dict(zip(five_bar.PARAMETERS, DIRECTION, strict=True))
+        self.along = dict(zip(five_bar.PARAMETERS, derivatives.DIRECTION, strict=True))
 
     def gradient(self, scheme: str, options: dict[str, Any]) -> np.ndarray:
         return self.mechanism.sensitivity(
@@ -78,36 +63,38 @@ class FiveBar:
     def build(self, options: dict[str, Any]) -> dict[str, float]:
         """Seconds of first calls; the motion is built once."""
         built = {}
-        for scheme in WAYS:
+        for scheme in derivatives.WAYS:
             calls = self.calls(scheme, options)
             built[f"first, {scheme}"] = timed(calls["motion"])[0] + timed(calls["gradient"])[0]
             built[f"second, {scheme}"] = timed(calls["product"])[0]
         return built
 
-    def measure(self, computed: Way, scheme: str, options: dict[str, Any]) -> Way:
+    def measure(
+        self, computed: derivatives.Way, scheme: str, options: dict[str, Any]
+    ) -> derivatives.Way:
         calls = self.calls(scheme, options)
-        computed.milliseconds = timings(calls)
+        computed.milliseconds = derivatives.timings(calls)
         computed.hessians = calls["Hessians"]().curvatures.tolist()
         return computed
 
 
-def measured_five_bar(exact: np.ndarray) -> list[Engine]:
+def measured_five_bar(exact: np.ndarray) -> list[derivatives.Engine]:
     asked = FiveBar()
-    ali3p, options = Engine("Varimech, ALI3-P", None), equal_steps(5000, "trapezoidal")
+    ali3p, options = derivatives.Engine("Varimech, ALI3-P", None), equal_steps(5000, "trapezoidal")
     ali3p.build_seconds = asked.build(options)
-    for scheme in WAYS:
+    for scheme in derivatives.WAYS:
         error = float(np.abs(asked.gradient(scheme, options) / exact - 1).max())
-        ali3p.ways[scheme] = asked.measure(Way("5,000 steps", error), scheme, options)
+        ali3p.ways[scheme] = asked.measure(derivatives.Way("5,000 steps", error), scheme, options)
     results = [ali3p]
     sweeps: tuple[tuple[str, str, Any, Any], ...] = (
-        ("Varimech, DOP853", "tolerance {:.1e}", to_tolerance, TOLERANCES),
-        ("Varimech, RK4", "{:,} steps", equal_steps, LADDER),
+        ("Varimech, DOP853", "tolerance {:.1e}", to_tolerance, derivatives.TOLERANCES),
+        ("Varimech, RK4", "{:,} steps", equal_steps, derivatives.LADDER),
     )
     for name, stated, how_of, settings in sweeps:
         built = asked.build(how_of(settings[0]))
-        for goal in GOALS:
-            engine = Engine(name, goal, build_seconds=built)
-            for scheme in WAYS:
+        for goal in derivatives.GOALS:
+            engine = derivatives.Engine(name, goal, build_seconds=built)
+            for scheme in derivatives.WAYS:
                 gradient = partial(asked.gradient, scheme)
                 setting, error = coarsest(
                     settings,
@@ -116,7 +103,7 @@ def measured_five_bar(exact: np.ndarray) -> list[Engine]:
                     goal,
                 )
                 engine.ways[scheme] = asked.measure(
-                    Way(stated.format(setting), error), scheme, how_of(setting)
+                    derivatives.Way(stated.format(setting), error), scheme, how_of(setting)
                 )
             results.append(engine)
     return results
@@ -139,7 +126,7 @@ def long_run() -> dict[str, Any]:
 
     calls: dict[str, Callable[[], object]] = {"motion": lambda: asked.mechanism.simulate(**options)}
     calls |= {str(bound): partial(keep, bound) for bound in MEMORY}
-    seconds = {what: t / 1e3 for what, t in timings(calls, 0.0, 1).items()}
+    seconds = {what: t / 1e3 for what, t in derivatives.timings(calls, 0.0, 1).items()}
     ample = gradients[MEMORY[-1]]
     rows = [
         {
@@ -152,21 +139,21 @@ def long_run() -> dict[str, Any]:
     return {"motion": seconds["motion"], "bounds": rows}
 
 
-def chain(size: int, scheme: str) -> Chain:
+def chain(size: int, scheme: str) -> derivatives.Chain:
     m = vm.Mechanism("chain", gravity=(0, -GRAVITY))
     m.ground_point("0", (0, 0))
     for k in range(size):
         length, mass = (
-            m.parameter(f"L{k}", CHAIN_LENGTH / size, unit="m"),
+            m.parameter(f"L{k}", derivatives.CHAIN_LENGTH / size, unit="m"),
             m.parameter(f"m{k}", 1.0, unit="kg"),
         )
         m.bar(f"bar {k}", str(k), str(k + 1), length=length, mass=mass)
         m.revolute(str(k))
-    m.start(angle={f"bar {k}": CHAIN_ANGLE for k in range(size)})
+    m.start(angle={f"bar {k}": derivatives.CHAIN_ANGLE for k in range(size)})
     swing = vm.integral(lambda s: vm.dot(s.velocity(str(size)), s.velocity(str(size))), unit="m²/s")
     options: dict[str, Any] = {
-        "duration": CHAIN_STEP * CHAIN_STEPS,
-        "step": CHAIN_STEP,
+        "duration": derivatives.CHAIN_STEP * derivatives.CHAIN_STEPS,
+        "step": derivatives.CHAIN_STEP,
         "every": LAST_ONLY,
         **ALWAYS,
         **SCHEMES[scheme],
@@ -174,10 +161,10 @@ def chain(size: int, scheme: str) -> Chain:
     calls: dict[str, Callable[[], Any]] = {"motion": lambda: m.simulate(**options)}
     for method in ("direct", "adjoint") if size <= DIRECT_UP_TO else ("adjoint",):
         calls[method] = lambda method=method: m.sensitivity(swing, method=method, **options)  # type: ignore[misc]
-    computed = Chain(scheme, size)
+    computed = derivatives.Chain(scheme, size)
     for what, call in calls.items():
         computed.build_seconds[what] = timed(call)[0]
-    computed.milliseconds = timings(calls)
+    computed.milliseconds = derivatives.timings(calls)
     gradient = calls["adjoint"]().gradient_history[-1, 0]  # L0, m0, L1, …
     computed.gradient = [*gradient[::2], *gradient[1::2]]
     return computed
@@ -187,7 +174,9 @@ def main() -> None:
     exact = np.array(json.load(sys.stdin)["gradient"])
     report = {
         "engines": [asdict(engine) for engine in measured_five_bar(exact)],
-        "chains": [asdict(chain(size, scheme)) for size in CHAIN_SIZES for scheme in SCHEMES],
+        "chains": [
+            asdict(chain(size, scheme)) for size in derivatives.CHAIN_SIZES for scheme in SCHEMES
+        ],
         "memory": long_run(),
         "versions": {"varimech": vm.__version__},
     }

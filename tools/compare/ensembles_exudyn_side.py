@@ -4,15 +4,12 @@ process keeps the models of all samples.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
-import sys
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from ensembles_problem import GOAL, TESTED, Throughput, samples
+from ensembles_problem import GOAL, TESTED, Throughput, report, samples
 from exudyn_side import Model, exudyn
 from problem import coarsest, fastest
 
@@ -70,12 +67,4 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
 
 
 if __name__ == "__main__":
-    exact = np.array(json.load(sys.stdin)["exact"])
-    print(
-        json.dumps(
-            {
-                "throughputs": [asdict(t) for t in throughputs(exact)],
-                "versions": {"exudyn": exudyn().__version__},
-            }
-        )
-    )
+    report(throughputs, {"exudyn": exudyn().__version__})

@@ -4,12 +4,8 @@ are made before the clock starts.
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
-
 import numpy as np
-from ensembles_problem import GOAL, TESTED, Throughput, samples
+from ensembles_problem import GOAL, TESTED, Throughput, report, samples
 from mujoco_side import batch, mujoco
 from problem import coarsest, fastest
 
@@ -39,12 +35,4 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
 
 
 if __name__ == "__main__":
-    exact = np.array(json.load(sys.stdin)["exact"])
-    print(
-        json.dumps(
-            {
-                "throughputs": [asdict(t) for t in throughputs(exact)],
-                "versions": {"mujoco": mujoco().__version__},
-            }
-        )
-    )
+    report(throughputs, {"mujoco": mujoco().__version__})

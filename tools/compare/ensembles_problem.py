@@ -6,7 +6,10 @@ Five-bar, 5 s, ψ¹ at the end; all five parameters vary, independently and unif
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from problem import NOMINAL
@@ -41,3 +44,12 @@ class Throughput:
     seconds: float
     operations: float | None = None
     """Scalar operations of a run, where they can be counted."""
+
+
+def report(
+    throughputs: Callable[[np.ndarray], Iterable[Throughput]], versions: dict[str, str]
+) -> None:
+    """Read ψ¹ of the tested samples from the standard input, and print throughputs and versions."""
+    exact = np.array(json.load(sys.stdin)["exact"])
+    computed = [asdict(t) for t in throughputs(exact)]
+    print(json.dumps({"throughputs": computed, "versions": versions}))

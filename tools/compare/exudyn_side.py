@@ -16,28 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from problem import (
-    DURATION,
-    ENSEMBLE_ERROR,
-    GRAVITY,
-    NOMINAL,
-    SAMPLES,
-    STIFFNESS,
-    TARGET,
-    TESTED,
-    B,
-    Curve,
-    Point,
-    Report,
-    Throughput,
-    bars,
-    central,
-    coarsest,
-    fastest,
-    perturbed,
-    reference_values,
-    timed,
-)
+import problem
 
 STEPS = (250, 500, 700, 1000, 2000, 4000, 16500)
 TOLERANCES = (1e-4, 1e-10)
@@ -83,7 +62,7 @@ class Model:
         def marker(body: int, x: float, y: float = 0.0) -> int:
             return system.AddMarker(u.MarkerBodyPosition(bodyNumber=body, localPosition=[x, y, 0]))
 
-        for bar in bars(ρ):
+        for bar in problem.bars(ρ):
             direction = np.array([math.cos(bar.angle), math.sin(bar.angle)])
             node = system.AddNode(
                 u.NodeRigidBody2D(
@@ -95,13 +74,13 @@ class Model:
             )
             system.AddLoad(
                 u.LoadForceVector(
-                    markerNumber=marker(body, 0), loadVector=[0, -bar.mass * GRAVITY, 0]
+                    markerNumber=marker(body, 0), loadVector=[0, -bar.mass * problem.GRAVITY, 0]
                 )
             )
             moving.append((body, -bar.com, bar.length - bar.com))
         start = [marker(body, at) for body, at, _ in moving]
         end = [marker(body, at) for body, _, at in moving]
-        at_B = marker(ground, *B)
+        at_B = marker(ground, *problem.B)
         for pair in (
             (marker(ground, 0), start[0]),
             (end[0], start[1]),
@@ -113,7 +92,10 @@ class Model:
         self.springs = [
             system.AddObject(
                 u.ObjectConnectorSpringDamper(
-                    markerNumbers=[at_B, m], stiffness=STIFFNESS, damping=0, referenceLength=length
+                    markerNumbers=[at_B, m],
+                    stiffness=problem.STIFFNESS,
+                    damping=0,
+                    referenceLength=length,
                 )
             )
             for m, length in ((end[0], ρ[0]), (end[1], ρ[1]))
@@ -133,17 +115,17 @@ class Model:
         system.Assemble()
 
     def psi(self, steps: int, tolerance: float) -> np.ndarray:
-        settings = implicit(steps, DURATION, tolerance, "EXUdense")
-        settings.solution.sensors.writePeriod = DURATION / steps
+        settings = implicit(steps, problem.DURATION, tolerance, "EXUdense")
+        settings.solution.sensors.writePeriod = problem.DURATION / steps
         self.system.SolveDynamic(
             settings, solverType=self.exu.DynamicSolverType.TrapezoidalIndex2, showHints=False
         )
         r, v, a = (self.system.GetSensorStoredData(sensor)[:, 1:3] for sensor in self.sensors)
         squares = np.array(
-            [((x - origin) ** 2).sum(axis=1) for x, origin in ((r, TARGET), (v, 0), (a, 0))]
+            [((x - origin) ** 2).sum(axis=1) for x, origin in ((r, problem.TARGET), (v, 0), (a, 0))]
         )
         assert squares.shape[1] == steps + 1
-        return np.trapezoid(squares, dx=DURATION / steps)
+        return np.trapezoid(squares, dx=problem.DURATION / steps)
 
     def psi_with(self, natural_length: float, steps: int, tolerance: float) -> np.ndarray:
         """ψ with another natural length of the first spring."""
@@ -151,19 +133,23 @@ class Model:
         return self.psi(steps, tolerance)
 
 
-def gradient_curve() -> Curve:
-    build_seconds, models = timed(lambda: [Model(ρ) for ρ in perturbed(PERTURBATION)])
+def gradient_curve() -> problem.Curve:
+    build_seconds, models = problem.timed(
+        lambda: [Model(ρ) for ρ in problem.perturbed(PERTURBATION)]
+    )
 
     def all_psi(steps: int, tolerance: float) -> list[np.ndarray]:
         return [model.psi(steps, tolerance) for model in models]
 
-    curve = Curve("Exudyn", "central differences, trapezoidal rule, index 2", build_seconds)
+    curve = problem.Curve("Exudyn", "central differences, trapezoidal rule, index 2", build_seconds)
     for steps, tolerance in (
         (n, t) for t in TOLERANCES for n in STEPS if t < 1e-4 or n <= LOOSE_UP_TO
     ):
-        seconds, values = fastest(partial(all_psi, steps, tolerance))
+        seconds, values = problem.fastest(partial(all_psi, steps, tolerance))
         setting = f"{steps} steps, Newton {tolerance:.0e}"
-        curve.points.append(Point(setting, 1e3 * seconds, central(values, PERTURBATION).tolist()))
+        curve.points.append(
+            problem.Point(setting, 1e3 * seconds, problem.central(values, PERTURBATION).tolist())
+        )
     return curve
 
 
@@ -171,29 +157,33 @@ _kept: list[Model] = []
 
 
 def keep_model() -> None:
-    _kept.append(Model(NOMINAL))
+    _kept.append(Model(problem.NOMINAL))
 
 
 def run_sample(task: tuple[float, int, float]) -> np.ndarray:
     return _kept[0].psi_with(*task)
 
 
-def throughput(exact: np.ndarray, tolerance: float) -> Throughput:
-    model = Model(NOMINAL)
+def throughput(exact: np.ndarray, tolerance: float) -> problem.Throughput:
+    model = Model(problem.NOMINAL)
 
     def psi(steps: int) -> np.ndarray:
-        return np.array([model.psi_with(s, steps, tolerance) for s in SAMPLES[TESTED]])
+        return np.array(
+            [model.psi_with(s, steps, tolerance) for s in problem.SAMPLES[problem.TESTED]]
+        )
 
-    steps, error = coarsest((round(300 * 1.05**k) for k in range(40)), psi, exact, ENSEMBLE_ERROR)
-    tasks = [(float(s), steps, tolerance) for s in SAMPLES[:: len(SAMPLES) // RUNS]]
+    steps, error = problem.coarsest(
+        (round(300 * 1.05**k) for k in range(40)), psi, exact, problem.ENSEMBLE_ERROR
+    )
+    tasks = [(float(s), steps, tolerance) for s in problem.SAMPLES[:: len(problem.SAMPLES) // RUNS]]
     with multiprocessing.Pool(PROCESSES, initializer=keep_model) as pool:
-        seconds, _ = fastest(lambda: pool.map(run_sample, tasks, chunksize=10), 3.0)
-    return Throughput(
+        seconds, _ = problem.fastest(lambda: pool.map(run_sample, tasks, chunksize=10), 3.0)
+    return problem.Throughput(
         "Exudyn", f"{PROCESSES} processes", f"{steps} steps", error, len(tasks), seconds
     )
 
 
-def throughputs(exact: np.ndarray) -> list[Throughput]:
+def throughputs(exact: np.ndarray) -> list[problem.Throughput]:
     """The faster of both tolerances."""
     results = []
     for tolerance in TOLERANCES:
@@ -203,5 +193,5 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
 
 
 if __name__ == "__main__":
-    exact = reference_values()
-    Report({"exudyn": exudyn().__version__}, [gradient_curve()], throughputs(exact)).print()
+    exact = problem.reference_values()
+    problem.Report({"exudyn": exudyn().__version__}, [gradient_curve()], throughputs(exact)).print()

@@ -13,30 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from problem import (
-    DURATION,
-    ENSEMBLE_ERROR,
-    GRAVITY,
-    L_3B,
-    L_12,
-    L_23,
-    NOMINAL,
-    SAMPLES,
-    STIFFNESS,
-    TARGET,
-    TESTED,
-    Curve,
-    Point,
-    Report,
-    Throughput,
-    bars,
-    central,
-    coarsest,
-    fastest,
-    perturbed,
-    reference_values,
-    timed,
-)
+import problem
 from scipy.integrate import simpson
 
 STEPS = (100, 140, 200, 280, 400, 560, 800, 1600, 3200)
@@ -53,31 +30,31 @@ def mujoco() -> Any:
 
 def model(ρ: np.ndarray, steps: int) -> tuple[Any, np.ndarray]:
     """The compiled model and its starting state: time, angles, rates."""
-    parts = bars(ρ)
+    parts = problem.bars(ρ)
     hinges = [
         f'<joint axis="0 0 1"/><inertial pos="{b.com} 0 0" mass="{b.mass}" diaginertia="{b.inertia}'
         f' {b.inertia} {b.inertia}"/>'
         for b in parts
     ]
-    step = DURATION / steps
+    step = problem.DURATION / steps
     xml = f"""
     <mujoco>
-      <option gravity="0 {-GRAVITY} 0" timestep="{step}" integrator="RK4" iterations="1" tolerance="1e-15" jacobian="dense">
+      <option gravity="0 {-problem.GRAVITY} 0" timestep="{step}" integrator="RK4" iterations="1" tolerance="1e-15" jacobian="dense">
         <flag contact="disable"/>
       </option>
       <worldbody>
         <site name="B" pos="1 0 0"/>
         <body>{hinges[0]}
           <body pos="{ρ[4]} 0 0">{hinges[1]}
-            <site name="1"/><site name="2" pos="{L_12} 0 0"/>
-            <body pos="{L_12} 0 0">{hinges[2]}<site name="3" pos="{L_23} 0 0"/></body>
+            <site name="1"/><site name="2" pos="{problem.L_12} 0 0"/>
+            <body pos="{problem.L_12} 0 0">{hinges[2]}<site name="3" pos="{problem.L_23} 0 0"/></body>
           </body>
         </body>
-        <body pos="1 0 0">{hinges[3]}<site name="3B" pos="{L_3B} 0 0"/></body>
+        <body pos="1 0 0">{hinges[3]}<site name="3B" pos="{problem.L_3B} 0 0"/></body>
       </worldbody>
       <tendon>
-        <spatial stiffness="{STIFFNESS}" springlength="{ρ[0]}"><site site="B"/><site site="1"/></spatial>
-        <spatial stiffness="{STIFFNESS}" springlength="{ρ[1]}"><site site="B"/><site site="2"/></spatial>
+        <spatial stiffness="{problem.STIFFNESS}" springlength="{ρ[0]}"><site site="B"/><site site="1"/></spatial>
+        <spatial stiffness="{problem.STIFFNESS}" springlength="{ρ[1]}"><site site="B"/><site site="2"/></spatial>
       </tendon>
       <equality><connect site1="3" site2="3B" solref="{STIFF * step} 1" solimp="0.9999 0.9999 0.001"/></equality>
       <sensor>
@@ -108,8 +85,10 @@ class Batch:
         with mujoco().rollout.Rollout(nthread=self.threads if self.threads > 1 else 0) as pool:
             _, computed = pool.rollout(self.models, self.data, self.starts, nstep=self.steps + 1)
         r, v, a = computed[..., 0:2], computed[..., 3:5], computed[..., 6:8]
-        parts = (r - TARGET, v, a - [0, GRAVITY])
-        return np.stack([simpson((x**2).sum(-1), dx=DURATION / self.steps) for x in parts], axis=-1)
+        parts = (r - problem.TARGET, v, a - [0, problem.GRAVITY])
+        return np.stack(
+            [simpson((x**2).sum(-1), dx=problem.DURATION / self.steps) for x in parts], axis=-1
+        )
 
 
 def batch(values: list[np.ndarray], steps: int, threads: int = 1) -> Batch:
@@ -119,37 +98,44 @@ def batch(values: list[np.ndarray], steps: int, threads: int = 1) -> Batch:
 
 def ensemble(natural_lengths: np.ndarray, steps: int, threads: int) -> Batch:
     """The nominal model with other natural lengths of the first spring."""
-    nominal, start = model(NOMINAL, steps)
+    nominal, start = model(problem.NOMINAL, steps)
     models = [copy.copy(nominal) for _ in natural_lengths]
     for one, length in zip(models, natural_lengths, strict=True):
         one.tendon_lengthspring[0] = length
     return Batch(models, [start] * len(models), steps, threads)
 
 
-def gradient_curve() -> Curve:
-    build_seconds, _ = timed(lambda: batch(perturbed(PERTURBATION), STEPS[0]))
-    curve = Curve(
+def gradient_curve() -> problem.Curve:
+    build_seconds, _ = problem.timed(lambda: batch(problem.perturbed(PERTURBATION), STEPS[0]))
+    curve = problem.Curve(
         "MuJoCo", "central differences, RK4, closed by a connect constraint", build_seconds
     )
     for steps in STEPS:
-        seconds, values = fastest(batch(perturbed(PERTURBATION), steps).psi)
+        seconds, values = problem.fastest(batch(problem.perturbed(PERTURBATION), steps).psi)
         curve.points.append(
-            Point(f"{steps} steps", 1e3 * seconds, central(values, PERTURBATION).tolist())
+            problem.Point(
+                f"{steps} steps", 1e3 * seconds, problem.central(values, PERTURBATION).tolist()
+            )
         )
     return curve
 
 
-def throughput(exact: np.ndarray) -> Throughput:
+def throughput(exact: np.ndarray) -> problem.Throughput:
     candidates = (2 * round(50 * 1.05**k) for k in range(80))
-    steps, error = coarsest(
-        candidates, lambda n: ensemble(SAMPLES[TESTED], n, 1).psi(), exact, ENSEMBLE_ERROR
+    steps, error = problem.coarsest(
+        candidates,
+        lambda n: ensemble(problem.SAMPLES[problem.TESTED], n, 1).psi(),
+        exact,
+        problem.ENSEMBLE_ERROR,
     )
-    seconds, _ = fastest(ensemble(SAMPLES, steps, THREADS).psi, 2.0)
-    return Throughput(
-        "MuJoCo", f"{THREADS} threads", f"{steps} steps", error, len(SAMPLES), seconds
+    seconds, _ = problem.fastest(ensemble(problem.SAMPLES, steps, THREADS).psi, 2.0)
+    return problem.Throughput(
+        "MuJoCo", f"{THREADS} threads", f"{steps} steps", error, len(problem.SAMPLES), seconds
     )
 
 
 if __name__ == "__main__":
-    exact = reference_values()
-    Report({"mujoco": mujoco().__version__}, [gradient_curve()], [throughput(exact)]).print()
+    exact = problem.reference_values()
+    problem.Report(
+        {"mujoco": mujoco().__version__}, [gradient_curve()], [throughput(exact)]
+    ).print()

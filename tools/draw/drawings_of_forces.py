@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from sketch import FIRST, GIVEN, METAL, SECOND, Place, Sketch, drawing, from_
@@ -34,23 +35,24 @@ def two_bodies(s: Sketch) -> tuple[Place, Place]:
     return (1.1, 1.3), (4.9, 2.2)
 
 
-@drawing
-def spring(s: Sketch) -> None:
+def between_points(s: Sketch, draw: Callable[[Place, Place], None]) -> None:
+    """A force between two points, with its length."""
     a, b = two_bodies(s)
-    s.spring(a, b)
+    draw(a, b)
     s.pin(a, "r₁", (-0.45, -0.1))
     s.pin(b, "r₂", (0.2, 0.0))
     s.measure(a, b, "x", 0.6)
+
+
+@drawing
+def spring(s: Sketch) -> None:
+    between_points(s, s.spring)
     s.text((2.9, 1.25), "k, x₀, c")
 
 
 @drawing
 def damper(s: Sketch) -> None:
-    a, b = two_bodies(s)
-    s.dashpot(a, b)
-    s.pin(a, "r₁", (-0.45, -0.1))
-    s.pin(b, "r₂", (0.2, 0.0))
-    s.measure(a, b, "x", 0.6)
+    between_points(s, s.dashpot)
     s.text((3.0, 1.25), "c")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "varimech"
@@ -42,6 +43,7 @@ def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported_packages(path: Path) -> set[str]:
     """Packages that a file imports from, wherever in the file the import stands (also under
     TYPE_CHECKING).

@@ -248,13 +248,20 @@ def threads() -> Iterator[Figure]:
     seconds(2)
     # one after the other, so that a machine that is slow for a while is slow for both
     ratios = [seconds(1) / seconds(2) for _ in range(15)]
+    ratio = float(np.median(ratios))
     yield Figure(
-        "ensemble: two threads against one, median",
-        float(np.median(ratios)),
-        1.8,
-        at_least=True,
-        shown="{:.2f}",
+        "ensemble: two threads against one, median", ratio, 1.8, at_least=True, shown="{:.2f}"
     )
+
+
+def printed_numbers(program: str, cache: str, **variables: str) -> list[float]:
+    """Run a program in a process of its own, with a cache for compiled models, and return the
+    numbers that it prints.
+    """
+    environment = {**os.environ, "VARIMECH_CACHE": cache, **variables}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return [float(x) for x in done.stdout.split()]
 
 
 def cold_and_warm() -> Iterator[Figure]:
@@ -270,20 +277,8 @@ def cold_and_warm() -> Iterator[Figure]:
         rows = []
         for _ in range(6):
             # modules are kept compiled, as Python does unless it is told otherwise
-            environment = {
-                **os.environ,
-                "VARIMECH_CACHE": cache,
-                "PYTHONPYCACHEPREFIX": cache,
-                "PYTHONDONTWRITEBYTECODE": "",
-            }
-            done = subprocess.run(
-                [sys.executable, "-c", program],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            rows.append([float(x) for x in done.stdout.split()])
+            kept = {"PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
+            rows.append(printed_numbers(program, cache, **kept))
     cold, warm = rows[0], np.array(rows[1:]).min(axis=0)
     yield Figure(
         "s for the first call on a new model: build, compile, run", cold[2], 3.0, shown="{:.2f}"
@@ -310,15 +305,7 @@ def large_models() -> Iterator[Figure]:
         with tempfile.TemporaryDirectory() as cache:
             folders = [str(DATA.parent), str(DATA.parent / "support")]
             text = program.format(folders=folders, count=count)
-            environment = {**os.environ, "VARIMECH_CACHE": cache}
-            done = subprocess.run(
-                [sys.executable, "-c", text],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        computed[count] = [float(x) for x in done.stdout.split()]
+            computed[count] = printed_numbers(text, cache)
     each = {count: 1e6 * values[1] / count for count, values in computed.items()}
     yield Figure("1,000 bars: ms a step", 1e3 * computed[1000][1], 0.8, shown="{:.2f}")
     yield Figure(
@@ -396,17 +383,8 @@ def andrews_speed() -> Iterator[Figure]:
         " progress=False); print(time.perf_counter() - began)"
     )
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "VARIMECH_CACHE": cache}
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    yield Figure(
-        "Andrews: s to state, derive, compile and run", float(done.stdout), 3.0, shown="{:.2f}"
-    )
+        (seconds,) = printed_numbers(program, cache)
+    yield Figure("Andrews: s to state, derive, compile and run", seconds, 3.0, shown="{:.2f}")
 
 
 def library() -> Iterator[Figure]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from acceptance import Figure
+from profile_paths import beam
 
 import varimech as vm
 from varimech.benchmarks import find_benchmark, flexible_five_bar, flexible_slider_crank
@@ -140,13 +141,7 @@ def beams_of_many_segments() -> Iterator[Figure]:
     """Time per step of long beams."""
     each: dict[tuple[int, str], float] = {}
     for n in (500, 1000, 2000):
-        m = vm.Mechanism("beam", gravity=(0, -9.81))
-        m.ground_point("A", (0, 0))
-        m.beam(
-            "b", "A", "tip", segments=n, E=2e9, section=vm.circle(0.02), density=7800, length=1.0
-        )
-        m.revolute("A")
-        m.start(angle={"b": 0.0})
+        m = beam(n)
         for integrator in ("trapezoidal", "generalised-alpha"):
             settings: dict[str, Any] = {
                 "step": 1e-3,

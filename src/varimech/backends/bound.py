@@ -105,20 +105,20 @@ def _operation(operation: Operation, bases: list[np.ndarray], inverses: dict[int
 
 def _map(operation: Map, bases: list[np.ndarray]) -> Call:
     count, inputs, outputs = operation.count, operation.inputs, operation.outputs
-    shared = [k for k, port in enumerate(inputs) if port.same]
-    mapped = operation.kernel.map(operation.kernel.name(), "serial", count, shared, [])
+    kernel, calls = operation.kernel, count * operation.width
+    mapped = kernel.map(kernel.name(), "serial", calls, [], [])
     gathered = [np.zeros(mapped.numel_in(k)) for k in range(len(inputs))]
     found = [np.zeros(mapped.numel_out(k)) for k in range(len(outputs))]
     call = _bound_function(mapped, gathered, found)
     reads = [
-        (a, bases[p.vector.base], p.places(1 if p.same else count))
-        for a, p in zip(gathered, inputs, strict=True)
+        (a, bases[p.vector.base], _places(operation, p, k < (operation.shared or 0)))
+        for k, (a, p) in enumerate(zip(gathered, inputs, strict=True))
     ]
     writes = [
         (
             a,
             bases[p.vector.base],
-            np.array([p.vector.offset]) if p.mode == Mode.LARGEST else p.places(count),
+            np.array([p.vector.offset]) if p.mode == Mode.LARGEST else _places(operation, p),
             p.mode,
         )
         for a, p in zip(found, outputs, strict=True)
@@ -139,6 +139,15 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
     return execute
 
 
+def _places(operation: Map, port: Port, shared: bool = False) -> np.ndarray:
+    """Indices, within the base, of the numbers that a port passes to the kernel, call by call: all
+    columns of an element, then those of the next one.
+    """
+    rows = port.element_rows(operation.count)[:, None, :] * port.vector.width
+    columns = np.zeros(operation.width, int) if shared else np.arange(operation.width)
+    return (port.vector.offset + rows + columns[:, None]).ravel()
+
+
 def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
     """One element after the other."""
 
@@ -152,7 +161,7 @@ def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
         inputs, outputs = (
             tuple(single(p, k) for p in ports) for ports in (operation.inputs, operation.outputs)
         )
-        return _map(Map(operation.kernel, 1, inputs, outputs), bases)
+        return _map(replace(operation, count=1, inputs=inputs, outputs=outputs), bases)
 
     calls = [turn(k) for k in range(operation.count)]
 

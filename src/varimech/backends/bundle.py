@@ -27,7 +27,7 @@ def write_bundle(
     """Write the files of a bundle; `about` is what it says of the mechanism."""
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
-    if sampler.native.kernels.functions:
+    if sampler.native.kernels.loops:
         raise ModelError(
             f"mechanism {about['mechanism']!r} is large: its functions are tables, which are not"
             " exported"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from ..stages.plan import lanes, row_length
 from .bytecode import INSTRUCTION, bytecode_of, operations
-from .columns import lanes, row_length
 
 LONGEST = 8000
 """Instructions of a function that is left in one piece, as CasADi writes it: those of the spatial

@@ -13,27 +13,14 @@ import re
 
 import casadi as ca
 
+from ..stages.plan import lanes, row_length
+
 # statements as CasADi writes them
 GIVEN = re.compile(r"\s*a(\d+)=arg\[(\d+)\]\? arg\[\d+\]\[(\d+)\] : 0;").fullmatch
 MADE = re.compile(r"\s*a(\d+)=(.*);").fullmatch
 PUT = re.compile(r"\s*if \(res\[(\d+)\]!=0\) res\[\d+\]\[(\d+)\]=a(\d+);").fullmatch
 REGISTERS = re.compile(r"\ba(\d+)\b").sub
 VECTOR = re.compile(r"\bv\d").search
-
-LARGEST = 8
-"""Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with
-shorter ones.
-"""
-
-
-def lanes(columns: int) -> int:
-    """Numbers in a vector, for so many columns: a power of two."""
-    return min(LARGEST, 1 << max(0, columns - 1).bit_length())
-
-
-def row_length(columns: int) -> int:
-    """Length of a row."""
-    return -(-columns // lanes(columns)) * lanes(columns)
 
 
 def column_source(column: ca.Function, columns: int, shared: int) -> str:

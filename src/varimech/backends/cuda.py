@@ -36,7 +36,7 @@ def gpu_for(sampler: Sampler) -> Gpu:
     Raises:
         ModelError: where its program is not one for cards.
     """
-    if sampler.native.kernels.functions:
+    if sampler.native.kernels.loops:
         raise ModelError(
             "executor 'cuda' takes small mechanisms, whose functions are unrolled",
             remedy=USE_THREADS,

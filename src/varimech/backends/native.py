@@ -21,12 +21,12 @@ import casadi as ca
 
 from ..core.lazy import lazy
 from ..core.progress import ProgressCallback
-from ..stages.plan import Plan
+from ..stages.plan import Plan, lanes
 from .background import Work, after_fork, in_background
 from .batch import DONE
 from .bytecode import NotInterpretable, operation_definitions
 from .c_pieces import in_pieces
-from .columns import column_source, lanes
+from .columns import column_source
 from .compiler import BuildError, cached_library, explain_once, load_library
 from .constants import definitions
 from .failures import (
@@ -130,7 +130,7 @@ class NativeProgram:
                 pieces.append(column_source(function, columns, 1))
             else:
                 generator.add(function)
-        for kernel in self.kernels.functions:
+        for kernel in self.kernels.of_numbers:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         p = self.program
@@ -290,8 +290,10 @@ class NativeProgram:
     @lazy
     def _sizes(self) -> dict[str, int]:
         p, chains, columns = self.program, self.program.chains, self._columns
-        kernels = [m.kernel for m in self.kernels.loops]
-        generated = [f for f in (*p.functions, *kernels) if isinstance(f, ca.Function)]
+        loops = self.kernels.loops
+        generated = [
+            f for f in (*p.functions, *[m.kernel for m in loops]) if isinstance(f, ca.Function)
+        ]
         plans = [f for f in p.functions if isinstance(f, Plan)]
         return {
             "coordinates": p.coordinates,
@@ -320,7 +322,11 @@ class NativeProgram:
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
             "integers": max(f.sz_iw() for f in generated),
-            "reals": max(f.sz_w() * lanes(columns.get(f.name(), 1)) for f in generated),
+            "reals": max(
+                *[f.sz_w() * lanes(columns.get(f.name(), 1)) for f in generated],
+                *[m.kernel.sz_w() * m.lanes for m in loops],
+                0,
+            ),
             "bases": max((2 + len(f.arguments) + len(f.results) for f in plans), default=0),
             "workspace": max((f.workspace for f in plans), default=0),
         }

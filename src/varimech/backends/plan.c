@@ -33,8 +33,8 @@ enum { VM_END, VM_ZERO, VM_MAP, VM_FACTOR, VM_SOLVE };
 
 typedef struct { long long base, offset, table; } vm_port;
 
-/* a kernel over `count` elements: see `Kernels` in plan_tables.py */
-typedef void (*vm_map)(long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
+/* a kernel over `count` elements, and `width` columns of a kernel of one: see `Kernels` in plan_tables.py */
+typedef void (*vm_map)(long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
 static inline void vm_largest(double *largest, double x) { /* NaN persists */
   if (!(fabs(x) <= *largest) && *largest == *largest) *largest = fabs(x);
 }
@@ -42,44 +42,58 @@ static inline void vm_largest(double *largest, double x) { /* NaN persists */
 #ifdef VM_MACHINE /* kernels are bytecode: see bytecode.c */
 enum { VM_SET, VM_GAIN, VM_LARGEST_OF }; /* modes: see stages/plan.py */
 
-typedef struct { int rows, width, same, direct, adjacent, mode; } vm_shape; /* of a port; direct: used in place, without a table */
+typedef struct { int rows, same, direct, adjacent, mode; } vm_shape; /* of a port; direct: used in place, without a table */
 
 struct vm_kernel {
   vm_bytecode bytecode;
-  long long inputs, outputs, places;
+  long long inputs, outputs, shared, places; /* shared: inputs that columns share; -1 for a kernel of numbers */
   const vm_shape *shapes;
 };
 
+/* y ← x, and y ← y + x, of a few numbers; most often 1 or 8 */
+static inline void vm_copy(double *y, const double *x, long long lanes) {
+  if (lanes == 1) *y = *x;
+  else if (lanes == 8) memcpy(y, x, 8 * sizeof *x);
+  else for (int c = 0; c < lanes; ++c) y[c] = x[c];
+}
+static inline void vm_increase(double *restrict y, const double *restrict x, long long lanes) {
+  if (lanes == 1) *y += *x;
+  else if (lanes == 8) for (int c = 0; c < 8; ++c) y[c] += x[c];
+  else for (int c = 0; c < lanes; ++c) y[c] += x[c];
+}
+
+#define VM_ROW(r) (width * (table ? table[r] : s.same ? (r) : e * s.rows + (r)))
+
 /* The same as the loops that `Kernels` writes. `w` holds the places of the bytecode, and after them what is gathered. */
-static void vm_loop(const vm_kernel *kernel, long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w) {
-  const long long inputs = kernel->inputs, all = inputs + kernel->outputs;
+static void vm_loop(const vm_kernel *kernel, long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables,
+                    double *w) {
+  const long long inputs = kernel->inputs, all = inputs + kernel->outputs, lanes = kernel->bytecode.lanes;
   double *used[all];
-  for (long long e = 0; e < count; ++e) {
+  for (long long e = 0; e < count; ++e) for (long long first = 0; first < width; first += lanes) {
     double *buffer = w + kernel->places;
     for (long long k = 0; k < all; ++k) {
       const vm_shape s = kernel->shapes[k];
-      double *base = bases[ports[k].base] + ports[k].offset;
-      if (s.direct) { used[k] = base + (s.same ? 0 : e * s.rows * s.width); continue; }
+      double *base = bases[ports[k].base] + ports[k].offset + (k < kernel->shared ? 0 : first);
+      if (s.direct) { used[k] = base + (s.same ? 0 : e * s.rows); continue; }
       const int *table = ports[k].table < 0 ? 0 : tables[ports[k].table] + e * s.rows;
-      if (s.adjacent) { used[k] = base + (long long)table[0] * s.width; continue; }
+      if (s.adjacent) { used[k] = base + table[0]; continue; }
       used[k] = buffer;
-      buffer += s.rows * s.width;
+      buffer += s.rows * lanes;
       if (k < inputs)
-        for (int r = 0; r < s.rows; ++r) for (int c = 0; c < s.width; ++c) used[k][r * s.width + c] = base[table[r] * s.width + c];
+        for (int r = 0; r < s.rows; ++r) vm_copy(used[k] + r * lanes, base + VM_ROW(r), lanes);
     }
     vm_interpret(&kernel->bytecode, (const double *const *)used, used + inputs, w);
     for (long long k = inputs; k < all; ++k) {
       const vm_shape s = kernel->shapes[k];
-      double *base = bases[ports[k].base] + ports[k].offset;
+      double *base = bases[ports[k].base] + ports[k].offset + first;
       if (s.direct || s.adjacent) continue;
       const int *table = ports[k].table < 0 ? 0 : tables[ports[k].table] + e * s.rows;
-      for (int r = 0; r < s.rows; ++r)
-        for (int c = 0; c < s.width; ++c) {
-          const double x = used[k][r * s.width + c];
-          if (s.mode == VM_LARGEST_OF) vm_largest(base, x);
-          else if (s.mode == VM_GAIN) base[table[r] * s.width + c] += x;
-          else base[table[r] * s.width + c] = x;
-        }
+      for (int r = 0; r < s.rows; ++r) {
+        const double *x = used[k] + r * lanes;
+        if (s.mode == VM_LARGEST_OF) vm_largest(base, *x);
+        else if (s.mode == VM_GAIN) vm_increase(base + VM_ROW(r), x, lanes);
+        else vm_copy(base + VM_ROW(r), x, lanes);
+      }
     }
   }
 }
@@ -163,9 +177,9 @@ static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_scratch
     const int *const *t = plan->tables;
     if (*op == VM_ZERO) memset(bases[a[0]] + a[1], 0, (size_t)a[2] * sizeof(double));
 #ifdef VM_MACHINE
-    else if (*op == VM_MAP) vm_loop(plan->kernels + a[0], a[1], (const vm_port *)(a + 2), bases, t, b->rw);
+    else if (*op == VM_MAP) vm_loop(plan->kernels + a[0], a[1], a[2], (const vm_port *)(a + 3), bases, t, b->rw);
 #else
-    else if (*op == VM_MAP) maps[a[0]](a[1], (const vm_port *)(a + 2), bases, t, b->rw);
+    else if (*op == VM_MAP) maps[a[0]](a[1], a[2], (const vm_port *)(a + 3), bases, t, b->rw);
 #endif
     else if (*op == VM_FACTOR)
       vm_factor((int)a[0], (int)a[1], t[a[2]], t[a[2] + 4], t[a[2] + 5], workspace + a[3]);

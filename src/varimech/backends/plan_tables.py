@@ -12,9 +12,10 @@ import casadi as ca
 import numpy as np
 
 from ..core.lazy import lazy
-from ..stages.plan import Factor, Map, Mode, Pattern, Plan, Port, Solve, Zero
+from ..stages.plan import Factor, Map, Mode, Pattern, Plan, Port, Solve, Zero, lanes, row_length
 from .bytecode import bytecode_of
-from .columns import lanes, row_length
+from .c_pieces import in_pieces
+from .columns import column_source
 
 END, ZERO, MAP, FACTOR, SOLVE = range(5)
 
@@ -47,7 +48,7 @@ class _Kernel(ctypes.Structure):
 
     _fields_ = [
         ("bytecode", _Code),
-        *[(name, ctypes.c_longlong) for name in ("inputs", "outputs", "places")],
+        *[(name, ctypes.c_longlong) for name in ("inputs", "outputs", "shared", "places")],
         ("shapes", ctypes.c_void_p),
     ]
 
@@ -66,25 +67,32 @@ class Kernels:
                 self.loops.append(operation)
 
     @lazy
-    def functions(self) -> list[ca.Function]:
-        """The kernels under names of their own, each once."""
-        different = {self._text(m.kernel): m.kernel for m in self.loops}.values()
-        return [
-            ca.Function(f"kernel{k}", inputs := f.sx_in(), f.call(inputs))
-            for k, f in enumerate(different)
-        ]
+    def _different(self) -> dict[tuple[object, ...], tuple[ca.Function, Map]]:
+        """The kernels under names of their own, each once, and a map that uses it."""
+        maps = {self._kernel(m): m for m in self.loops}
+        return {
+            key: (ca.Function(f"kernel{k}", x := m.kernel.sx_in(), m.kernel.call(x)), m)
+            for k, (key, m) in enumerate(maps.items())
+        }
+
+    @property
+    def of_numbers(self) -> list[ca.Function]:
+        """The kernels that are no column functions, each once."""
+        return [f for f, m in self._different.values() if m.shared is None]
 
     @property
     def source(self) -> list[str]:
-        """C of all loops."""
-        names = {
-            text: k
-            for k, text in enumerate(dict.fromkeys(self._text(m.kernel) for m in self.loops))
-        }
-        return [
-            _loop(f"map{k}", f"kernel{names[self._text(m.kernel)]}", m)
+        """C of the kernels of columns, and of all loops."""
+        columns = [
+            in_pieces(f, m.lanes, m.shared) or column_source(f, m.lanes, m.shared)
+            for f, m in self._different.values()
+            if m.shared is not None
+        ]
+        loops = [
+            _loop(f"map{k}", self._different[self._kernel(m)][0].name(), m)
             for k, m in enumerate(self.loops)
         ]
+        return [*columns, *loops]
 
     def number(self, operation: Map) -> int:
         """Of a map that is one of them."""
@@ -93,9 +101,12 @@ class Kernels:
     def _key(self, operation: Map) -> tuple[object, ...]:
         ports = (*operation.inputs, *operation.outputs)
         return (
-            self._text(operation.kernel),
-            *[(p.rows, p.vector.width, p.table is None, p.adjacent, p.same, p.mode) for p in ports],
+            *self._kernel(operation),
+            *[(p.rows, p.table is None, p.adjacent, p.same, p.mode) for p in ports],
         )
+
+    def _kernel(self, operation: Map) -> tuple[object, ...]:
+        return self._text(operation.kernel), operation.shared, operation.lanes
 
     def _text(self, kernel: ca.Function) -> str:
         """What equal kernels have in common; kept, because plans use each of them several times."""
@@ -106,9 +117,71 @@ class Kernels:
 
 
 def _loop(name: str, kernel: str, operation: Map) -> str:
-    """C text of one map: its sizes are constants, so that the compiler can make one piece of
-    gathering, kernel and scattering.
+    """C text of one map: its sizes, but for the number of columns, are constants, so that the
+    compiler can make one piece of gathering, kernel and scattering.
     """
+    return (_loop_over_numbers if operation.shared is None else _loop_over_columns)(
+        name, kernel, operation
+    )
+
+
+HEAD = (
+    "static void {name}(long long count, long long width, const vm_port *ports, double *const"
+    " *bases, const int *const *tables, double *w) {{"
+)
+
+
+def _loop_over_columns(name: str, kernel: str, operation: Map) -> str:
+    """All columns of an element, a vector of them at a time, before those of the next one."""
+    vector, n = f"{kernel}_vector", operation.lanes
+    begin = [f"typedef double {vector} __attribute__((vector_size({8 * n}), aligned(8)));"]
+    gather, scatter, step = list[str](), list[str](), list[str]()
+    for k, port in enumerate((*operation.inputs, *operation.outputs)):
+        begin.append(f"double *p{k} = bases[ports[{k}].base] + ports[{k}].offset;")
+        shared = k < (operation.shared or 0)
+        if port.table is None:
+            row = "r"
+            if not port.same:
+                step.append(f"p{k} += {port.rows}{'' if shared else ' * width'};")
+        else:
+            row = f"t{k}[r]"
+            begin.append(f"const int *t{k} = tables[ports[{k}].table];")
+            step.append(f"t{k} += {port.rows};")
+        if shared:
+            gather.append(f"double *b{k} = p{k};")
+            continue
+        loop = f"for (int r = 0; r < {port.rows}; ++r)"
+        place = f"*({vector} *)(p{k} + {row} * width + c)"
+        gather.append(f"{vector} b{k}[{port.rows}];")
+        if k < len(operation.inputs):
+            gather.append(f"{loop} b{k}[r] = {place};")
+        else:
+            scatter.append(f"{loop} {place} {'+=' if port.mode == Mode.ADD else '='} b{k}[r];")
+    inputs = len(operation.inputs)
+    arguments = ", ".join(f"(const double *)b{k}" for k in range(inputs)) or "0"
+    results = ", ".join(f"(double *)b{inputs + k}" for k in range(len(operation.outputs)))
+    body = "\n      ".join(
+        [
+            *gather,
+            f"const double *arg[] = {{{arguments}}};",
+            f"double *res[] = {{{results}}};",
+            f"{kernel}(arg, res, 0, w, 0);",
+            *scatter,
+        ]
+    )
+    return "\n  ".join(
+        [
+            HEAD.format(name=name),
+            *begin,
+            "for (long long e = 0; e < count; ++e) {",
+            f"  for (long long c = 0; c < width; c += {n}) {{\n      {body}\n    }}",
+            *[f"  {line}" for line in step],
+            "}\n}",
+        ]
+    )
+
+
+def _loop_over_numbers(name: str, kernel: str, operation: Map) -> str:
     begin: list[str] = []
     gather: list[str] = []
     scatter: list[str] = []
@@ -116,49 +189,40 @@ def _loop(name: str, kernel: str, operation: Map) -> str:
     arguments: list[str] = []
     results: list[str] = []
     for k, port in enumerate((*operation.inputs, *operation.outputs)):
-        size, width = port.rows * port.vector.width, port.vector.width
+        rows = port.rows
         reading = k < len(operation.inputs)
         begin.append(f"double *p{k} = bases[ports[{k}].base] + ports[{k}].offset;")
         (arguments if reading else results).append(f"b{k}")
         if port.table is None and (reading or port.mode == Mode.SET):
             gather.append(f"double *b{k} = p{k};")
             if not port.same:
-                step.append(f"p{k} += {size};")
+                step.append(f"p{k} += {rows};")
             continue
         if port.adjacent and (reading or port.mode == Mode.SET):
             begin.append(f"const int *t{k} = tables[ports[{k}].table];")
-            gather.append(f"double *b{k} = p{k} + t{k}[0] * {width};")
-            step.append(f"t{k} += {port.rows};")
+            gather.append(f"double *b{k} = p{k} + t{k}[0];")
+            step.append(f"t{k} += {rows};")
             continue
-        gather.append(f"double b{k}[{size}];")
+        gather.append(f"double b{k}[{rows}];")
         if port.mode == Mode.LARGEST:
-            scatter.append(f"for (int r = 0; r < {size}; ++r) vm_largest(p{k}, b{k}[r]);")
+            scatter.append(f"for (int r = 0; r < {rows}; ++r) vm_largest(p{k}, b{k}[r]);")
             continue
         begin.append(f"const int *t{k} = tables[ports[{k}].table];")
-        step.append(f"t{k} += {port.rows};")
-        place, here = (
-            (f"p{k}[t{k}[r]]", f"b{k}[r]")
-            if width == 1
-            else (f"p{k}[t{k}[r] * {width} + c]", f"b{k}[r * {width} + c]")
-        )
-        # short loops are written out by the compiler when told so, which it would not do by itself
-        unrolled = '_Pragma("GCC unroll 16") ' if port.rows <= 16 and width == 1 else ""
-        loop = f"{unrolled}for (int r = 0; r < {port.rows}; ++r) " + (
-            f"for (int c = 0; c < {width}; ++c) " if width > 1 else ""
-        )
+        step.append(f"t{k} += {rows};")
+        # short loops are unrolled by the compiler on request, which it would not do by itself
+        unrolled = '_Pragma("GCC unroll 16") ' if rows <= 16 else ""
+        loop = f"{unrolled}for (int r = 0; r < {rows}; ++r)"
         if reading:
-            gather.append(f"{loop}{here} = {place};")
+            gather.append(f"{loop} b{k}[r] = p{k}[t{k}[r]];")
         else:
-            scatter.append(f"{loop}{place} {'+=' if port.mode == Mode.ADD else '='} {here};")
+            sign = "+=" if port.mode == Mode.ADD else "="
+            scatter.append(f"{loop} p{k}[t{k}[r]] {sign} b{k}[r];")
     call = [
         f"const double *arg[] = {{{', '.join(arguments) or '0'}}};",
         f"double *res[] = {{{', '.join(results)}}};",
         f"{kernel}(arg, res, 0, w, 0);",
     ]
-    head = (
-        f"static void {name}(long long count, const vm_port *ports, double *const *bases, const int"
-        " *const *tables, double *w) {"
-    )
+    head = HEAD.format(name=name)
     body = "\n    ".join([*gather, *call, *scatter, *step])
     return (
         "\n  ".join([head, *begin, f"for (long long e = 0; e < count; ++e) {{\n    {body}\n  }}"])
@@ -190,28 +254,32 @@ class Bytecode:
         """Address of the kernels' records."""
         return ctypes.addressof(self._kernels)
 
-    def _code(self, function: ca.Function, columns: int | None = None) -> _Code:
+    def _code(self, function: ca.Function, columns: int | None = None, shared: int = 1) -> _Code:
         code = bytecode_of(function)
         width = lanes(columns) if columns else 1
         blocks = row_length(columns) // width if columns else 1
         self.places = max(self.places, function.sz_w() * width)
-        bytecode = _Code(code.ctypes.data, code.size, 1, blocks, width)
+        bytecode = _Code(code.ctypes.data, code.size, shared, blocks, width)
         self._kept += [code, bytecode]
         return bytecode
 
     def _kernel(self, operation: Map) -> _Kernel:
         ports = (*operation.inputs, *operation.outputs)
-        shapes = np.zeros((len(ports), 6), np.int32)
+        shapes = np.zeros((len(ports), 5), np.int32)
+        shared, width = operation.shared, operation.lanes
         gathered = 0
         for k, p in enumerate(ports):
             in_place = k < len(operation.inputs) or p.mode == Mode.SET
+            in_place &= shared is None or k < shared
             direct, adjacent = p.table is None and in_place, p.adjacent and in_place
-            shapes[k] = p.rows, p.vector.width, p.same, direct, adjacent, p.mode
-            gathered += 0 if direct or adjacent else p.rows * p.vector.width
+            shapes[k] = p.rows, p.same, direct, adjacent, p.mode
+            gathered += 0 if direct or adjacent else p.rows * width
         self._kept.append(shapes)
-        bytecode, places = self._code(operation.kernel), operation.kernel.sz_w()
+        columns = None if shared is None else width
+        bytecode = self._code(operation.kernel, columns, shared or 0)
+        places = operation.kernel.sz_w() * width
         self.places = max(self.places, places + gathered)
-        counts = len(operation.inputs), len(operation.outputs)
+        counts = len(operation.inputs), len(operation.outputs), -1 if shared is None else shared
         return _Kernel(bytecode, *counts, places, shapes.ctypes.data)
 
 
@@ -286,7 +354,7 @@ class _Encoded:
                 for port in (*operation.inputs, *operation.outputs)
                 for number in self._port(port)
             ]
-            head = [self._kernels.number(operation), operation.count]
+            head = [self._kernels.number(operation), operation.count, operation.width]
             return [MAP, 2 + len(head) + len(ports), *head, *ports]
         assert isinstance(operation, (Factor, Solve))
         f = operation.factors

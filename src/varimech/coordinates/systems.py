@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..core.errors import ModelError
+from ..core.registry import Scheme
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from .equations import Equations
@@ -17,28 +18,13 @@ from .relative.choice import CENTRE_OF_MASS, ORIGIN, cut_names
 
 
 @dataclass(frozen=True)
-class Coordinates(ABC):
+class Coordinates(Scheme, ABC):
     """A set of coordinates: from a model to its equations of motion."""
 
     counted: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of bodies and joints whose angles count turns; those that forces and objectives need
     are added automatically.
     """
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Name in files, commands and calls."""
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """Name for results and messages."""
-
-    @property
-    @abstractmethod
-    def suits(self) -> str:
-        """Recommended use, in a line of `varimech methods`."""
 
     @abstractmethod
     def equations(self, model: ModelData) -> Equations:

@@ -9,17 +9,40 @@ files and commands can use what it offers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from .errors import ModelError
+from .errors import ModelError, unknown_name
 
 GROUP = "varimech.plugins"
 """The group of entry points of packages that extend Varimech."""
 
 T = TypeVar("T")
+
+
+class Scheme(Protocol):
+    """What every formulation, integrator and set of coordinates states of itself."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name in files, commands and calls."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Name for results and messages, with its constants."""
+
+    @property
+    @abstractmethod
+    def suits(self) -> str:
+        """Recommended use, in a line of `varimech methods`."""
+
+
+S = TypeVar("S", bound=Scheme)
 
 
 class Registry(dict[str, T]):
@@ -70,6 +93,45 @@ class Registry(dict[str, T]):
         return thing
 
 
+class SchemeRegistry(Registry[S]):
+    """Formulations or integrators by name.
+
+    Args:
+        kind: their kind, for messages: "integrator".
+        built_in: those of Varimech.
+        faults: what is missing in a scheme, or contradicts itself.
+        constructed: an example of a scheme that is given as an object, for messages.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        built_in: Iterable[S],
+        faults: Callable[[S], list[str]],
+        constructed: str,
+    ):
+        super().__init__(kind, {scheme.name: scheme for scheme in built_in})
+        self._faults, self._constructed = faults, constructed
+
+    def add(self, scheme: S) -> S:
+        """Register a scheme that has no faults and states what it suits."""
+        suits = getattr(scheme, "suits", "")
+        purpose = [] if suits else [f"suits = {suits!r} must be a text: what it is suited for"]
+        return self.register(getattr(scheme, "name", None), scheme, self._faults(scheme) or purpose)
+
+    def choose(self, scheme: str | S) -> S:
+        """A scheme by name, or as given; objects that are not registered are checked here."""
+        if isinstance(scheme, str):
+            if (known := self.find(scheme)) is not None:
+                return known
+        elif hasattr(scheme, "traits") and not isinstance(scheme, type):
+            registered = self.get(getattr(scheme, "name", "")) is scheme
+            if not registered and (faults := self._faults(scheme)):
+                raise ModelError("; ".join(faults), element=f"{self.kind} {described(scheme)}")
+            return scheme
+        raise unknown_name(self.kind, scheme, [*self, self._constructed])
+
+
 def described(thing: object) -> str:
     """A class by its module and name, an object by its class."""
     if isinstance(thing, type):
@@ -91,12 +153,6 @@ def lacking(scheme: object, names: Sequence[str]) -> list[str]:
     if type(scheme).__hash__ is None:
         faults.append("it is not hashable: a frozen dataclass is")
     return faults
-
-
-def without_purpose(scheme: object) -> list[str]:
-    """What lists need of a registered scheme beside its facts."""
-    stated = getattr(scheme, "suits", "")
-    return [] if stated else [f"suits = {stated!r} must be a text: what it is suited for"]
 
 
 @cache

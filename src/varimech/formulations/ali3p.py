@@ -36,8 +36,8 @@ from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import ROUNDING, Chain, Stage
 from ..stages.saddle import Saddle
-from .formulation import Conditioning, Formulation, FormulationTraits
-from .implicit import ImplicitStep
+from .formulation import Formulation, FormulationTraits
+from .implicit import ImplicitStep, exact_saddle
 
 
 @dataclass(frozen=True)
@@ -53,24 +53,15 @@ class ALI3P(Formulation):
         " constraints satisfied to rounding"
     )
     traits = FormulationTraits(exact=True, step=True, composite=True)
-
-    def saddle(self, conditioning: Conditioning) -> Saddle:
-        """As exact as it can be: the motion is iterated."""
-        return Saddle(conditioning.regular)
+    saddle = exact_saddle  # the motion is iterated
 
     def step(
-        self,
-        dynamics: Dynamics,
-        scheme: DifferenceScheme,
-        saddle: Saddle,
-        *,
-        constrained: bool = True,
+        self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool
     ) -> Chain:
         """One step; without projections of a mechanism that has no constraints at all."""
         e = dynamics
         s = ImplicitStep(e, scheme)
         m = e.λ.numel()
-        none = SX.zeros(m)
         motion = Stage(
             "motion",
             s.a_,
@@ -88,26 +79,19 @@ class ALI3P(Formulation):
         )
         if not constrained:
             return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
-        σ, τ = SX.sym("σ", m), SX.sym("τ", m)
+
         Φ_q = e.constraint_jacobian
-        velocity = Stage(
-            "velocity projection",
-            e.v,
-            σ,
-            e.mass @ (e.v - s.v_) + Φ_q.T @ σ,
-            e.constraint_rate,
-            s.v_,
-            none,
-            s.α,
+
+        def projection(of: str, x: SX, x_: SX, multiplier: SX, condition: SX) -> Stage:
+            balance = e.mass @ (x - x_) + Φ_q.T @ multiplier
+            return Stage(
+                f"{of} projection", x, multiplier, balance, condition, x_, SX.zeros(m), s.α
+            )
+
+        σ, τ = SX.sym("σ", m), SX.sym("τ", m)
+        stages = (
+            motion,
+            projection("velocity", e.v, s.v_, σ, e.constraint_rate),
+            projection("acceleration", e.a, s.a_, τ, e.constraint_acceleration),
         )
-        acceleration = Stage(
-            "acceleration projection",
-            e.a,
-            τ,
-            e.mass @ (e.a - s.a_) + Φ_q.T @ τ,
-            e.constraint_acceleration,
-            s.a_,
-            none,
-            s.α,
-        )
-        return s.chain((motion, velocity, acceleration), e.v, e.a, e.λ + τ, saddle)
+        return s.chain(stages, e.v, e.a, e.λ + τ, saddle)

@@ -23,6 +23,7 @@ from ..coordinates.dynamics import Dynamics
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError
 from ..core.messages import Message
+from ..core.registry import Scheme
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block, Chain, Stage
@@ -105,6 +106,11 @@ class FinishedMotion(NamedTuple):
         """Largest rate of those."""
         return self._largest(1)
 
+    def position_limit(self, remedy: Message, allowed: float = np.inf) -> ResidualLimit:
+        """Limit of violations of positions: `allowed` (m or rad), `VIOLATION` at most."""
+        allowed = max(ROUNDED, min(VIOLATION * self.size, allowed))
+        return ResidualLimit(0, allowed, "m or rad", remedy)
+
     def _largest(self, level: int) -> float:
         first = level * self.equations.q.numel()
         last = first + self.equations.q.numel() - self.equations.extra
@@ -137,23 +143,8 @@ SHARP = Conditioning(relaxed=False)
 """Linear systems are solved as they are."""
 
 
-class Formulation(ABC):
+class Formulation(Scheme, ABC):
     """The contract; see the module. Methods that `traits` do not promise need not be there."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """By which files, commands and calls find it."""
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """For results and messages, with its constants."""
-
-    @property
-    @abstractmethod
-    def suits(self) -> str:
-        """What it is good for, in a line of `varimech methods`."""
 
     @property
     @abstractmethod
@@ -166,12 +157,7 @@ class Formulation(ABC):
         return Saddle(regular) if regular and not relaxed else Saddle.relaxed(regular)
 
     def step(
-        self,
-        dynamics: Dynamics,
-        scheme: DifferenceScheme,
-        saddle: Saddle,
-        *,
-        constrained: bool = True,
+        self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool
     ) -> Chain:
         """One step of an implicit integrator; see `ImplicitStep` for its symbols.
 

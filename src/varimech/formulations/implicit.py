@@ -12,7 +12,12 @@ from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from .formulation import settings_of, whole_state
+from .formulation import Conditioning, Formulation, settings_of, whole_state
+
+
+def exact_saddle(self: Formulation, conditioning: Conditioning) -> Saddle:
+    """`saddle` of formulations whose linear systems are as exact as they can be in all positions."""
+    return Saddle(conditioning.regular)
 
 
 class ImplicitStep:

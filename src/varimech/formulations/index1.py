@@ -33,8 +33,6 @@ from ..core.symbols import SX
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from .formulation import (
-    ROUNDED,
-    VIOLATION,
     ContinuousRates,
     FinishedMotion,
     Formulation,
@@ -112,7 +110,7 @@ class Projected(Formulation):
         )
         return (
             ResidualLimit(1, max(1e-9, 1e-5 * motion.speed), "m/s or rad/s", remedy),
-            ResidualLimit(0, max(ROUNDED, VIOLATION * motion.size), "m or rad", remedy),
+            motion.position_limit(remedy),
         )
 
 
@@ -161,12 +159,12 @@ class Stabilised(Formulation):
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
         """Constraints drift by no more than the error that is allowed."""
-        share = min(VIOLATION, motion.tolerance) if motion.tolerance else VIOLATION
+        allowed = motion.tolerance * motion.size if motion.tolerance else math.inf
         remedy = Message(
             "try a larger {omega}, a smaller step, or {formulation}",
             formulation=("ali3p", "index1"),
         )
-        return (ResidualLimit(0, max(ROUNDED, share * motion.size), "m or rad", remedy),)
+        return (motion.position_limit(remedy, allowed),)
 
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:

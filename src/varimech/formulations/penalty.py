@@ -34,9 +34,6 @@ from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from .formulation import (
-    ROUNDED,
-    VIOLATION,
-    Conditioning,
     ContinuousRates,
     FinishedMotion,
     Formulation,
@@ -46,7 +43,7 @@ from .formulation import (
     stabilised,
     whole_state,
 )
-from .implicit import ImplicitStep
+from .implicit import ImplicitStep, exact_saddle
 
 GENEROUS = 100
 """Violations over what forces and the error of the steps explain from which on joints have come
@@ -78,6 +75,7 @@ class Penalty(Formulation):
         "comparison with penalty codes; joints are compliant by about 1/factor, and singular positions"
         " may be left on another branch"
     )
+    saddle = exact_saddle  # constraints give way by themselves
 
     def __post_init__(self) -> None:
         positive = {"factor": self.factor, "omega": self.omega}
@@ -99,17 +97,8 @@ class Penalty(Formulation):
             exact=False, compliant=True, step=True, rates=rates, continuous=rates
         )
 
-    def saddle(self, conditioning: Conditioning) -> Saddle:
-        """As exact as it can be: constraints give way by themselves."""
-        return Saddle(conditioning.regular)
-
     def step(
-        self,
-        dynamics: Dynamics,
-        scheme: DifferenceScheme,
-        saddle: Saddle,
-        *,
-        constrained: bool = True,
+        self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool
     ) -> Chain:
         """One step with an implicit integrator."""
         e = dynamics
@@ -179,7 +168,7 @@ class Penalty(Formulation):
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
         """Joints give way to forces, and to no more than the error of chosen steps beside."""
-        allowed = VIOLATION * motion.size
+        allowed = np.inf
         if motion.tolerance:
             e, steps = motion.equations, motion.tolerance * motion.size
             n, lengths = e.q.numel(), e.q.numel() - e.extra
@@ -187,12 +176,12 @@ class Penalty(Formulation):
             give = float(_usual(accelerations)) / (self.factor * self.omega**2)
             if motion.residuals[0] > GENEROUS * (give + steps):  # what rests is carried, too
                 give = max(give, self._give(motion))
-            allowed = min(allowed, GENEROUS * (give + steps))
+            allowed = GENEROUS * (give + steps)
         remedy = Message(
             "try a larger {factor}, a smaller step, or {formulation}",
             formulation=("ali3p", "index1"),
         )
-        return (ResidualLimit(0, max(ROUNDED, allowed), "m or rad", remedy),)
+        return (motion.position_limit(remedy, allowed),)
 
     def _give(self, motion: FinishedMotion) -> float:
         """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal

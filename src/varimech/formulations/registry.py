@@ -2,53 +2,17 @@
 
 from __future__ import annotations
 
-from ..core.errors import unknown_name
-from ..core.registry import Registry, lacking, without_purpose
+from ..core.registry import SchemeRegistry, lacking
 from .ali3p import ALI3P
 from .formulation import Formulation, FormulationTraits
 from .independent import Independent
 from .index1 import Projected, Stabilised
 from .penalty import Penalty
 
-_BUILT_IN: tuple[Formulation, ...] = (
-    ALI3P(),
-    Projected(),
-    Stabilised(),
-    Independent(),
-    Penalty(),
-)
-FORMULATIONS = Registry[Formulation]("formulation", {f.name: f for f in _BUILT_IN})
-"""The best for an integrator first."""
 FACTS = ("name", "title", "suits", "traits", "saddle", "residual_limits")
 """What every formulation states."""
 CHAINS = ("step", "rates", "projection", "continuous")
 """Methods that traits of the same names promise."""
-
-
-def register_formulation(formulation: Formulation) -> Formulation:
-    """Make a formulation available by its name: in calls, in model files and in commands.
-
-    Args:
-        formulation: a `varimech.formulations.formulation.Formulation`.
-
-    Returns:
-        The formulation.
-
-    Raises:
-        ModelError: if something is missing or contradicts itself, or the name is taken.
-    """
-    faults = _faults(formulation) or without_purpose(formulation)
-    return FORMULATIONS.register(getattr(formulation, "name", None), formulation, faults)
-
-
-def find_formulation(formulation: str | Formulation) -> Formulation:
-    """A formulation by name, or as given."""
-    if isinstance(formulation, str):
-        if (known := FORMULATIONS.find(formulation)) is not None:
-            return known
-    elif isinstance(formulation, Formulation):
-        return formulation
-    raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])
 
 
 def _faults(formulation: Formulation) -> list[str]:
@@ -71,3 +35,28 @@ def _faults(formulation: Formulation) -> list[str]:
         if getattr(traits, name) and not traits.rates:
             faults.append(f"traits promise {name} without rates")
     return faults
+
+
+FORMULATIONS = SchemeRegistry[Formulation](
+    "formulation",
+    (ALI3P(), Projected(), Stabilised(), Independent(), Penalty()),
+    _faults,
+    "varimech.Penalty(factor=…)",
+)
+"""The best for an integrator first."""
+find_formulation = FORMULATIONS.choose
+
+
+def register_formulation(formulation: Formulation) -> Formulation:
+    """Make a formulation available by its name: in calls, in model files and in commands.
+
+    Args:
+        formulation: a `varimech.formulations.formulation.Formulation`.
+
+    Returns:
+        The formulation.
+
+    Raises:
+        ModelError: if something is missing or contradicts itself, or the name is taken.
+    """
+    return FORMULATIONS.add(formulation)

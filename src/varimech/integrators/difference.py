@@ -13,17 +13,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.registry import Scheme
 from ..core.symbols import SX
 from .integrator import IntegratorTraits
 
 V = TypeVar("V", SX, np.ndarray)
 
 
-class DifferenceScheme(ABC):
-    """An implicit integrator. Concrete ones state `title`, `suits` and `order`, too."""
+class DifferenceScheme(Scheme, ABC):
+    """An implicit integrator. Concrete ones state their `order`, too."""
 
     coefficients = None
     continuous = None
+    remembers = False
+    """Whether it needs the auxiliary acceleration."""
 
     @property
     def difference(self) -> DifferenceScheme:
@@ -37,27 +40,17 @@ class DifferenceScheme(ABC):
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """By which files, commands and calls find it."""
-
-    @property
-    @abstractmethod
     def beta(self) -> float:
         """Weight of the new acceleration in the position."""
+
+    @abstractmethod
+    def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
+        """q̂ and q̂̇ from the last state, of the shape of q; `h` is the step in seconds."""
 
     @property
     @abstractmethod
     def gamma(self) -> float:
         """Weight of the new acceleration in the velocity."""
-
-    @property
-    @abstractmethod
-    def remembers(self) -> bool:
-        """Whether it needs the auxiliary acceleration."""
-
-    @abstractmethod
-    def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
-        """q̂ and q̂̇ from the last state, of the shape of q; `h` is the step in seconds."""
 
     @abstractmethod
     def remember(self, a: V, memory: V, a_new: V) -> V:

@@ -40,9 +40,9 @@ class AlphaScheme(DifferenceScheme):
         return IntegratorTraits(damping=self.newmark_gamma > 0.5)
 
     @property
-    @abstractmethod
     def alpha_m(self) -> float:
         """Share of the old auxiliary acceleration."""
+        return 0.0
 
     @property
     @abstractmethod

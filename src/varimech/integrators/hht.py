@@ -20,23 +20,19 @@ class HHT(AlphaScheme):
     0.25
     """
 
-    alpha: float = 0.05
     name = "hht"
     suits = "order 2 with damping of fast vibrations (alpha=…)"
+    alpha: float = 0.05
 
     def __post_init__(self) -> None:
+        most = 1 / 3 + 1e-12  # 1/3 by any rounding
         problem = "must lie between 0 (no damping) and 1/3 (most damping)"
-        check_between("HHT", 0.0, 1 / 3 + 1e-12, problem, alpha=self.alpha)  # 1/3 by any rounding
+        check_between("HHT", 0.0, most, problem, alpha=self.alpha)
 
     @property
     def title(self) -> str:
         """Name for results and messages, with its constant."""
         return f"HHT (α = {self.alpha:g})"
-
-    @property
-    def alpha_m(self) -> float:
-        """α_m = 0."""
-        return 0.0
 
     @property
     def alpha_f(self) -> float:

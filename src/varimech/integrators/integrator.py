@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 import casadi as ca
 import numpy as np
 
+from ..core.registry import Scheme
 from ..core.symbols import SX
 
 if TYPE_CHECKING:
@@ -51,36 +52,17 @@ class IntegratorTraits:
     """Damps vibrations that are too fast for the step."""
 
 
-CONTINUOUS = IntegratorTraits(
-    adaptive=True,
-    equal_steps=False,
-    given_steps=False,
-    adjoint=False,
-    complex_step=False,
-    second_order=False,
-    composite=False,
-    large_models=False,
+OF_KNOWN_STEPS = (
+    *("equal_steps", "given_steps", "adjoint", "complex_step", "second_order"),
+    *("composite", "large_models"),
 )
-"""Traits of continuous solvers: all that needs steps which the engine takes itself is missing."""
+"""Traits that need steps which the engine takes itself."""
+CONTINUOUS = IntegratorTraits(adaptive=True, **dict.fromkeys(OF_KNOWN_STEPS, False))
+"""Traits of continuous solvers."""
 
 
-class Integrator(Protocol):
+class Integrator(Scheme, Protocol):
     """The contract; see the module."""
-
-    @property
-    def name(self) -> str:
-        """By which files, commands and calls find it."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """For results and messages, with its constants."""
-        ...
-
-    @property
-    def suits(self) -> str:
-        """What it is good for, in a line of `varimech methods`."""
-        ...
 
     @property
     def order(self) -> int | None:

@@ -33,7 +33,6 @@ class Newmark(DifferenceScheme):
 
     gamma: float = 0.6
     beta: float = -1.0
-    remembers = False
 
     def __post_init__(self) -> None:
         problem = "must lie between 0.5 and 1; below 0.5 it amplifies vibrations"

@@ -4,65 +4,22 @@ from __future__ import annotations
 
 from numbers import Real
 
-from ..core.errors import ModelError, unknown_name
-from ..core.registry import Registry, described, lacking, without_purpose
+from ..core.registry import SchemeRegistry, lacking
 from .dop853 import DOP853
 from .dopri5 import DOPRI5
 from .generalised_alpha import GeneralisedAlpha
 from .hht import HHT
-from .integrator import CONTINUOUS, Integrator, IntegratorTraits
+from .integrator import OF_KNOWN_STEPS, Integrator, IntegratorTraits
 from .newmark import TRAPEZOIDAL, Newmark
 from .rk4 import RK4
 from .runge_kutta import coefficient_faults
 from .sundials import CVODES, IDAS
 
-_BUILT_IN: tuple[Integrator, ...] = (
-    TRAPEZOIDAL,
-    Newmark(),
-    HHT(),
-    GeneralisedAlpha(),
-    RK4,
-    DOPRI5,
-    DOP853,
-    CVODES,
-    IDAS,
-)
-INTEGRATORS = Registry[Integrator]("integrator", {i.name: i for i in _BUILT_IN})
 FACTS = ("name", "title", "suits", "order", "traits", "difference", "coefficients", "continuous")
 """What every integrator states."""
 OF_DIFFERENCE = ("name", "beta", "gamma", "remembers", "predict", "remember")
 OF_COEFFICIENTS = ("a", "b", "c", "error", "second_error", "error_order", "extra", "dense")
 OF_CONTINUOUS = ("algebraic", "most_steps", "function", "gave_up")
-
-
-def register_integrator(integrator: Integrator) -> Integrator:
-    """Make an integrator available by its name: in calls, in model files and in commands.
-
-    Args:
-        integrator: an object that satisfies `varimech.integrators.integrator.Integrator`, such as
-            `varimech.RungeKutta(…)`.
-
-    Returns:
-        The integrator.
-
-    Raises:
-        ModelError: if something is missing or contradicts itself, or the name is taken.
-    """
-    faults = _faults(integrator) or without_purpose(integrator)
-    return INTEGRATORS.register(getattr(integrator, "name", None), integrator, faults)
-
-
-def find_integrator(integrator: str | Integrator) -> Integrator:
-    """An integrator by name, or as given."""
-    if isinstance(integrator, str):
-        if (known := INTEGRATORS.find(integrator)) is not None:
-            return known
-    elif hasattr(integrator, "traits") and not isinstance(integrator, type):
-        registered = INTEGRATORS.get(getattr(integrator, "name", "")) is integrator
-        if not registered and (faults := _faults(integrator)):
-            raise ModelError("; ".join(faults), element=f"integrator {described(integrator)}")
-        return integrator
-    raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
 
 
 def _faults(integrator: Integrator) -> list[str]:
@@ -105,6 +62,35 @@ def _faults(integrator: Integrator) -> list[str]:
 def _continuous_faults(traits: IntegratorTraits) -> list[str]:
     return [
         f"traits.{name} is out of reach of a continuous solver, whose steps are not known"
-        for name, value in vars(CONTINUOUS).items()
-        if not value and name != "damping" and getattr(traits, name)
+        for name in OF_KNOWN_STEPS
+        if getattr(traits, name)
     ]
+
+
+INTEGRATORS = SchemeRegistry[Integrator](
+    "integrator",
+    (
+        *(TRAPEZOIDAL, Newmark(), HHT(), GeneralisedAlpha()),
+        *(RK4, DOPRI5, DOP853),
+        *(CVODES, IDAS),
+    ),
+    _faults,
+    "varimech.Newmark(gamma=…)",
+)
+find_integrator = INTEGRATORS.choose
+
+
+def register_integrator(integrator: Integrator) -> Integrator:
+    """Make an integrator available by its name: in calls, in model files and in commands.
+
+    Args:
+        integrator: an object that satisfies `varimech.integrators.integrator.Integrator`, such as
+            `varimech.RungeKutta(…)`.
+
+    Returns:
+        The integrator.
+
+    Raises:
+        ModelError: if something is missing or contradicts itself, or the name is taken.
+    """
+    return INTEGRATORS.add(integrator)

@@ -12,8 +12,14 @@ from ..coordinates.counted_angles import TurnProbe
 from ..coordinates.equations import Equations
 from ..core.symbols import SX, symbols_in
 from ..model.user_functions import as_column, call_user, column_of
+from ..stages.column_maps import append_maps
+from ..stages.plan import Plan, Port, Vector, padded
 from .objective import Objective, StateFunction
 
+UNROLLED = 1000
+"""Products of derivatives in an objective's derivatives, up to which they are straight-line code for
+all columns: for more, code for one column compiles faster than it is slower.
+"""
 REMEMBERED = 64
 """Objectives that are not looked at again: that takes longer than a short run."""
 
@@ -25,9 +31,9 @@ class ObjectiveFunctions:
     """
 
     integrands: ca.Function
-    integrand_tangent: ca.Function | None
+    integrand_tangent: ca.Function | Plan | None
     finals: ca.Function
-    final_tangent: ca.Function | None
+    final_tangent: ca.Function | Plan | None
     integrand_pullback: ca.Function | None = None
     """(state, ρ, t) → g_s, g_ρ of all parameters: a row for each entry of s, or parameter, a column
     an objective. None where they vanish.
@@ -64,9 +70,12 @@ class Measured:
         """
         state, ρ, t, u = self.state, self.ρ, self.t, ca.vertcat(self.state, self.ρ)
 
-        def tangent(name: str, value: SX) -> ca.Function | None:
+        def tangent(name: str, value: SX) -> ca.Function | Plan | None:
             if directions is None:
                 return None
+            jacobian = ca.jacobian(value, u)
+            if jacobian.nnz() * directions.shape[1] > UNROLLED:
+                return _tangent_plan(f"{name}_tangent", self, jacobian, directions)
             seeds = SX.sym("S", row_length, state.numel())
             u_ = ca.vertcat(seeds[: directions.shape[1], :].T, ca.sparsify(ca.DM(directions)))
             return ca.Function(
@@ -85,6 +94,33 @@ class Measured:
             (ca.Function(f"{name}s", [state, ρ, t], [x]), tangent(name, x)) for name, x in both
         )
         return ObjectiveFunctions(g, g_, w, w_, *[pullback(name, x) for name, x in both])
+
+
+def _tangent_plan(name: str, measured: Measured, jacobian: SX, directions: np.ndarray) -> Plan:
+    """(state, state', ρ, t) → jacobian @ (state', ρ'), in rows without padding."""
+    plan, rows, columns = Plan(name), jacobian.shape[0], directions.shape[1]
+    seeds = padded(directions)
+    n, count = measured.state.numel(), measured.ρ.numel()
+    arguments = [
+        plan.argument(n),
+        plan.argument(n, seeds.shape[1]),
+        plan.argument(count),
+        plan.argument(1),
+    ]
+    result = plan.result(rows, columns)
+    state_, ρ_ = SX.sym("s'", n), SX.sym("ρ'", count)
+    uses = zip((measured.state, state_, measured.ρ, measured.t), arguments, strict=True)
+    inputs = [(x, Port(v, v.rows)) for x, v in uses]
+    inputs.append((ρ_, Port(plan.constant(seeds), count)))
+    change = plan.vector(rows, seeds.shape[1])
+    output = jacobian @ ca.vertcat(state_, ρ_)
+    append_maps(plan, 1, inputs, [(output, Port(change, rows))])
+    x, places = SX.sym("x"), np.arange(rows)[:, None] * change.width + np.arange(columns)
+    numbers = Vector(change.base, change.offset, rows * change.width)
+    kept = Port(numbers, 1, places.reshape(-1, 1).astype(np.int32))
+    flat = Vector(result.base, result.offset, rows * columns)
+    append_maps(plan, rows * columns, [(x, kept)], [(x, Port(flat, 1))])
+    return plan
 
 
 def measured(equations: Equations, objectives: Mapping[str, Objective]) -> Measured:

@@ -15,7 +15,6 @@ import casadi as ca
 import numpy as np
 
 from ..backends.bound import Evaluation
-from ..backends.columns import row_length
 from ..backends.program import ChainFunctions, Program
 from ..backends.runner import Runner
 from ..backends.sundials import SundialsRunner
@@ -37,7 +36,7 @@ from ..sensitivity.tangent_augmented import augmented
 from ..stages.assembled import AssembledChain
 from ..stages.chain import PARAMETERS, Chain
 from ..stages.pieces import Pieces
-from ..stages.plan import Plan
+from ..stages.plan import Plan, row_length
 from ..stages.saddle import Saddle
 from .derivative_request import DerivativeRequest
 
@@ -141,8 +140,8 @@ class Programs:
             penalty,
             objectives,
             None if wanted.directions is None else wanted.columns,
-            self._row(wanted.columns),
-            self._row(wanted.objectives) if wanted.adjoint else 0,
+            row_length(wanted.columns),
+            row_length(wanted.objectives) if wanted.adjoint else 0,
             method.integrator.coefficients,
             rates,
             (
@@ -185,17 +184,14 @@ class Programs:
             [ca.densify(padded)],
         )
 
-    def _row(self, columns: int) -> int:
-        """Length of a row of so many columns: compiled columns come in whole vectors, plans take
-        any number.
-        """
-        return columns if self.large else row_length(columns)
-
     def objectives(
         self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
     ) -> ObjectiveFunctions:
         """Integrands and final terms, and the derivatives of them that are wanted."""
-        rows = self._row(wanted.columns), self._row(wanted.objectives) if wanted.adjoint else None
+        rows = (
+            row_length(wanted.columns),
+            row_length(wanted.objectives) if wanted.adjoint else None,
+        )
         found = measured(self.equations, objectives)
         if self.wide:
             e = self.equations

@@ -53,29 +53,19 @@ class RecursiveChains:
         finish = chain.finish(None if tangent is None else tangent.coefficients)
         x = finish.sx_in()
         state, _, *coefficients = finish.call(x)
-        found = [state]
-        if tangent is not None and directions is not None:
-            still, seeds = (
+        moving, along, back = ca.Function("moving", x, [state]), None, None
+        if tangent is not None:
+            direction, still = (
+                SX.sym("ρ'", self._equations.ρ.numel()),
                 SX.zeros(chain.packed.numel()),
-                ca.horzsplit(ca.DM(directions[wanted.moved])),
             )
-            found.append(
-                ca.horzcat(*[tangent.column(coefficients[0], still, seed) for seed in seeds]).T
-            )
-        moving = ca.Function("moving", x, found)
-        back = None
+            column = tangent.column(coefficients[0], still, direction[wanted.moved])
+            along = ca.Function("moving_tangent", [*x, direction], [column])
         if wanted.adjoint:
-            pullback = pullback_of(chain, state_varies=False)
-            c, μ = (
-                chain.linearise(pullback.coefficients).call(x)[0],
-                SX.sym("μ", wanted.objectives, state.numel()),
-            )
-            pulled = [pullback.column(c, row.T)[1].T for row in ca.vertsplit(μ)]
+            pullback, μ = pullback_of(chain, state_varies=False), SX.sym("μ", state.numel())
+            pulled = pullback.column(chain.linearise(pullback.coefficients).call(x)[0], μ)[1]
             back = self._sweeps.start_pullback(
-                wanted.objectives,
-                moving,
-                ca.Function("moving_pullback", [*x, μ], [ca.vertcat(*pulled)]),
+                wanted.objectives, moving, ca.Function("moving_pullback", [*x, μ], [pulled])
             )
-        return ChainFunctions(
-            chain.predict, chain.iterate, self._sweeps.start(directions, moving), pullback=back
-        )
+        start = self._sweeps.start(directions, moving, along)
+        return ChainFunctions(chain.predict, chain.iterate, start, pullback=back)

@@ -14,7 +14,7 @@ from ..core.symbols import SX
 from .chain import COORDINATES, NEWTON_TOLERANCE, PARAMETERS, SCALAR, Chain
 from .chain_writer import ChainWriter
 from .pieces import Output, Pieces, Stored
-from .plan import Mode, Plan, Zero
+from .plan import Mode, Plan, Zero, row_length
 from .reverse import Reverse, linear_part
 from .system import System
 
@@ -96,7 +96,9 @@ class AssembledChain:
             f.set_sensitivities(directions, state_varies=state_varies)
         f.settings()
         result, residuals = f.state_result(), f.plan.result(3)
-        sensitivities = None if directions is None else f.state_result(directions.shape[1])
+        sensitivities = (
+            None if directions is None else f.state_result(row_length(directions.shape[1]))
+        )
         for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
             f.solve_linear(i)
         f.collect(result, lambda c, block: block)
@@ -123,7 +125,8 @@ class AssembledChain:
             f.unknowns()
         costate = f.costate(objectives)
         f.settings()
-        pulled = f.state_costate(objectives), f.plan.result(f.size(PARAMETERS), objectives)
+        width = costate.width
+        pulled = f.state_costate(objectives), f.plan.result(f.size(PARAMETERS), width)
         state_direction, parameter_direction, result_direction = f.direction(
             state_varies=state_varies
         )
@@ -136,7 +139,7 @@ class AssembledChain:
             f.plan.operations, [state_direction, parameter_direction]
         )
         f.plan.operations = values
-        reverse = Reverse(f.plan, objectives)
+        reverse = Reverse(f.plan)
         for vector, target in (
             (state_direction, pulled[0]),
             (parameter_direction, pulled[1]),
@@ -145,7 +148,7 @@ class AssembledChain:
             reverse.bind(vector, target)
         internal = [v for v in written if reverse.of(v) is None]
         for vector in internal:
-            reverse.bind(vector, f.plan.vector(vector.rows, objectives))
+            reverse.bind(vector, f.plan.vector(vector.rows, width))
         f.plan.operations += [
             Zero(v) for v in (*pulled, *[reverse.of(v) for v in internal]) if v is not None
         ]

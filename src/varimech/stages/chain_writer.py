@@ -14,7 +14,7 @@ from ..core.symbols import SX
 from .chain import COORDINATES, PARAMETERS, Block, Chain
 from .chain_rule import ChainRule
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
-from .plan import Factor, Factors, Mode, Solve, Vector
+from .plan import Factor, Factors, Mode, Solve, Vector, padded, row_length
 from .system import System
 
 Expression = Callable[[Chain], SX]
@@ -47,10 +47,10 @@ class ChainWriter(Writer[Chain]):
 
     def set_sensitivities(self, directions: np.ndarray, *, state_varies: bool) -> None:
         """Declare the next argument, state', and the constant parameter directions ρ'."""
-        self._width = directions.shape[1]
+        self._width = row_length(directions.shape[1])
         self._bind_sensitivities(
             self.plan.argument(self._rows_of(self._chain.state), self._width),
-            self.plan.constant(directions),
+            self.plan.constant(padded(directions)),
             state_varies,
         )
 
@@ -75,11 +75,11 @@ class ChainWriter(Writer[Chain]):
 
     def costate(self, objectives: int) -> Vector:
         """Declare the next argument: the costate of the result."""
-        return self.plan.argument(self._rows_of(self._chain.result), objectives)
+        return self.plan.argument(self._rows_of(self._chain.result), row_length(objectives))
 
     def state_costate(self, objectives: int) -> Vector:
         """Declare the next result: the costate of the initial state."""
-        return self.plan.result(self._rows_of(self._chain.state), objectives)
+        return self.plan.result(self._rows_of(self._chain.state), row_length(objectives))
 
     def settings(self) -> None:
         """Declare the last arguments: the settings."""
@@ -167,13 +167,13 @@ class ChainWriter(Writer[Chain]):
         self.stored[δx] = Stored(COORDINATES, right, system.place[:n])
 
         def penalised(c: Chain) -> SX:
-            α = ca.repmat(self._chain.saddle.penalty_of(c.stages[i]), 1, width)
-            return (r(c) + c.stages[i].condition_jacobian.T @ (α * s(c))).T
+            α = self._chain.saddle.penalty_of(c.stages[i])
+            return r(c) + c.stages[i].condition_jacobian.T @ (α * s(c))
 
-        outputs = [Output((lambda c: r(c).T) if regular else penalised, self.stored[δx], Mode.ADD)]
+        outputs = [Output(r if regular else penalised, self.stored[δx], Mode.ADD)]
         if regular:
             self.stored[δy] = Stored(space, right, system.place[n:])
-            outputs.append(Output(lambda c: s(c).T, self.stored[δy], Mode.ADD))
+            outputs.append(Output(s, self.stored[δy], Mode.ADD))
         self.zero(Stored(COORDINATES, right))
         factors = self._factors(i)
         if factors is None:
@@ -204,8 +204,8 @@ class ChainWriter(Writer[Chain]):
         if not regular:
 
             def multipliers(c: Chain) -> SX:
-                α = ca.repmat(self._chain.saddle.penalty_of(c.stages[i]), 1, width)
-                return (α * (c.stages[i].condition_tangent @ self.symbol(c, δx) - s(c))).T
+                α = self._chain.saddle.penalty_of(c.stages[i])
+                return α * (c.stages[i].condition_tangent @ self.symbol(c, δx) - s(c))
 
             self.over_kinds(Output(multipliers, self.new(δy, space, width)))
         return δx, δy
@@ -228,7 +228,7 @@ class ChainWriter(Writer[Chain]):
         name = ("sum", self.plan.workspace)
         total = self.new(name, space, width)
         self.over_entries(
-            space, Output(lambda c: (self.symbol(c, first) + self.symbol(c, second)).T, total)
+            space, Output(lambda c: self.symbol(c, first) + self.symbol(c, second), total)
         )
         return name
 
@@ -295,8 +295,8 @@ class ChainWriter(Writer[Chain]):
         return name
 
     def derivative(self, chain: Chain, expression: SX) -> SX:
-        """Derivative by the symbols differentiated so far, one row for each parameter."""
-        return self._derivatives(chain).derivative(expression).T
+        """Derivative by the symbols differentiated so far, with respect to one parameter."""
+        return self._derivatives(chain).derivative(expression)
 
     def _derivatives(self, chain: Chain) -> ChainRule:
         symbols = _symbols(chain)
@@ -305,7 +305,7 @@ class ChainWriter(Writer[Chain]):
             for name in symbols
             if ("derivative", name) in self.stored and symbols[name].numel()
         ]
-        none = ChainRule([SX.sym("none")], [SX(1, self._width)])
+        none = ChainRule([SX.sym("none")], [SX(1, 1)])
         return none.extended(
             [symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names]
         )

@@ -12,19 +12,21 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX
+from .column_maps import append_maps
 from .plan import Map, Mode, Plan, Port, TangentMap, Vector, Zero
 
 
 class Forward:
-    """Derivatives of the vectors of a plan, with respect to `width` parameters."""
+    """Derivatives of the vectors of a plan."""
 
-    def __init__(self, plan: Plan, width: int):
+    def __init__(self, plan: Plan):
         self._plan = plan
-        self._width = width
         self._derivatives = TangentMap()
 
     def bind(self, vector: Vector, derivative: Vector) -> None:
-        """Bind a vector to the one that holds its derivative (same rows, `width` numbers each)."""
+        """Bind a vector to the one that holds its derivative: the same rows, a number each for
+        every parameter.
+        """
         self._derivatives.bind(vector, derivative)
 
     def differentiate(self, operations: list[Map | Zero]) -> None:
@@ -58,25 +60,18 @@ class Forward:
             for symbol, port, derivative in read
             if derivative is not None
         ]
-        symbols = [SX.sym("s", self._width, symbol.numel()) for symbol, *_ in varying]
-        ports = [
-            Port(derivative, port.rows, port.table, port.same) for _, port, derivative in varying
+        changes = [
+            (SX.sym("s", symbol.numel()), Port(derivative, port.rows, port.table, port.same))
+            for symbol, port, derivative in varying
         ]
         # one jtimes call for all inputs, so that subexpressions they share are differentiated once
-        along, change = (
-            ca.vertcat(SX(0, 1), *[ca.vec(v[0]) for v in varying]),
-            ca.horzcat(SX(self._width, 0), *symbols).T,
-        )
+        along = ca.vertcat(SX(0, 1), *[ca.vec(v[0]) for v in varying])
+        change = ca.vertcat(SX(0, 1), *[s for s, _ in changes])
         whole = ca.jtimes(ca.veccat(*[y[k] for k, *_ in wanted]), along, change)
-        derivatives = ca.vertsplit(
-            whole, np.cumsum([0, *[y[k].numel() for k, *_ in wanted]]).tolist()
-        )
-        outputs = ca.cse([ca.densify(derivative.T) for derivative in derivatives])
-        kernel = ca.Function("forward", [*x, *symbols], outputs)
-        results = tuple(
-            Port(derivative, port.rows, port.table, port.same, port.mode)
-            for _, port, derivative in wanted
-        )
-        self._plan.operations.append(
-            Map(kernel, operation.count, (*operation.inputs, *ports), results, operation.in_turn)
-        )
+        sizes = np.cumsum([0, *[y[k].numel() for k, *_ in wanted]]).tolist()
+        results = [
+            (part, Port(derivative, port.rows, port.table, port.same, port.mode))
+            for part, (_, port, derivative) in zip(ca.vertsplit(whole, sizes), wanted, strict=True)
+        ]
+        inputs = [*zip(x, operation.inputs, strict=True), *changes]
+        append_maps(self._plan, operation.count, inputs, results, in_turn=operation.in_turn)

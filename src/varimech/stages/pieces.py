@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX, symbols_in
 from .chain import SCALAR
-from .plan import Map, Mode, Plan, Port, Table, Vector, Zero
+from .column_maps import append_maps
+from .plan import Mode, Plan, Port, Table, Vector, Zero
 
 Name = Any
 """Name of a vector; any hashable value."""
@@ -86,8 +86,8 @@ class Stored:
 
 @dataclass(frozen=True)
 class Output(Generic[T]):
-    """A result of a map: an expression of a local object (width × rows), its destination and its
-    mode.
+    """A result of a map: an expression of a local object, of one column where its destination has
+    several, and its mode.
     """
 
     expression: Callable[[T], SX]
@@ -119,12 +119,12 @@ class Writer(Generic[T]):
         return self.stored[name]
 
     def symbol(self, local: T, name: Name) -> SX:
-        """Symbols (rows × width) for the entries of a vector that belong to a local object."""
+        """Symbols for the entries of a vector, of one column, that belong to a local object."""
         symbols = self._symbols_of(local)
         if name not in symbols:
             stored = self.stored[name]
-            symbols[name] = SX.sym("x", stored.vector.width, self._rows(local, stored.space))
-        return symbols[name].T
+            symbols[name] = SX.sym("x", self._rows(local, stored.space))
+        return symbols[name]
 
     def missing(self, name: Name) -> None:
         """Create a vector that is needed and not registered yet. Subclasses override this hook."""
@@ -145,15 +145,14 @@ class Writer(Generic[T]):
             ]
             if not nonzero:
                 continue
-            names, symbols = self._needed(piece.local, [x for _, x in nonzero])
             inputs = [
-                self._read(piece, name, symbol) for name, symbol in zip(names, symbols, strict=True)
+                (symbol, self._read(piece, name, symbol))
+                for name, symbol in self._needed(piece.local, [x for _, x in nonzero])
             ]
             if not symbols_in(piece.constants).isdisjoint(symbols_in(*[x for _, x in nonzero])):
-                symbols.append(piece.constants)
-                inputs.append(Port(constants, piece.constants.numel()))
-            results = [self._write(piece, output, x) for output, x in nonzero]
-            self._map(piece.count, symbols, inputs, [x for _, x in nonzero], results)
+                inputs.append((piece.constants, Port(constants, piece.constants.numel())))
+            results = [(x, self._write(piece, output, x)) for output, x in nonzero]
+            append_maps(self.plan, piece.count, inputs, results)
 
     def over_entries(self, space: str, *outputs: Output[T]) -> None:
         """Evaluate outputs for each entry of a space."""
@@ -161,30 +160,18 @@ class Writer(Generic[T]):
             return
         point = self.pieces.point
         expressions = [o.expression(point) for o in outputs]
-        names, symbols = self._needed(point, expressions)
-        inputs = []
-        for name in names:
-            stored = self.stored[name]
-            table = None if stored.place is None else stored.place[:, None]
-            inputs.append(
-                Port(stored.vector, 1, table, same=stored.space == SCALAR and space != SCALAR)
-            )
-        results = [
-            Port(o.to.vector, 1, None if o.to.place is None else o.to.place[:, None], mode=o.mode)
-            for o in outputs
-        ]
-        self._map(self.size(space), symbols, inputs, expressions, results)
 
-    def _map(
-        self,
-        count: int,
-        symbols: list[SX],
-        inputs: list[Port],
-        expressions: list[SX],
-        results: list[Port],
-    ) -> None:
-        kernel = ca.Function("kernel", symbols, ca.cse([ca.densify(x) for x in expressions]))
-        self.plan.operations.append(Map(kernel, count, tuple(inputs), tuple(results)))
+        def port(stored: Stored, *, same: bool = False, mode: Mode = Mode.SET) -> Port:
+            table = None if stored.place is None else stored.place[:, None]
+            return Port(stored.vector, 1, table, same, mode)
+
+        inputs = [
+            (symbol, port(stored, same=stored.space == SCALAR and space != SCALAR))
+            for name, symbol in self._needed(point, expressions)
+            for stored in [self.stored[name]]
+        ]
+        results = [(x, port(o.to, mode=o.mode)) for x, o in zip(expressions, outputs, strict=True)]
+        append_maps(self.plan, self.size(space), inputs, results)
 
     def _symbols_of(self, local: T) -> dict[Name, SX]:
         if id(local) not in self._symbols:
@@ -197,7 +184,7 @@ class Writer(Generic[T]):
         piece = next(p for p in self.pieces.kinds if p.local is local)
         return piece.tables[space].shape[1]
 
-    def _needed(self, local: T, expressions: list[SX]) -> tuple[list[Name], list[SX]]:
+    def _needed(self, local: T, expressions: list[SX]) -> list[tuple[Name, SX]]:
         """Names and symbols that occur in expressions."""
         used = symbols_in(*expressions)
         needed = [
@@ -208,18 +195,16 @@ class Writer(Generic[T]):
         for name, _ in needed:
             if name not in self.stored:
                 self.missing(name)
-        return [name for name, _ in needed], [x for _, x in needed]
+        return needed
 
     def _read(self, piece: Piece[T], name: Name, symbol: SX) -> Port:
         stored = self.stored[name]
         if stored.space == SCALAR:
             return Port(stored.vector, 1, same=True)
-        return Port(
-            stored.vector, symbol.numel() // stored.vector.width, self._table(piece, stored)
-        )
+        return Port(stored.vector, symbol.numel(), self._table(piece, stored))
 
     def _write(self, piece: Piece[T], output: Output[T], expression: SX) -> Port:
-        rows = expression.numel() // output.to.vector.width
+        rows = expression.numel()
         if output.mode == Mode.LARGEST:
             return Port(output.to.vector, rows, mode=output.mode)
         table = self._table(piece, output.to) if output.table is None else output.table(piece)

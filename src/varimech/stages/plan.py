@@ -3,7 +3,7 @@
     zero     a vector ← 0
     map      a generated kernel over all elements of a kind: inputs are gathered by index, results
              are set or added by index; with `in_turn`, each element reads the results of those
-             before it
+             before it; with `shared`, for each column of derivatives (`column_maps`)
     factor   a sparse matrix ← its factors L and U (ordered for little fill, without pivoting)
     solve    a vector ← the solution of the factored system, or of the transposed one
 
@@ -20,6 +20,26 @@ import casadi as ca
 import numpy as np
 
 from ..core.lazy import lazy
+
+LARGEST = 8
+"""Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with
+shorter ones.
+"""
+
+
+def lanes(columns: int) -> int:
+    """Numbers in a vector, for so many columns: a power of two."""
+    return min(LARGEST, 1 << max(0, columns - 1).bit_length())
+
+
+def row_length(columns: int) -> int:
+    """Length of a row: whole vectors, filled up with zeros."""
+    return -(-columns // lanes(columns)) * lanes(columns)
+
+
+def padded(columns: np.ndarray) -> np.ndarray:
+    """Columns, and zeros up to the length of a row."""
+    return np.pad(columns, ((0, 0), (0, row_length(columns.shape[1]) - columns.shape[1])))
 
 
 class Mode(IntEnum):
@@ -72,14 +92,17 @@ class Port:
             and bool((np.diff(self.table, axis=1) == 1).all())
         )
 
+    def element_rows(self, count: int) -> np.ndarray:
+        """Rows of the vector that `count` elements access: (element, row)."""
+        if self.same:
+            return np.tile(np.arange(self.rows), (count, 1))
+        if self.table is None:
+            return np.arange(count * self.rows).reshape(count, self.rows)
+        return self.table.astype(np.int64).reshape(count, self.rows)
+
     def places(self, count: int) -> np.ndarray:
-        """Indices, within the base, of the numbers of `count` elements, element after element."""
-        v = self.vector
-        rows = (
-            np.arange(count * self.rows)
-            if self.table is None
-            else self.table.ravel().astype(np.int64)
-        )
+        """Indices, within the base, of all numbers that `count` elements access."""
+        v, rows = self.vector, self.element_rows(count).ravel()
         return (v.offset + rows[:, None] * v.width + np.arange(v.width)).ravel()
 
 
@@ -92,13 +115,27 @@ class Zero:
 
 @dataclass(frozen=True)
 class Map:
-    """A kernel over `count` elements; each port is an argument or a result (width × rows)."""
+    """A kernel over `count` elements; each port is an argument or a result."""
 
     kernel: ca.Function
     count: int
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     in_turn: bool = False
+    shared: int | None = None
+    """Number of leading inputs that all columns share, of a kernel of one column; None of a kernel
+    of numbers.
+    """
+
+    @property
+    def width(self) -> int:
+        """Number of columns: the kernel is executed for each of them."""
+        return 1 if self.shared is None else self.outputs[0].vector.width
+
+    @property
+    def lanes(self) -> int:
+        """Columns that are executed together."""
+        return lanes(self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +230,7 @@ class Plan:
     operations: list[Operation] = field(default_factory=list)
     constants: list[np.ndarray] = field(default_factory=list)
     workspace: int = 0
+    _scratch: Vector | None = None
 
     def argument(self, rows: int, width: int = 1) -> Vector:
         """Declare the next argument."""
@@ -208,6 +246,12 @@ class Plan:
         """Allocate a vector in the workspace."""
         self.workspace += rows * width
         return Vector(0, self.workspace - rows * width, rows, width)
+
+    def scratch(self, rows: int) -> Vector:
+        """A vector in the workspace whose values the next operation but one may overwrite."""
+        if self._scratch is None or self._scratch.rows < rows:
+            self._scratch = self.vector(rows)
+        return self._scratch.part(0, rows)
 
     def constant(self, values: np.ndarray) -> Vector:
         """Add a constant (rows, width)."""
@@ -237,7 +281,11 @@ class Plan:
     def n_instructions(self) -> int:
         """Estimated number of scalar operations of one call."""
         maps = sum(
-            op.count * (op.kernel.n_instructions() + (OVERHEAD if op.in_turn else 0))
+            op.count
+            * (
+                op.kernel.n_instructions() * -(-op.width // LARGEST)
+                + (OVERHEAD if op.in_turn else 0)
+            )
             for op in self.maps
         )
         systems = sum(

@@ -18,19 +18,21 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX, symbols_in
+from .column_maps import append_maps
 from .plan import Factor, Map, Mode, Operation, Plan, Port, Solve, TangentMap, Vector, Zero
 
 
 class Reverse:
-    """Costates of the vectors of a plan, for `width` objectives."""
+    """Costates of the vectors of a plan."""
 
-    def __init__(self, plan: Plan, width: int):
+    def __init__(self, plan: Plan):
         self._plan = plan
-        self._width = width
         self._costates = TangentMap()
 
     def bind(self, vector: Vector, costate: Vector) -> None:
-        """Bind a vector to the vector that holds its costate (same rows, `width` numbers each)."""
+        """Bind a vector to the vector that holds its costate (same rows, a number each
+        for every objective).
+        """
         self._costates.bind(vector, costate)
 
     def sweep(self, operations: list[Operation]) -> None:
@@ -66,45 +68,39 @@ class Reverse:
         ]
         if not known or not requested:
             return
-        symbols = [SX.sym("μ", self._width, value.numel()) for value, *_ in known]
+        symbols = [SX.sym("μ", value.numel()) for value, *_ in known]
         along = ca.vertcat(*[ca.vec(symbol) for symbol, *_ in requested])
         whole = ca.jtimes(
-            ca.veccat(*[value for value, *_ in known]), along, ca.horzcat(*symbols).T, True
+            ca.veccat(*[value for value, *_ in known]), along, ca.vertcat(*symbols), True
         )
         parts = ca.vertsplit(
             whole, np.cumsum([0, *[symbol.numel() for symbol, *_ in requested]]).tolist()
         )
         nonzero = [
-            (part.T, port, costate)
+            (part, port, costate)
             for part, (_, port, costate) in zip(parts, requested, strict=True)
             if not part.is_zero()
         ]
         if not nonzero:
             return
-        outputs = ca.cse([ca.densify(part) for part, *_ in nonzero])
-        used = symbols_in(*outputs)
-        needed = [
-            (s, p)
-            for s, p in zip(x, operation.inputs, strict=True)
-            if not used.isdisjoint(symbols_in(s))
+        count, turned = operation.count, operation.in_turn
+
+        def to_costate(port: Port, costate: Vector) -> Port:
+            return _by_table(Port(costate, port.rows, port.table, port.same), count, turned)
+
+        inputs = [
+            (symbol, _turned(port, count) if turned else port)
+            for symbol, port in zip(x, operation.inputs, strict=True)
         ]
-        kernel = ca.Function("reverse", [*[s for s, _ in needed], *symbols], outputs)
-        turned = operation.in_turn
-        inputs = [_turned(port, operation.count) if turned else port for _, port in needed]
         inputs += [
-            _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned)
-            for _, port, costate in known
+            (symbol, to_costate(port, costate))
+            for symbol, (_, port, costate) in zip(symbols, known, strict=True)
         ]
         results = [
-            replace(
-                _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned),
-                mode=Mode.ADD,
-            )
-            for _, port, costate in nonzero
+            (part, replace(to_costate(port, costate), mode=Mode.ADD))
+            for part, port, costate in nonzero
         ]
-        self._plan.operations.append(
-            Map(kernel, operation.count, tuple(inputs), tuple(results), turned)
-        )
+        append_maps(self._plan, count, inputs, results, in_turn=turned)
 
     def _forget_overwritten(self, operation: Map, before: list[Operation]) -> None:
         """Zero the costates of rows that an operation overwrote: their earlier values had no
@@ -122,9 +118,8 @@ class Reverse:
                 if p.vector.base == port.vector.base
             ]
             if any(np.intersect1d(rows, other).size for other in earlier):
-                nothing = ca.Function("nothing", [], [SX.zeros(self._width, port.rows)])
                 to = _by_table(Port(costate, port.rows, port.table), operation.count, False)
-                self._plan.operations.append(Map(nothing, operation.count, (), (to,)))
+                append_maps(self._plan, operation.count, [], [(SX.zeros(port.rows), to)])
 
 
 def linear_part(
@@ -203,12 +198,7 @@ def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map |
 
 def _by_table(port: Port, count: int, turned: bool) -> Port:
     """The same port with an index table, which adding requires."""
-    if port.same:
-        table = np.tile(np.arange(port.rows, dtype=np.int32), (count, 1))
-    elif port.table is None:
-        table = np.arange(count * port.rows, dtype=np.int32).reshape(count, port.rows)
-    else:
-        table = port.table
+    table = port.element_rows(count).astype(np.int32)
     return Port(port.vector, port.rows, np.ascontiguousarray(table[::-1]) if turned else table)
 
 

@@ -22,12 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import casadi as ca
 
 from ..core.symbols import SX
 from .elimination import Factorisation
+
+if TYPE_CHECKING:
+    from .chain import Stage
 
 LIGHT = 1e-6
 """Masses below this share of the largest are replaced by it, or by the masses that constraints
@@ -67,40 +70,6 @@ def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX
     return ca.densify(ca.if_else(ca.sum2(squares) > (ROUNDING * steepest) ** 2, moved, 0))
 
 
-class Linearised(Protocol):
-    """The linearised equations of a stage."""
-
-    @property
-    def tangent(self) -> SX:
-        """H."""
-        ...
-
-    @property
-    def condition_jacobian(self) -> SX:
-        """J."""
-        ...
-
-    @property
-    def condition_tangent(self) -> SX:
-        """Replaces J in the second equation."""
-        ...
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether the system is symmetric."""
-        ...
-
-    @property
-    def penalty(self) -> SX:
-        """α."""
-        ...
-
-    @property
-    def compliant(self) -> bool:
-        """Whether  J x − α⁻¹ y = g  is the intended equation, so that a single pass solves it."""
-        ...
-
-
 @dataclass(frozen=True)
 class Saddle:
     """Solver of saddle-point systems; see the module."""
@@ -136,7 +105,7 @@ class Saddle:
 
     def solve(
         self,
-        stage: Linearised,
+        stage: Stage | NumericStage,
         correct: Corrector,
         f: SX,
         g: SX,
@@ -175,7 +144,7 @@ class Saddle:
         """α from the mobilities; constraints with vanishing gradient get the smallest."""
         return self.penalty_factor / ca.if_else(mobilities > 0, mobilities, largest)
 
-    def penalty_of(self, stage: Linearised) -> SX:
+    def penalty_of(self, stage: Stage) -> SX:
         """The α that applies to a stage."""
         return (
             stage.penalty
@@ -183,7 +152,7 @@ class Saddle:
             else self.relaxation * stage.penalty
         )
 
-    def matrix(self, stage: Linearised) -> SX:
+    def matrix(self, stage: Stage) -> SX:
         """System matrix of a stage: unknowns, then multipliers unless they are eliminated."""
         H, J, G, α = (
             stage.tangent,
@@ -201,7 +170,7 @@ class Saddle:
             softness = softness[[row - n for row in self.pairs[n:]], :]
         return ca.blockcat([[H, J.T], [G, -softness]])
 
-    def corrector(self, stage: Linearised) -> Corrector:
+    def corrector(self, stage: Stage) -> Corrector:
         """The factored system of a stage."""
         system, J = self.matrix(stage), stage.condition_jacobian
         n, m = stage.tangent.shape[0], J.shape[0]

@@ -37,14 +37,18 @@ class RecursionPasses:
         """
         return RecursionWriter(self._tree, "step", Given(drifted=True)).forward(directions)
 
-    def start(self, directions: np.ndarray | None, moving: ca.Function) -> Plan:
-        """The same from what `moving`, a function of (guess, positions, multipliers, α, ρ, t),
-        tells: q and q̇[, their derivatives].
+    def start(
+        self, directions: np.ndarray | None, moving: ca.Function, tangent: ca.Function | None
+    ) -> Plan:
+        """The same from q and q̇ that `moving`, a function of (guess, positions, multipliers, α, ρ,
+        t), yields, and `tangent` their derivatives.
 
         Its arguments are those of `moving`, and where there are derivatives also those of the
         guess, before α; nothing depends on them.
         """
-        return RecursionWriter(self._tree, "start", SolvedStart(moving)).forward(directions)
+        return RecursionWriter(self._tree, "start", SolvedStart(moving, tangent)).forward(
+            directions
+        )
 
     def rates_pullback(self, objectives: int) -> Plan:
         """(q and q̇, costate of the whole state, α, ρ, t) → costates of q and q̇, and of ρ; a
@@ -60,12 +64,9 @@ class RecursionPasses:
             objectives
         )
 
-    def start_pullback(
-        self, objectives: int, moving: ca.Function, moving_pullback: ca.Function
-    ) -> Plan:
-        """The same for `start`; of the arguments of `moving` and the costates of q and q̇, one row
-        an objective, the last function gives ρ̄.
+    def start_pullback(self, objectives: int, moving: ca.Function, pullback: ca.Function) -> Plan:
+        """The same for `start`; `pullback` yields ρ̄ from the arguments of `moving` and a costate
+        of q and q̇.
         """
-        return RecursionWriter(
-            self._tree, "start_pullback", SolvedStart(moving, moving_pullback)
-        ).backward(objectives)
+        source = SolvedStart(moving, pullback=pullback)
+        return RecursionWriter(self._tree, "start_pullback", source).backward(objectives)

@@ -54,7 +54,7 @@ class Given:
         self, w: RecursionWriter, arguments: list[Vector], given: Vector, derivatives: Vector
     ) -> None:
         """Their derivatives, by those of what is given."""
-        forward = Forward(w.plan, derivatives.width)
+        forward = Forward(w.plan)
         forward.bind(arguments[0], given)
         forward.bind(w.result, derivatives)
         forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
@@ -77,7 +77,10 @@ class SolvedStart:
     """Positions and velocities are computed by a function from a guess."""
 
     moving: ca.Function
-    moving_pullback: ca.Function | None = None
+    tangent: ca.Function | None = None
+    """(arguments of `moving`…, ρ') → derivatives in one direction."""
+    pullback: ca.Function | None = None
+    """(arguments of `moving`…, μ) → ρ̄ of one objective."""
 
     def arguments(self, plan: Plan, n: int) -> list[Vector]:
         """The first arguments of a plan."""
@@ -96,8 +99,10 @@ class SolvedStart:
         self, w: RecursionWriter, arguments: list[Vector], given: Vector, derivatives: Vector
     ) -> None:
         """Their derivatives; nothing depends on those of the guess, which are given."""
-        x, state = self.moving.sx_in(), derivatives.part(0, 2 * w.q.rows)
-        w.map(x, self.moving.call(x)[1:], 1, [whole(v) for v in arguments], [whole(state)])
+        assert self.tangent is not None
+        x, state = self.tangent.sx_in(), derivatives.part(0, 2 * w.q.rows)
+        ports = [whole(v) for v in (*arguments, w.directions)]
+        w.map(x, self.tangent.call(x), 1, ports, [whole(state)])
 
     def pull_back(
         self,
@@ -109,7 +114,7 @@ class SolvedStart:
     ) -> None:
         """What the parameters contribute, by the costates of positions and velocities."""
         costate, gradient = reverse.of(w.result.part(0, 2 * w.q.rows)), reverse.of(w.ρ)
-        assert self.moving_pullback is not None and costate is not None and gradient is not None
-        x = self.moving_pullback.sx_in()
+        assert self.pullback is not None and costate is not None and gradient is not None
+        x = self.pullback.sx_in()
         to = replace(port_of(gradient, [range(gradient.rows)]), mode=Mode.ADD)
-        w.map(x, self.moving_pullback.call(x), 1, [whole(v) for v in (*arguments, costate)], [to])
+        w.map(x, self.pullback.call(x), 1, [whole(v) for v in (*arguments, costate)], [to])

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...core.symbols import SX
 from ...model.body import Body
+from ...stages.column_maps import append_maps
 from ...stages.forward import Forward
-from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero
+from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero, padded, row_length
 from ...stages.reverse import Reverse
 from ..similar_expressions import Restated
 from .applied_forces import PARAMETER
@@ -56,49 +57,46 @@ class RecursionWriter:
         """The state, and its derivatives in some directions in the space of the parameters."""
         n, size = self._n, 3 * self._n + self._m
         arguments = self._source.arguments(self.plan, n)
-        given = (
-            None
-            if directions is None
-            else self.plan.argument(arguments[0].rows, directions.shape[1])
-        )
+        seeds = None if directions is None else padded(directions)
+        given = None if seeds is None else self.plan.argument(arguments[0].rows, seeds.shape[1])
         settings = self._settings()
         self.result, self.residuals = self.plan.result(size), self.plan.result(3)
-        derivatives = None if directions is None else self.plan.result(size, directions.shape[1])
+        derivatives = None if seeds is None else self.plan.result(size, seeds.shape[1])
         self._source.write(self, [*arguments, *settings])
+        if seeds is not None:
+            self.directions = self.plan.constant(seeds)
         if derivatives is not None and given is not None:
             self._source.differentiate(self, [*arguments, *settings], given, derivatives)
         first = len(self.plan.operations)
         self._sweep()
         self._residuals(self._m)
-        if directions is not None and derivatives is not None:
-            self._differentiate(self.plan.operations[first:], derivatives, directions)
+        if derivatives is not None:
+            self._differentiate(self.plan.operations[first:], derivatives)
         return self.plan
 
     def backward(self, objectives: int) -> Plan:
         """Costates of what is given and of the parameters."""
-        n, size = self._n, 3 * self._n + self._m
+        n, size, width = self._n, 3 * self._n + self._m, row_length(objectives)
         arguments = self._source.arguments(self.plan, n)
-        costate = self.plan.argument(size, objectives)
+        costate = self.plan.argument(size, width)
         settings = self._settings()
         pulled, gradient = (
-            self.plan.result(arguments[0].rows, objectives),
-            self.plan.result(self.ρ.rows, objectives),
+            self.plan.result(arguments[0].rows, width),
+            self.plan.result(self.ρ.rows, width),
         )
         self.result = self.plan.vector(size)
         self._source.write(self, [*arguments, *settings])
         first = len(self.plan.operations)
         self._sweep()
         before, recursive = self.plan.operations[:first], self.plan.operations[first:]
-        reverse, own = Reverse(self.plan, objectives), self.plan.vector(size, objectives)
+        reverse, own = Reverse(self.plan), self.plan.vector(size, width)
         reverse.bind(self.ρ, gradient)
         reverse.bind(self.result, own)
-        costates = [
-            self.plan.vector(block.vector.rows, objectives) for block in self.blocks.values()
-        ]
+        costates = [self.plan.vector(block.vector.rows, width) for block in self.blocks.values()]
         for block, vector in zip(self.blocks.values(), costates, strict=True):
             reverse.bind(block.vector, vector)
         self.plan.operations += [Zero(v) for v in (pulled, gradient, *costates)]
-        x = SX.sym("x", objectives)
+        x = SX.sym("x")
         self.map([x], [x], size, [Port(costate, 1)], [Port(own, 1)])
         reverse.sweep(recursive)
         self._source.pull_back(self, reverse, before, [*arguments, *settings], pulled)
@@ -142,15 +140,12 @@ class RecursionWriter:
         """Accelerations."""
         return self.result.part(2 * self._n, self._n)
 
-    def _differentiate(
-        self, operations: list[Operation], derivatives: Vector, directions: np.ndarray
-    ) -> None:
-        width = directions.shape[1]
-        forward = Forward(self.plan, width)
+    def _differentiate(self, operations: list[Operation], derivatives: Vector) -> None:
+        forward = Forward(self.plan)
         forward.bind(self.result, derivatives)
-        forward.bind(self.ρ, self.plan.constant(directions))
+        forward.bind(self.ρ, self.directions)
         for block in self.blocks.values():
-            forward.bind(block.vector, self.plan.vector(block.vector.rows, width))
+            forward.bind(block.vector, self.plan.vector(block.vector.rows, derivatives.width))
         forward.differentiate([op for op in operations if isinstance(op, (Map, Zero))])
 
     def _columns(self, body: Body) -> range:
@@ -169,14 +164,7 @@ class RecursionWriter:
         given = [(x, port) for x, port in zip(symbols, inputs, strict=True) if x.numel()]
         results = [(x, port) for x, port in zip(expressions, outputs, strict=True) if x.numel()]
         if results:
-            kernel = ca.Function(
-                "sweep", [x for x, _ in given], ca.cse([ca.densify(x) for x, _ in results])
-            )
-            self.plan.operations.append(
-                Map(
-                    kernel, count, tuple(p for _, p in given), tuple(p for _, p in results), in_turn
-                )
-            )
+            append_maps(self.plan, count, given, results, in_turn=in_turn)
 
     def _map_in_turn(
         self, kernel: Kernel, count: int, inputs: list[Port], outputs: list[Port]
