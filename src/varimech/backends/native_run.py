@@ -212,7 +212,7 @@ class NativeRun:
             *counts,
             None,
             *slopes,
-            {"by": ", then ".join(self.executed_by)},
+            execution={"by": ", then ".join(self.executed_by)},
         )
 
     @property
