@@ -210,8 +210,8 @@ class NativeRun:
             int(r["iterations"]),
             ends,
             *counts,
-            None,
-            *slopes,
+            sensitivities=slopes[0],
+            gradients=slopes[1],
             execution={"by": ", then ".join(self.executed_by)},
         )
 
