@@ -121,8 +121,7 @@ def gradient_row(kind: str, report: Report | str, peers: dict[str, Report | str]
     known = KINDS[kind]
     theirs = [
         "–" if isinstance(peer, str) else seconds(peer["gradient"])
-        for engine in ENGINES
-        if (peer := peers.get(engine, "–")) is not None
+        for peer in map(peers.__getitem__, ENGINES)
     ]
     head = [nominal(kind).name, str(known.parameters)]
     if isinstance(report, str):
@@ -205,8 +204,8 @@ def hessian_text(report: Report | str) -> str:
 
 
 MEMORY_TEXT = (
-    "**MB**: peak of the process plus that of its largest compiler process, which is an upper bound;"
-    f" the limit is {MEMORY:g} MB. Exudyn and MuJoCo: peak of the process.\n"
+    "**MB**: peak of the process plus that of its largest compiler process that has ended; the limit is"
+    f" {MEMORY:g} MB. Exudyn and MuJoCo: peak of the process.\n"
 )
 
 

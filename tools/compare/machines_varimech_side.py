@@ -202,7 +202,7 @@ def start(levels: int) -> dict[str, Any]:
 
 
 def megabytes() -> float:
-    """An upper bound: the peak of this process and the largest one of its children."""
+    """The peak of this process, and that of the largest of its children that have ended."""
     own = peak_megabytes()
     return own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
