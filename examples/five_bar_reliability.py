@@ -48,7 +48,7 @@ def tolerances(m: vm.Mechanism) -> dict[str, vm.Tolerance]:
 def study() -> tuple[vm.Mechanism, vm.Objective, vm.GlobalStudy]:
     """Return the mechanism, ψ¹, and the function for OpenTURNS."""
     m, psi1 = five_bar.mechanism(), five_bar.objectives()["psi1"]
-    return m, psi1, m.openturns({"ψ¹": psi1}, tolerances(m), duration=five_bar.DURATION)
+    return m, psi1, m.problem({"ψ¹": psi1}, duration=five_bar.DURATION).openturns(tolerances(m))
 
 
 def exceeded(

@@ -10,6 +10,7 @@ import runpy
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import chain_reference
@@ -312,7 +313,7 @@ def test_rows_are_stored_at_whole_intervals_where_steps_fit() -> None:
 )
 def test_a_step_replaces_a_tolerance_and_the_other_way_round(
     own: dict[str, object],
-    given: dict[str, object],
+    given: dict[str, Any],
     used: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -460,7 +460,7 @@ def test_rounding_is_measured_by_values_and_by_sizes_that_were_given() -> None:
     e: Any = SimpleNamespace(
         values=np.array([1e-6, 0.0]),
         sizes=np.array([[1e-7], [2.0]]),
-        given=np.array([[1.0], [1e-9]]),
+        gradient=np.array([[1.0], [1e-9]]),
         parameters=np.array([3.0]),
     )
     np.testing.assert_array_equal(value_sizes(e), [1e-6, 6.0])
@@ -468,7 +468,7 @@ def test_rounding_is_measured_by_values_and_by_sizes_that_were_given() -> None:
 
 def test_what_small_perturbations_do_not_change_has_a_bound_whatever_large_ones_do() -> None:
     e: Any = SimpleNamespace(
-        steps=(1e-1, 1e-8),
+        relative_steps=(1e-1, 1e-8),
         parameters=np.ones(1),
         values=np.ones(1),
         sweep=np.array([[[1e-9]], [[0.0]]]),

@@ -151,7 +151,7 @@ def evidence(others: int, sweep: np.ndarray) -> Any:
     """A gradient of 1 that some other exact methods confirm, beside differences."""
     one, names = np.ones((1, 1)), ("direct", "adjoint", "complex-step")
     return SimpleNamespace(
-        given=one,
+        gradient=one,
         sizes=one,
         again=one,
         method="direct",
@@ -159,7 +159,7 @@ def evidence(others: int, sweep: np.ndarray) -> Any:
             SimpleNamespace(name=n, gradient=one if k <= others else None)
             for k, n in enumerate(names)
         ),
-        steps=tuple(10.0 ** -np.arange(1, 1 + len(sweep))),
+        relative_steps=tuple(10.0 ** -np.arange(1, 1 + len(sweep))),
         sweep=sweep[:, None, None],
         values=np.ones(1),
         parameters=np.ones(1),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -388,12 +388,9 @@ def test_what_the_starter_promises(model: Path, tmp_path: Path) -> None:
     assert best.parameters["stiffness"].value == 200.0
 
 
-def asked_of(model: Path) -> StudyRequest:
-    return StudyRequest(
-        vm.Mechanism.from_file(model),
-        "simulate",
-        {"duration": 0.02, "step": 1e-3, "backend": "interpreted"},
-    )
+def asked_of(model: Path, *, as_json: bool = False, out: Path | None = None) -> StudyRequest:
+    settings = {"duration": 0.02, "step": 1e-3, "backend": "interpreted"}
+    return StudyRequest(vm.Mechanism.from_file(model), "simulate", settings, as_json, out)
 
 
 def ctrl_c(*_: Any) -> None:
@@ -409,7 +406,7 @@ def test_ctrl_c_while_a_result_is_shown_does_not_lose_it(
 
     asked = asked_of(model)
     with pytest.raises(typer.Exit) as ended:
-        conduct(asked, asked.executed, tell, as_json=False, out=None)
+        conduct(asked, asked.executed, tell)
     assert ended.value.exit_code == 130 and capsys.readouterr() == ("21 times\n", "stopped\n")
 
 
@@ -427,7 +424,8 @@ def half_written(then: Callable[[Path], None]) -> Callable[[Path], None]:
 def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked, out = asked_of(model), tmp_path / "out"
+    out = tmp_path / "out"
+    asked = asked_of(model, as_json=True, out=out)
     with pytest.raises(typer.Exit) as ended:
         conduct(
             asked,
@@ -435,8 +433,6 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
             lambda run: StudyOutput(
                 "told", {}, (run,), {"run.nc": run.save, "x": half_written(lambda _: ctrl_c())}
             ),
-            as_json=True,
-            out=out,
         )
     data = json.loads(capsys.readouterr().out)
     assert (
@@ -452,14 +448,13 @@ def test_files_that_cannot_be_written_leave_the_result_shown(
     def full(beside: Path) -> None:
         raise OSError(27, "File too large", str(beside))
 
-    asked, out = asked_of(model), tmp_path / "out"
+    out = tmp_path / "out"
+    asked = asked_of(model, out=out)
     with pytest.raises(vm.ModelError, match=r"out/x cannot be written: File too large"):
         conduct(
             asked,
             asked.executed,
             lambda run: StudyOutput("told", {}, (run,), {"x": half_written(full)}),
-            as_json=False,
-            out=out,
         )
     assert capsys.readouterr().out.startswith("told\n") and [p.name for p in out.iterdir()] == [
         "model.yaml"
@@ -494,7 +489,7 @@ def test_a_gradient_survives_the_end_of_its_certificate() -> None:
 
     gradient = Gradient()
     with pytest.raises(vm.Interrupted, match="before the gradient was certified") as caught:
-        studies.certified(gradient, 3.0)
+        studies.certified(cast(vm.Gradient, gradient), 3.0)
     assert caught.value.result == (gradient, None)
 
 

@@ -312,7 +312,7 @@ def test_what_needs_a_compiler_is_documented(
     assert "adjoint: differs" in certificate and "complex-step: differs" not in certificate
     refused: list[Callable[[], object]] = [
         lambda: m.sensitivity(angle, duration=0.1, method="complex-step"),
-        lambda: m.export(tmp_path / "bundle", angle, duration=0.1, step=0.05, target="c"),
+        lambda: m.problem(angle, duration=0.1, step=0.05).export(tmp_path / "bundle", target="c"),
         lambda: m.simulate(0.1, backend="native"),
     ]
     for call in refused:

@@ -98,8 +98,8 @@ def test_without_a_gpu_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_bundle_in_c_runs_without_varimech(tmp_path: Path) -> None:
     m = pendulum()
-    m.export(
-        tmp_path / "bundle", OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853"
+    m.problem(OBJECTIVES, duration=1.0, step=0.05, integrator="dop853").export(
+        tmp_path / "bundle", target="c"
     )
     (tmp_path / "samples.csv").write_text("L\n0.98\n1.0\n", encoding="utf-8")
     for arguments in ([], ["samples.csv", "results.csv"]):
@@ -122,9 +122,9 @@ def test_a_bundle_in_c_runs_without_varimech(tmp_path: Path) -> None:
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """With lengths up to 1.018 m; it leaves nothing behind where it is built."""
     folder, built = (tmp_path_factory.mktemp(name) for name in ("bundle", "built"))
-    pendulum(longest=1.018).export(
-        folder, OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853"
-    )
+    pendulum(longest=1.018).problem(
+        OBJECTIVES, duration=1.0, step=0.05, integrator="dop853"
+    ).export(folder, target="c")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tempfile.tempdir", str(built))
         loaded = Bundle(folder)
@@ -187,22 +187,17 @@ def test_what_a_bundle_reads(
 def test_a_bundle_needs_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ModelError, match="file is a file; give a folder"):
-        pendulum().export(tmp_path / "file", OBJECTIVES, target="c", duration=1.0)
+        pendulum().problem(OBJECTIVES, duration=1.0).export(tmp_path / "file", target="c")
     with pytest.raises(ModelError, match="cannot be written: Not a directory"):
-        pendulum().export(
-            tmp_path / "file" / "below",
-            OBJECTIVES,
-            target="c",
-            duration=1.0,
-            step=0.05,
-            integrator="dop853",
+        pendulum().problem(OBJECTIVES, duration=1.0, step=0.05, integrator="dop853").export(
+            tmp_path / "file" / "below", target="c"
         )
 
 
 @needs_compiler
 def test_a_bundle_for_gpus_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
-    pendulum().export(tmp_path, OBJECTIVES, target="cuda", duration=1.0, step=0.05)
+    pendulum().problem(OBJECTIVES, duration=1.0, step=0.05).export(tmp_path, target="cuda")
     bundle = Bundle(tmp_path)
     assert bundle.check() < 1e-12
     assert math.isclose(bundle.times[-1], 1.0)

@@ -281,8 +281,8 @@ def test_exported_descriptions_are_json(tmp_path: Path) -> None:
     m.start(angle={"rod": -1.0})
     if find_compiler() is None:
         pytest.skip("no C compiler on this machine")
-    m.export(
-        tmp_path, {name: vm.final(lambda s: s.angle("rod"))}, duration=0.1, step=0.01, target="c"
+    m.problem({name: vm.final(lambda s: s.angle("rod"))}, duration=0.1, step=0.01).export(
+        tmp_path, target="c"
     )
     about: dict[str, Any] = json.loads((tmp_path / "bundle.json").read_text(encoding="utf-8"))
     assert (about["mechanism"], about["parameters"][0]["name"], about["objectives"][0]["name"]) == (

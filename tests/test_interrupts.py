@@ -518,7 +518,7 @@ def test_other_analyses_stop(
 def test_openturns(hooked: Callable[..., None]) -> None:
     """Whose own handler breaks down where Python runs."""
     x = vm.final(x_of, unit="m")
-    computed = oscillator().openturns(x, {"k": vm.Tolerance(1.0)}, duration=0.1, step=1e-2)
+    computed = oscillator().problem(x, duration=0.1, step=1e-2).openturns({"k": vm.Tolerance(1.0)})
     limit = x >= float(computed.function([100.0])[0]) + 1e-4
     hooked(solver.Solver, "run", at=4)
     plainly(lambda: computed.probability(limit))

@@ -54,14 +54,14 @@ m = pytest.fixture(oscillator, scope="module", name="m")
 
 @pytest.fixture(scope="module")
 def study(m: vm.Mechanism) -> vm.GlobalStudy:
-    return m.openturns({"x": displaced, "x²": squared}, duration=T, tolerance=1e-10)
+    return m.problem({"x": displaced, "x²": squared}, duration=T, tolerance=1e-10).openturns()
 
 
 @pytest.fixture(scope="module")
 def curved(m: vm.Mechanism) -> vm.GlobalStudy:
     """Of functions of parameters alone."""
     objectives = {"y": parabola, "positive": positive, "still": still}
-    return m.openturns(objectives, {"G": vm.Tolerance(0.75)}, duration=0.01)
+    return m.problem(objectives, duration=0.01).openturns({"G": vm.Tolerance(0.75)})
 
 
 def pendulum() -> vm.Mechanism:
@@ -83,7 +83,11 @@ HEIGHT = vm.final(lambda s: s.position("tip")[1], unit="m")
 
 @pytest.fixture(scope="module")
 def swing() -> vm.GlobalStudy:
-    return pendulum().openturns({"angle": ANGLE, "height": HEIGHT}, duration=1.0, tolerance=1e-11)
+    return (
+        pendulum()
+        .problem({"angle": ANGLE, "height": HEIGHT}, duration=1.0, tolerance=1e-11)
+        .openturns()
+    )
 
 
 def test_derivatives_are_those_of_differences(swing: vm.GlobalStudy) -> None:
@@ -182,8 +186,8 @@ def test_an_event_more_likely_than_not_is_looked_at_from_the_other_side(
 
 def test_correlated_parameters(m: vm.Mechanism) -> None:
     r = 0.7
-    study = m.openturns(
-        {"x": displaced, "x²": squared}, correlation={("F", "G"): r}, duration=T, tolerance=1e-10
+    study = m.problem({"x": displaced, "x²": squared}, duration=T, tolerance=1e-10).openturns(
+        correlation={("F", "G"): r}
     )
     a = SLOPES * σ
     deviation = math.sqrt(a @ [[1, r], [r, 1]] @ a)
@@ -234,7 +238,9 @@ def test_points_to_both_sides_are_found_where_a_limit_bends_around_the_middle(
     """By symmetry the first search ends where F alone changes, but points to both sides are nearer:
     β κ = 3·1.2 > 1.
     """
-    study = m.openturns(dict(curved.runs.objectives), {"G": vm.Tolerance(1.8)}, duration=0.01)
+    study = m.problem(dict(curved.runs.objectives), duration=0.01).openturns(
+        {"G": vm.Tolerance(1.8)}
+    )
     wide = study.probability(parabola >= 1.9, samples=1000)
     assert (
         wide.nearest
@@ -320,7 +326,7 @@ def test_chaos_of_a_swing_has_the_moments_of_quadrature(swing: vm.GlobalStudy) -
 
 
 def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
-    study = m.openturns({"x": displaced}, {"G": stats.norm(0.5, 2.0)}, duration=0.1)
+    study = m.problem({"x": displaced}, duration=0.1).openturns({"G": stats.norm(0.5, 2.0)})
     with pytest.raises(
         vm.VarimechError,
         match=r"sample \d+ of 64 \(\d+ failed\), F = .* N, G = .* N/s: ModelError: .*'G'.*bounds",
@@ -331,7 +337,7 @@ def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
     with pytest.raises(vm.VarimechError, match=r"G = 4 N/s: ModelError: .*'G'.*bounds"):
         study.runs.gradient(np.array([1.0, 4.0]))
     changed = oscillator()
-    study = changed.openturns({"x": displaced}, duration=0.1)
+    study = changed.problem({"x": displaced}, duration=0.1).openturns()
     changed.parameter("new", 1.0)
     with pytest.raises(vm.ModelError, match=r"changed since; call openturns\(…\) again"):
         study.chaos(runs=8)
@@ -394,7 +400,9 @@ def test_bad_input_is_refused(study: vm.GlobalStudy, case: str) -> None:
 
 
 def test_a_single_parameter(m: vm.Mechanism) -> None:
-    study = m.openturns({"x": displaced, "x²": squared}, {"G": None}, duration=T, tolerance=1e-10)
+    study = m.problem({"x": displaced, "x²": squared}, duration=T, tolerance=1e-10).openturns(
+        {"G": None}
+    )
     chaos = study.chaos(runs=16, checks=8)
     assert (
         chaos.sobol.first.to_numpy() == pytest.approx(1)
@@ -410,11 +418,11 @@ def test_a_single_parameter(m: vm.Mechanism) -> None:
 
 def test_bad_studies_are_refused(m: vm.Mechanism) -> None:
     with pytest.raises(vm.ModelError, match="at least one objective"):
-        m.openturns([], duration=T)
+        m.problem([], duration=T).openturns()
     with pytest.raises(vm.ModelError, match="no option is called 'stepp'"):
-        m.openturns(displaced, duration=T, stepp=0.1)  # type: ignore[call-arg]
+        m.problem(displaced, duration=T, stepp=0.1).openturns()  # type: ignore[call-arg]
     with pytest.raises(vm.ModelError, match="parameters names 'F', which has its own distribution"):
-        m.openturns(displaced, duration=T, parameters={"F": 2.0})
+        m.problem(displaced, duration=T, parameters={"F": 2.0}).openturns()
 
 
 def test_blocks_of_the_page_run(
@@ -476,4 +484,4 @@ def test_without_the_package(m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(vm.ModelError, match=r"need OpenTURNS: pip install 'varimech\[uq\]'"):
-        m.openturns(displaced, duration=T)
+        m.problem(displaced, duration=T).openturns()

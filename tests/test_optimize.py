@@ -63,8 +63,8 @@ def test_five_bar_with_exact_second_derivatives(
 
 
 def test_second_derivatives_of_paths_and_peaks(m: vm.Mechanism) -> None:
-    p = m.design_problem(
-        vm.peak(x_of), ["k", "c"], duration=0.5, constraints=[vm.path(x_of) >= -0.09], output=0.1
+    p = m.problem(vm.peak(x_of), duration=0.5, output=0.1).design_problem(
+        ["k", "c"], constraints=[vm.path(x_of) >= -0.09]
     )
     x, weights = np.array([90.0, 1.5]), np.random.default_rng(0).normal(size=p.row_count)
     for first, second in (
@@ -361,12 +361,8 @@ def test_runs_that_fail_on_the_way_do_not_end_the_search(m: vm.Mechanism, solver
 
 
 def test_the_problem_as_plain_functions(m: vm.Mechanism) -> None:
-    p = m.design_problem(
-        vm.integral(lambda s: x_of(s) ** 2),
-        ["k", "c"],
-        duration=0.5,
-        constraints={"end": vm.final(x_of) <= 0.02, "way": vm.path(x_of) >= -0.09},
-        output=0.1,
+    p = m.problem(vm.integral(lambda s: x_of(s) ** 2), duration=0.5, output=0.1).design_problem(
+        ["k", "c"], constraints={"end": vm.final(x_of) <= 0.02, "way": vm.path(x_of) >= -0.09}
     )
     before = p.evaluations
     x = np.array([90.0, 1.5])
@@ -384,7 +380,7 @@ def test_the_problem_as_plain_functions(m: vm.Mechanism) -> None:
         and p.bounds[0] == (-math.inf, math.inf)
     )
     assert p.constraint_bounds[0][0] == -math.inf and p.constraint_bounds[1][0] == 0.02
-    free = m.design_problem(of(lambda a, b: (a - 2) ** 2 + b**2), ["a", "b"], duration=0.01)
+    free = m.problem(of(lambda a, b: (a - 2) ** 2 + b**2), duration=0.01).design_problem(["a", "b"])
     assert minimize(free.fun, free.x0, jac=free.jac).x == pytest.approx([2, 0], abs=1e-6)
     assert free.hess(free.x0) == pytest.approx(np.diag([2, 2]))
 
@@ -574,7 +570,7 @@ def test_other_parameters_can_be_held_elsewhere(m: vm.Mechanism) -> None:
     """
     options: dict[str, Any] = {"duration": 0.2, "step": 0.01}
     goal = vm.integral(x_of)
-    problem = m.design_problem(goal, ["k"], parameters={"m": 2.5}, **options)
+    problem = m.problem(goal, parameters={"m": 2.5}, **options).design_problem(["k"])
     there = m.sensitivity(goal, ["k"], parameters={"m": 2.5, "k": 40.0}, **options)
     assert problem.fun(np.array([40.0])) == there.values.item()
     optimum = m.optimize(

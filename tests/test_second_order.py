@@ -312,20 +312,18 @@ NAMED = {
 @pytest.mark.parametrize("scheme", ["forward", "backward"])
 def test_products(scheme: str) -> None:
     H, along = hessian(scheme), {"M": -2.0, "L": 0.3}
-    options: dict[str, Any] = {
-        "duration": 0.5,
-        "ends": H.run.step_ends,
-        "method": scheme,
-    }
-    product = four_bar().hessian_product(NAMED, along, **options)
+    options: dict[str, Any] = {"duration": 0.5, "ends": H.run.step_ends}
+    product = four_bar().problem(NAMED, **options).hessian_product(along, scheme)
     assert product.dims == ("objective", "parameter")
     expected = H.curvatures @ [along[name] for name in H.parameter_names]
     np.testing.assert_allclose(product, expected, rtol=1e-9)
-    np.testing.assert_array_equal(four_bar().hessian_product(NAMED, {}, **options), 0.0)
+    np.testing.assert_array_equal(
+        four_bar().problem(NAMED, **options).hessian_product({}, scheme), 0.0
+    )
     with pytest.raises(ModelError, match="at least one objective"):
-        four_bar().hessian_product({}, along, **options)
+        four_bar().problem({}, **options).hessian_product(along, scheme)
     with pytest.raises(ModelError, match="lenght"):
-        four_bar().hessian_product(NAMED, {"lenght": 1.0}, **options)
+        four_bar().problem(NAMED, **options).hessian_product({"lenght": 1.0}, scheme)
 
 
 def test_outputs_over_time() -> None:
@@ -405,7 +403,7 @@ def test_runs_side_by_side_do_not_disturb_each_other() -> None:
     named = {"both": objectives(m)["both"]}
     whole = m.hessian(named, method="forward", **options)
     for k, name in enumerate(m.parameters):
-        alone = m.hessian_product(named, {name: 1.0}, method="forward", **options)
+        alone = m.problem(named, **options).hessian_product({name: 1.0}, method="forward")
         np.testing.assert_array_equal(alone, whole.curvatures[:, k])
 
 
@@ -418,9 +416,9 @@ def test_time_is_reported_in_parts() -> None:
 @pytest.mark.parametrize("along", [None, [1.0], {"L": "a"}, {"L": math.nan}, {"L": None}])
 def test_bad_vectors_are_refused(along: Any) -> None:
     with pytest.raises(vm.ModelError, match="along"):
-        pendulum.mechanism().hessian_product(
-            vm.final(lambda s: s.angle("bar")), along, duration=0.1, step=0.01
-        )
+        pendulum.mechanism().problem(
+            vm.final(lambda s: s.angle("bar")), duration=0.1, step=0.01
+        ).hessian_product(along)
 
 
 def test_unknown_options_are_refused() -> None:

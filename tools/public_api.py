@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
@@ -62,9 +63,22 @@ def public_names() -> dict[str, str]:
 
 def modules_text() -> str:
     """The same as the module that `varimech` reads."""
-    lines = [f'    "{name}": "{module}",' for name, module in sorted(public_names().items())]
+    names: dict[str, list[str]] = {}
+    for name, module in sorted(public_names().items()):
+        names.setdefault(module, []).append(name)
+    lines = []
+    for module, held in sorted(names.items()):
+        first, *rest = wrap(" ".join(held), 80)
+        if rest:
+            wrapped = "\n".join(f'        " {line}"' for line in rest)
+            lines.append(f'    "{module}": (\n        "{first}"\n{wrapped}\n    ),')
+        else:
+            lines.append(f'    "{module}": "{first}",')
     title = '"""The module of each public name; written by `python tools/public_api.py`."""'
-    return "\n".join([title, "", "MODULES = {", *lines, "}", ""])
+    by_name = (
+        "MODULES = {name: module for module, names in NAMES.items() for name in names.split()}"
+    )
+    return "\n".join([title, "", "NAMES = {", *lines, "}", by_name, ""])
 
 
 def public_api() -> str:

@@ -14,6 +14,8 @@ from varimech.model.body_element import BodyElement
 from varimech.model.element import Element
 from varimech.model.fields import Field
 
+WIDTH = 100
+"""Columns of a line, as the formatter allows."""
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = ROOT / "src" / "varimech" / "elements" / "methods.pyi"
 PAGES = ROOT / "docs" / "elements"
@@ -29,7 +31,7 @@ from ..model.body import Body, Point, RigidBody
 from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
-from ..model.writing import Number
+from ..model.parameter import Number, Vector
 '''
 
 
@@ -60,11 +62,21 @@ def _method(kind: type[Element]) -> str:
     named = [f for f in kind.fields() if not f.positional]
     arguments = ["self", "name: str", *map(_argument, positional)]
     arguments += ["*", *map(_argument, named)] if named else []
-    signature = "".join(f"        {argument},\n" for argument in arguments)
     text = kind.documentation()
     docstring = indent(f'"""{text}\n"""', " " * 8).replace("\n        \n", "\n\n")
     made = kind.makes if issubclass(kind, BodyElement) else kind
-    return f"    def {kind.method()}(\n{signature}    ) -> {made.__name__}:\n{docstring}\n"
+    return f"{_signature(kind.method(), arguments, made.__name__)}\n{docstring}\n"
+
+
+def _signature(name: str, arguments: list[str], made: str) -> str:
+    """On one line, arguments on one line, or a line for each, as the formatter has it."""
+    joined = ", ".join(arguments)
+    if len(line := f"    def {name}({joined}) -> {made}:") <= WIDTH:
+        return line
+    inside = f"        {joined}"
+    if len(inside) > WIDTH:
+        inside = "\n".join(f"        {argument}," for argument in arguments)
+    return f"    def {name}(\n{inside}\n    ) -> {made}:"
 
 
 def _argument(field: Field[Any]) -> str:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from .files.studies import Studies
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
+    from .model.parameter import Vector
     from .model.state import State
-    from .optimization.design import DesignOptions, SearchOptions
-    from .optimization.design_problem import DesignProblem
+    from .optimization.design import SearchOptions
     from .optimization.fit import Fit
     from .optimization.fitting import FitOptions
     from .optimization.measurement import Measurements
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from .results.hessian import Hessian
     from .results.run import Run
     from .results.topology import Topology
-    from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
@@ -58,9 +57,6 @@ if TYPE_CHECKING:
 
     class OptimizeOptions(ProblemOptions, SearchOptions, total=False):
         """Options of `Mechanism.optimize`."""
-
-    class DesignProblemOptions(ProblemOptions, DesignOptions, total=False):
-        """Options of `Mechanism.design_problem`."""
 
     class FittingOptions(RunOptions, FitOptions, total=False):
         """Options of `Mechanism.fit`."""
@@ -96,7 +92,7 @@ class Mechanism(Model):
     studies: Studies | None = None
     """The studies of its model file; None for a mechanism that was written in Python."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: Vector | None = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
         self._solvers = ModelSolvers(self.data)
 
@@ -228,27 +224,6 @@ class Mechanism(Model):
         """
         return self.problem(objectives, wrt, **options).hessian(method, memory=memory)
 
-    def hessian_product(
-        self,
-        objectives: Goals,
-        along: Mapping[str, float],
-        wrt: Wrt = None,
-        *,
-        method: str = "auto",
-        **options: Unpack[ProblemOptions],
-    ) -> xr.DataArray:
-        """Hessians of objectives times a vector, by one run: short for
-        `problem(…).hessian_product(…)`.
-
-        Args:
-            objectives, wrt, options: as for `problem`.
-            along, method: as for `Problem.hessian_product`.
-
-        Returns:
-            (objective, parameter).
-        """
-        return self.problem(objectives, wrt, **options).hessian_product(along, method)
-
     def ensemble(
         self,
         objectives: Goals,
@@ -318,47 +293,6 @@ class Mechanism(Model):
         own, rest = _split(options, StudyOptions)
         return self.problem(objectives, **rest).monte_carlo(distributions, **own)
 
-    def openturns(
-        self,
-        objectives: Goals,
-        distributions: Given | None = None,
-        *,
-        correlation: Correlation | None = None,
-        **options: Unpack[ProblemOptions],
-    ) -> GlobalStudy:
-        """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
-        for
-        `problem(…).openturns(…)`.
-
-        Args:
-            objectives, options: as for `problem`.
-            distributions, correlation: as for `Problem.openturns`.
-
-        Returns:
-            A `GlobalStudy`; nothing is run yet.
-        """
-        return self.problem(objectives, **options).openturns(distributions, correlation=correlation)
-
-    def export(
-        self,
-        folder: str | os.PathLike[str],
-        objectives: Goals,
-        *,
-        target: str = "cuda",
-        **options: Unpack[ProblemOptions],
-    ) -> Path:
-        """Write a program for many runs at once on machines without Varimech: short for
-        `problem(…).export(…)`.
-
-        Args:
-            folder, target: as for `Problem.export`.
-            objectives, options: as for `problem`.
-
-        Returns:
-            The folder.
-        """
-        return self.problem(objectives, **options).export(folder, target=target)
-
     def optimize(
         self,
         objective: Goal | Mapping[str, Goal],
@@ -381,27 +315,6 @@ class Mechanism(Model):
 
         own, rest = _split(options, SearchOptions)
         return self.problem(_named(objective), **rest).optimize(over, **own)
-
-    def design_problem(
-        self,
-        objective: Goal | Mapping[str, Goal],
-        over: Over = None,
-        **options: Unpack[DesignProblemOptions],
-    ) -> DesignProblem:
-        """The design problem as plain functions of a vector, for any other optimiser: short for
-        `problem(…).design_problem(…)`.
-
-        Args:
-            objective, over: as for `optimize`.
-            options: those of `Problem.design_problem` and of `problem`.
-
-        Returns:
-            A `DesignProblem`.
-        """
-        from .optimization.design import DesignOptions
-
-        own, rest = _split(options, DesignOptions)
-        return self.problem(_named(objective), **rest).design_problem(over, **own)
 
     def fit(
         self,
@@ -554,7 +467,7 @@ class Mechanism(Model):
         self,
         *,
         coordinates: str | Coordinates = "natural",
-        outputs: Mapping[str, Callable[[State], Any]] | None = None,
+        outputs: Mapping[str, Callable[[State], object]] | None = None,
     ) -> MotionEquations:
         """The equations of motion as a CasADi function, for programs of your own; `.to_c(folder)`
         writes them as plain C.
@@ -604,7 +517,7 @@ class Mechanism(Model):
         self,
         path: str | os.PathLike[str],
         *,
-        studies: Studies | Mapping[str, Any] | None = None,
+        studies: Studies | Mapping[str, object] | None = None,
         values: Values | None = None,
     ) -> Path:
         """Write the mechanism, and its studies, to a model file; read again it is the same
@@ -630,10 +543,7 @@ class Mechanism(Model):
         return Path(path)
 
     def to_text(
-        self,
-        *,
-        studies: Studies | Mapping[str, Any] | None = None,
-        values: Values | None = None,
+        self, *, studies: Studies | Mapping[str, object] | None = None, values: Values | None = None
     ) -> str:
         """The text that `to_file` writes.
 
@@ -650,7 +560,7 @@ class Mechanism(Model):
 
         return model_text(self.data, self.studies if studies is None else studies, values)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickled as the text of a model file; copies and other processes get the same mechanism,
         to the last bit.
         """
@@ -658,7 +568,7 @@ class Mechanism(Model):
 
         return pickled(type(self), self.data, self.studies)
 
-    def study(self, kind: str, **changes: Any) -> Any:
+    def study(self, kind: str, **changes: object) -> Any:
         """Execute a study of the model file: "simulate", "sensitivity", "uncertainty" or
         "optimize".
 
@@ -675,10 +585,9 @@ class Mechanism(Model):
         from .files.study_runner import conduct
 
         if self.studies is None:
+            problem = f"mechanism {self.name!r} has no studies: it was not read from a file"
             raise ModelError(
-                f"mechanism {self.name!r} has no studies: it was not read from a file",
-                value=kind,
-                remedy="call simulate, sensitivity, moments, … instead",
+                problem, value=kind, remedy="call simulate, sensitivity, moments, … instead"
             )
         return conduct(self, self.studies, kind, changes)
 
@@ -687,10 +596,10 @@ class Mechanism(Model):
         cls,
         path: str | os.PathLike[str],
         *,
-        gravity: Any = (0.0, 0.0, -9.81),
-        positions: Mapping[str, Any] | None = None,
-        speeds: Mapping[str, Any] | None = None,
-        near: Mapping[str, Any] | None = None,
+        gravity: Vector = (0.0, 0.0, -9.81),
+        positions: Mapping[str, object] | None = None,
+        speeds: Mapping[str, object] | None = None,
+        near: Mapping[str, object] | None = None,
         parameters: Sequence[str] = (),
         name: str | None = None,
     ) -> Self:
@@ -761,7 +670,7 @@ class Mechanism(Model):
             )
 
 
-def _split(options: Mapping[str, Any], own: type) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(options: Mapping[str, object], own: type) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options that are keys of a TypedDict, and all others, which `problem` takes."""
     keys = own.__annotations__  # inherited ones included
     return (

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Required, Unpack
+from typing import TYPE_CHECKING, Required, Unpack
 
 from .analyses.gradients import gradient
 from .analyses.hessians import MEMORY, hessian, hessian_product
@@ -28,6 +28,7 @@ from .sensitivity.objective import Objective
 
 if TYPE_CHECKING:
     import xarray as xr
+    from numpy.typing import ArrayLike
 
     from .analyses.ensembles import Samples
     from .optimization.design import DesignOptions, SearchOptions
@@ -214,7 +215,7 @@ class Problem(Displayed):
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
-        sizes: Any = 0.0,
+        sizes: ArrayLike = 0.0,
     ) -> Certificate:
         """How many digits of the gradient can be trusted, and why no more.
 
@@ -475,21 +476,18 @@ class Problem(Displayed):
     def _some(self, analysis: str) -> dict[str, Objective]:
         """The objectives, of which there has to be at least one."""
         if not self.objectives:
-            raise ModelError(
-                "there is no objective",
-                element=analysis,
-                remedy="give at least one objective, such as varimech.final(lambda s: s.angle('rod'))",
-            )
+            remedy = "give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
+            raise ModelError("there is no objective", element=analysis, remedy=remedy)
         return scalars_of(analysis, self.objectives)
 
     def _goal(self, minimize: str | None) -> tuple[str, Goal]:
         """The objective to minimise, with its name."""
         if minimize is None and len(self.objectives) != 1:
-            raise ModelError(
-                f"takes one objective, not {len(self.objectives)}",
-                element="optimize",
-                remedy="name it with minimize=, add them with weights, or bound all but one by constraints",
+            problem = f"takes one objective, not {len(self.objectives)}"
+            remedy = (
+                "name it with minimize=, add them with weights, or bound all but one by constraints"
             )
+            raise ModelError(problem, element="optimize", remedy=remedy)
         name = next(iter(self.objectives)) if minimize is None else minimize
         if name not in self.objectives:
             raise unknown_name("objective", name, self.objectives)

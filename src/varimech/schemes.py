@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -125,21 +125,17 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
         if name not in RunOptions.__annotations__:
             raise unknown_name("option", name, RunOptions.__annotations__)
     if (backend := options.get("backend", "auto")) in ("cuda", "gpu"):
-        raise ModelError(
-            ": a GPU executes many runs at once, not one",
-            field="backend",
-            value=backend,
-            remedy=Message("use {}", Call("monte_carlo", executor="cuda")),
-        )
+        problem = ": a GPU executes many runs at once, not one"
+        remedy = Message("use {}", Call("monte_carlo", executor="cuda"))
+        raise ModelError(problem, field="backend", value=backend, remedy=remedy)
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
     step, tolerance, every = options.get("step"), options.get("tolerance"), options.get("every", 1)
     check_every(every)
     if step is not None and tolerance is not None:
-        raise ModelError(
-            Message("{step} takes equal steps and {tolerance} chooses them"),
-            remedy=Message("give one of the two ({output} spaces stored results)"),
-        )
+        both = Message("{step} takes equal steps and {tolerance} chooses them")
+        remedy = Message("give one of the two ({output} spaces stored results)")
+        raise ModelError(both, remedy=remedy)
     equal = step is not None or (tolerance is None and every != 1)
     coordinates = find_coordinates(options.get("coordinates", "natural"))
     method = Method(
@@ -158,9 +154,9 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
             ),
         )
     if step is not None and not traits.equal_steps:
+        remedy = Message("give {tolerance} instead of {step} ({output} spaces stored results)")
         raise ModelError(
-            f"integrator {_name_of(method.integrator)!r} chooses its steps",
-            remedy=Message("give {tolerance} instead of {step} ({output} spaces stored results)"),
+            f"integrator {_name_of(method.integrator)!r} chooses its steps", remedy=remedy
         )
     if traits.adaptive and step is None:
         return method, _chosen_times(method.integrator, duration, options)
@@ -171,12 +167,8 @@ def _chosen_times(integrator: Integrator, duration: float, options: RunOptions) 
     """Times of a run that chooses its steps, or replays chosen ones."""
     tolerance, every, ends = options.get("tolerance"), options.get("every", 1), options.get("ends")
     if every != 1:
-        raise ModelError(
-            "counts equal steps",
-            field="every",
-            value=every,
-            remedy=Message("give {step} too, or {output} for the time between stored results"),
-        )
+        remedy = Message("give {step} too, or {output} for the time between stored results")
+        raise ModelError("counts equal steps", field="every", value=every, remedy=remedy)
     tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
     chosen = chosen_steps(duration, tolerance, options.get("output"), options.get("longest_step"))
     if ends is None:
@@ -193,22 +185,14 @@ def _chosen_times(integrator: Integrator, duration: float, options: RunOptions) 
 def _equal_times(duration: float, options: RunOptions) -> Schedule:
     step = options.get("step")
     if options.get("ends") is not None:
-        raise ModelError(
-            Message("{ends} replays steps that a tolerance has chosen"),
-            remedy=Message(
-                "leave out {step}, or take {integrator}", integrator=("dop853", "dopri5")
-            ),
-        )
+        remedy = Message("leave out {step}, or take {integrator}", integrator=("dop853", "dopri5"))
+        raise ModelError(Message("{ends} replays steps that a tolerance has chosen"), remedy=remedy)
     if options.get("longest_step") is not None:
-        raise ModelError(
-            Message("{longest_step} bounds steps that a tolerance chooses"),
-            remedy=Message("with equal steps give a smaller {step} instead"),
-        )
+        problem = Message("{longest_step} bounds steps that a tolerance chooses")
+        raise ModelError(problem, remedy=Message("with equal steps give a smaller {step} instead"))
     if options.get("output") is not None:
-        raise ModelError(
-            Message("{output} spaces the results of runs that choose their steps"),
-            remedy=Message("use {every} with equal steps"),
-        )
+        problem = Message("{output} spaces the results of runs that choose their steps")
+        raise ModelError(problem, remedy=Message("use {every} with equal steps"))
     return equal_steps(
         duration,
         min(DEFAULT_STEP, _positive(duration)) if step is None else step,
@@ -241,14 +225,13 @@ def _scheme(
         return chosen, DOP853 if explicit else TRAPEZOIDAL
     if not _fit(chosen, scheme):
         called = chosen.name if chosen == FORMULATIONS.get(chosen.name) else chosen.title
-        raise ModelError(
-            f"formulation {called!r} does not go with integrator {_name_of(scheme)!r}",
-            remedy=Message(
-                "use one of {} with it, or {formulation}",
-                ", ".join(map(repr, integrators_of(chosen))),
-                formulation=formulations_of(scheme)[0],
-            ),
+        problem = f"formulation {called!r} does not go with integrator {_name_of(scheme)!r}"
+        remedy = Message(
+            "use one of {} with it, or {formulation}",
+            ", ".join(map(repr, integrators_of(chosen))),
+            formulation=formulations_of(scheme)[0],
         )
+        raise ModelError(problem, remedy=remedy)
     return chosen, scheme
 
 
@@ -267,6 +250,6 @@ def _name_of(integrator: Integrator) -> str:
     return integrator.name if known == integrator else integrator.title
 
 
-def _positive(duration: Any) -> float:
+def _positive(duration: object) -> float:
     """A duration for comparison; invalid ones are refused elsewhere."""
     return float(duration) if isinstance(duration, Real) and float(duration) > 0 else DEFAULT_STEP

@@ -321,7 +321,7 @@ def check_tolerance(formulation: str, integrator: str) -> None:
 # the five-bar mechanism
 
 
-def check_derivatives(formulation: str, integrator: str, **times: Any) -> None:
+def check_derivatives(formulation: str, integrator: str, **times: object) -> None:
     """Derivatives are those of the discrete solution, however coarse the step: the direct method,
     differences of the whole program, and all other methods that the scheme takes give the same.
 

@@ -54,8 +54,8 @@ class FiveBar:
         return {
             "motion": lambda: m.simulate(**options),
             "gradient": lambda: m.sensitivity(self.objectives, method=FIRST[scheme], **options),
-            "product": lambda: m.hessian_product(
-                self.objectives, self.along, method=scheme, **options
+            "product": lambda: m.problem(self.objectives, **options).hessian_product(
+                self.along, method=scheme
             ),
             "Hessians": lambda: m.hessian(self.objectives, method=scheme, **options),
         }

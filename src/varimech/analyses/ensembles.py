@@ -33,11 +33,8 @@ def ensemble(
 ) -> Ensemble:
     """Run all samples; `indices` are the parameters to differentiate for, None for none."""
     if not objectives:
-        raise ModelError(
-            "there is no objective, and trajectories are not kept",
-            element="ensemble",
-            remedy="give at least one objective",
-        )
+        problem = "there is no objective, and trajectories are not kept"
+        raise ModelError(problem, element="ensemble", remedy="give at least one objective")
     check_whole("ensemble", 1, threads=1 if threads is None else threads)
     numbers = s.solvers.data.parameter_set
     columns = _columns(numbers, samples)
@@ -72,11 +69,8 @@ def _columns(numbers: ParameterSet, samples: Samples) -> dict[str, np.ndarray]:
         parameter = list(numbers.parameters.values())[numbers.indices([name])[0]]
         column = np.asarray(values)
         if column.ndim != 1 or column.size == 0:
-            raise ModelError(
-                f"parameter {parameter.name!r} needs a list of values, one for each sample",
-                element="ensemble",
-                value=values,
-            )
+            problem = f"parameter {parameter.name!r} needs a list of values, one for each sample"
+            raise ModelError(problem, element="ensemble", value=values)
         columns[parameter.name] = np.array([parameter.check(value) for value in column.tolist()])
     sizes = {name: column.size for name, column in columns.items()}
     if not sizes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
 from .motion import interrupted
 from .simulation import Simulation
-from .solvers import Wrt, checked_bytes, seconds_of
+from .solvers import Labels, Wrt, checked_bytes, seconds_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,49 +56,7 @@ def gradient(
     solver = s.solver(objectives)
     if method != "finite-difference":
         check_gradients(solver.equations, objectives)
-    chosen = s.solvers.parameters(indices)
-    names = tuple(p.name for p in chosen)
-    repeat = _repeating(s, objectives, indices, method, relative_steps, memory)
-
-    def result(trajectory: Trajectory, ran: float, sweep: np.ndarray | None) -> Gradient:
-        assert trajectory.gradients is not None
-        seconds = seconds_of(began, ran)
-        return Gradient(
-            method,
-            tuple(objectives),
-            names,
-            tuple(o.unit for o in objectives.values()),
-            tuple(p.unit for p in chosen),
-            trajectory.time,
-            trajectory.objectives,
-            trajectory.gradients,
-            s.solvers.run(solver, s.schedule, trajectory, s.ρ, indices, seconds),
-            seconds,
-            None if sweep is None else _labelled(sweep, perturbations, tuple(objectives), names),
-            repeat,
-            objectives,
-            certify,
-        )
-
-    try:
-        return result(*_executed(solver, task, s.ρ, perturbations))
-    except BrokenOff as stopped:
-        if method != "direct":  # which know nothing before their end
-            raise KeyboardInterrupt from None
-        raise interrupted(
-            s, stopped, lambda partial, ran: replace(result(partial, ran, None), repeat=None)
-        ) from None
-
-
-def _repeating(
-    s: Simulation,
-    objectives: Mapping[str, Objective],
-    indices: list[int],
-    method: str,
-    relative_steps: Sequence[float],
-    memory: float,
-) -> Callable[..., Gradient]:
-    """A function that computes the gradient once more, with some arguments changed."""
+    labels = s.solvers.labels(objectives, indices)
 
     def repeat(
         *,
@@ -112,7 +70,31 @@ def _repeating(
         again = s.with_options(**options)
         return gradient(again, objectives, chosen, method, relative_steps, memory)
 
-    return repeat
+    def result(trajectory: Trajectory, ran: float, sweep: np.ndarray | None) -> Gradient:
+        assert trajectory.gradients is not None
+        seconds = seconds_of(began, ran)
+        return Gradient(
+            *labels,
+            method,
+            s.solvers.run(solver, s.schedule, trajectory, s.ρ, indices, seconds),
+            seconds,
+            trajectory.time,
+            trajectory.objectives,
+            trajectory.gradients,
+            None if sweep is None else _labelled(sweep, perturbations, labels),
+            repeat,
+            objectives,
+            certify,
+        )
+
+    try:
+        return result(*_executed(solver, task, s.ρ, perturbations))
+    except BrokenOff as stopped:
+        if method != "direct":  # which know nothing before their end
+            raise KeyboardInterrupt from None
+        raise interrupted(
+            s, stopped, lambda partial, ran: replace(result(partial, ran, None), repeat=None)
+        ) from None
 
 
 def _executed(
@@ -142,9 +124,9 @@ def _method(method: str, scheme: Method, objectives: int, parameters: int) -> st
     if method == "auto":
         return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
     if method == "adjoint" and not objectives:
+        problem = "method 'adjoint' differentiates objectives, and there are none"
         raise ModelError(
-            "method 'adjoint' differentiates objectives, and there are none",
-            remedy=Message("outputs over time need {method}", method="direct"),
+            problem, remedy=Message("outputs over time need {method}", method="direct")
         )
     if method == "adjoint" and not adjoint_can:
         raise ModelError(
@@ -155,7 +137,7 @@ def _method(method: str, scheme: Method, objectives: int, parameters: int) -> st
     return method
 
 
-def _perturbations(steps: Any) -> tuple[float, ...]:
+def _perturbations(steps: object) -> tuple[float, ...]:
     """Checked relative perturbations of a sweep."""
     given = (
         list(steps)
@@ -171,17 +153,12 @@ def _perturbations(steps: Any) -> tuple[float, ...]:
     return tuple(float(h) for h in given)
 
 
-def _labelled(
-    sweep: np.ndarray,
-    perturbations: tuple[float, ...],
-    objectives: tuple[str, ...],
-    parameters: tuple[str, ...],
-) -> xr.DataArray:
+def _labelled(sweep: np.ndarray, perturbations: tuple[float, ...], labels: Labels) -> xr.DataArray:
     import xarray as xr
 
     coords = {
         "relative_step": list(perturbations),
-        "objective": list(objectives),
-        "parameter": list(parameters),
+        "objective": list(labels[0]),
+        "parameter": list(labels[2]),
     }
     return xr.DataArray(sweep, coords=coords, dims=list(coords))

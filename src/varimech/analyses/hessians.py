@@ -61,19 +61,15 @@ def hessian(
     runs = second_derivatives(s, objectives, indices, list(directions), adjoint, memory)
     first = runs.along[0].trajectory
     seconds = seconds_of(began, runs.seconds)
-    chosen = s.solvers.parameters(indices)
     states = [d.states_along for d in runs.along if d.states_along is not None]
     return Hessian(
+        *s.solvers.labels(objectives, indices),
         "backward over forward" if adjoint else "forward over forward",
-        tuple(objectives),
-        tuple(p.name for p in chosen),
-        tuple(o.unit for o in objectives.values()),
-        tuple(p.unit for p in chosen),
+        s.solvers.run(runs.solver, runs.task.schedule, first, s.ρ, indices, seconds),
+        seconds,
         first.objectives[-1],
         runs.along[0].gradients[-1],
         np.stack([d.gradients_along[-1] for d in runs.along], axis=1),
-        s.solvers.run(runs.solver, runs.task.schedule, first, s.ρ, indices, seconds),
-        seconds,
         np.stack(states, axis=2) if states else None,
     )
 
@@ -94,20 +90,12 @@ def hessian_product(
         )
     adjoint = _backward(method, len(objectives), len(indices))
     if not isinstance(along, Mapping):
-        raise ModelError(
-            "must be parameters with numbers, such as {'L': 1.0}",
-            element="hessian_product",
-            field="along",
-            value=along,
-        )
+        problem = "must be parameters with numbers, such as {'L': 1.0}"
+        raise ModelError(problem, element="hessian_product", field="along", value=along)
     check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
     if any(value != value for value in along.values()):
-        raise ModelError(
-            "has values that are not a number",
-            element="hessian_product",
-            field="along",
-            value=along,
-        )
+        problem = "has values that are not a number"
+        raise ModelError(problem, element="hessian_product", field="along", value=along)
     direction = np.zeros(s.ρ.size)
     direction[s.solvers.data.parameter_set.indices(list(along))] = list(along.values())
     runs = second_derivatives(s, objectives, indices, [direction], adjoint, MEMORY)
@@ -149,9 +137,9 @@ def _backward(method: str, objectives: int, parameters: int) -> bool:
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if method == "backward" and not objectives:
+        problem = "method 'backward' differentiates objectives, and there are none"
         raise ModelError(
-            "method 'backward' differentiates objectives, and there are none",
-            remedy=Message("outputs over time need {method}", method="forward"),
+            problem, remedy=Message("outputs over time need {method}", method="forward")
         )
     return method == "backward" or (
         method == "auto" and 0 < objectives * BACKWARD_PAYS < parameters

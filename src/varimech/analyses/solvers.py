@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 
+Labels = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Names and units of objectives, names and units of parameters: the first fields of results by
+objective and parameter.
+"""
+
+
 class ModelSolvers:
     """The solvers of a model, one for each scheme, built when first needed and kept until the
     model changes.
@@ -83,10 +89,9 @@ class ModelSolvers:
         """Positions of the parameters to differentiate for; all of them if none are named."""
         parameters = self.data.parameter_set.parameters
         if not parameters:
+            problem = f"mechanism {self.data.name!r} has no parameters"
             raise ModelError(
-                f"mechanism {self.data.name!r} has no parameters",
-                value=self.data.name,
-                remedy="make some with parameter(name, value)",
+                problem, value=self.data.name, remedy="make some with parameter(name, value)"
             )
         if wrt is None or (isinstance(wrt, str) and wrt == "all"):
             return list(range(len(parameters)))
@@ -106,6 +111,16 @@ class ModelSolvers:
         """The parameters at some positions."""
         known = list(self.data.parameter_set.parameters.values())
         return [known[k] for k in indices]
+
+    def labels(self, objectives: Mapping[str, Objective], indices: Sequence[int]) -> Labels:
+        """Names and units of objectives and of the parameters at some positions."""
+        chosen = self.parameters(indices)
+        return (
+            tuple(objectives),
+            tuple(o.unit for o in objectives.values()),
+            tuple(p.name for p in chosen),
+            tuple(p.unit for p in chosen),
+        )
 
     def run(
         self,

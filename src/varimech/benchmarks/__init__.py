@@ -9,10 +9,11 @@ benchmark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..backends.compiler import find_compiler
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..mechanism import Mechanism
-    from .outcome import Check
+    from .outcome import Check, Settings
 
 
 class Outcome(Protocol):
@@ -49,7 +50,7 @@ class Outcome(Protocol):
         """
         ...
 
-    def tables(self) -> list[Any]:
+    def tables(self) -> list[object]:
         """The numbers as rich tables."""
         ...
 
@@ -66,24 +67,27 @@ class Entry:
     module: str
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def _module(self) -> ModuleType:
+        return import_module(f".{self.module}", __package__)
+
+    @property
+    def settings(self) -> Settings:
         """Default solver settings: keyword arguments of `simulate` and `sensitivity`."""
-        return dict(import_module(f".{self.module}", __package__).SETTINGS)
+        settings: Settings = self._module.SETTINGS
+        return settings.copy()
 
     @property
     def mechanism(self) -> Callable[[], Mechanism]:
         """Import the benchmark; returns the function that builds its mechanism in its standard
         form.
         """
-        function: Callable[[], Mechanism] = import_module(f".{self.module}", __package__).mechanism
+        function: Callable[[], Mechanism] = self._module.mechanism
         return function
 
     @property
-    def run(self) -> Callable[[Mapping[str, Any]], Outcome]:
+    def run(self) -> Callable[[Settings], Outcome]:
         """Import the benchmark; returns its `run` function."""
-        function: Callable[[Mapping[str, Any]], Outcome] = import_module(
-            f".{self.module}", __package__
-        ).run
+        function: Callable[[Settings], Outcome] = self._module.run
         return function
 
     def solve(self, **settings: Any) -> Outcome:
@@ -96,7 +100,12 @@ class Entry:
             **settings: keyword arguments of `simulate` and `sensitivity`.
         """
         backend = "auto" if find_compiler() is None else "native"
-        return self.run({"backend": backend, **self._settings(settings)})
+        used: Settings = {"backend": backend, **self.settings}
+        if "step" in settings:
+            used.pop("tolerance", None)
+        elif "tolerance" in settings:
+            used.pop("step", None)
+        return self.run({**used, **settings})
 
     @property
     def model_file(self) -> Path:
@@ -104,11 +113,6 @@ class Entry:
         of benchmarks that are built in Python.
         """
         return Path(__file__).parent / "models" / f"{self.module}.yaml"
-
-    def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        replaced = {"step": "tolerance", "tolerance": "step"}
-        dropped = {replaced[key] for key in given if key in replaced}
-        return {**{k: v for k, v in self.settings.items() if k not in dropped}, **given}
 
 
 BENCHMARKS: dict[str, Entry] = {

@@ -23,19 +23,19 @@ OpenSim 3.2 needed 0.384 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, legend_beside, row_at
+from .outcome import Check, Checked, Figures, Settings, check_point, legend_beside, row_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION = 0.05
 TORQUE = 0.033
 EXACT_START, ROUNDED_START = -0.06171389001427645, -0.0620
@@ -98,7 +98,9 @@ def mechanism(
         name: m.parameter(f"L_{name}", x, unit="m") if lengths else x for name, x in LENGTHS.items()
     }
 
-    def body(name: str, mass: Any, inertia: float, com: tuple[float, float], **points: Any) -> None:
+    def body(
+        name: str, mass: object, inertia: float, com: tuple[float, float], **points: object
+    ) -> None:
         outline = (*points, *tuple(points)[:1]) if len(points) > 2 else None
         m.body(name, mass=mass, inertia=inertia, com=com, points=points, spine=outline)
 
@@ -127,7 +129,7 @@ def mechanism(
     return m
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark from both initial states."""
     exact = mechanism().simulate(DURATION, **settings)
     rounded = mechanism(ROUNDED_START).simulate(DURATION, **settings)
@@ -169,7 +171,7 @@ def energy_balance(run: vm.Run) -> np.ndarray:
     return energy - energy[0] - TORQUE * (β - β[0])
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> Figures:
     """Figures 9 and 10 of the library's page on OpenSim, and the mechanism."""
     t, energy, β = run.time, run.energy().to_numpy(), run.angle("OF").to_numpy()
     theory = [
@@ -202,7 +204,7 @@ def figures(run: vm.Run) -> dict[str, Figure]:
     }
 
 
-def _second_line(figure: Figure, **options: Any) -> Figure:
+def _second_line(figure: Figure, **options: object) -> Figure:
     """Draw the second line of each panel, the expected one, in black with given options; update
     legends.
     """

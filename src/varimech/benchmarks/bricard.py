@@ -11,17 +11,11 @@ OpenSim 3.2 needed 0.258 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel, read_model
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATION = 10.0
 PLACES = {
     1.0: (0.274481319, -0.886707939, -0.462330003),
@@ -34,31 +28,31 @@ def mechanism() -> vm.Mechanism:
     """The mechanism, all rods initially with axes along the global ones; the mass of rod 3 is
     the parameter m3 (its inertia stays).
     """
-    return read_model("bricard")
+    return o.read_model("bricard")
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
-    checks = [c for t, place in PLACES.items() for c in check_point(motion, "P3", t, place, 2e-9)]
+    checks = [c for t, place in PLACES.items() for c in o.check_point(motion, "P3", t, place, 2e-9)]
     levels = {"position (m)": 1e-12, "velocity (m/s)": 1e-11, "acceleration (m/s²)": 1e-7}
     residuals = motion.info["residuals"]
     checks += [
-        Check(f"residual of the {n}", r, 0.0, levels[n])
+        o.Check(f"residual of the {n}", r, 0.0, levels[n])
         for n, r in zip(levels, residuals, strict=True)
     ]
-    checks.append(check_energy(motion, 1e-9))
-    return Checked("bricard", (motion,), tuple(checks), lambda: figures(motion))
+    checks.append(o.check_energy(motion, 1e-9))
+    return o.Checked("bricard", (motion,), tuple(checks), lambda: figures(motion))
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> o.Figures:
     """Path of P3 and energies over time, and the mechanism."""
     t, place = run.time, run.position("P3")
     panels = [
         vm.Panel(
             "P3 (m)", [vm.Line(c, t, place.sel(component=c).to_numpy()) for c in ("x", "y", "z")]
         ),
-        energy_panel(run),
+        o.energy_panel(run),
     ]
     drawing = run.draw(trace="P3", title="Bricard's mechanism in its initial position")
     drawing.axes[0].locator_params(nbins=5)

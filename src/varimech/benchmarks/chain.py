@@ -19,24 +19,12 @@ independently, from these equations and complex steps (DOP853, tolerance 1e-13;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import (
-    Check,
-    Checked,
-    check_energy,
-    check_gradient,
-    check_point,
-    energy_panel,
-    stored_every,
-)
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATIONS = {10: 1.0, 100: 0.5}
 DURATION = DURATIONS[10]
 """Number of bars → s."""
@@ -81,33 +69,33 @@ def objectives(bars: int = 10) -> dict[str, vm.Objective]:
     return {"psi": vm.integral(f'dot(velocity("{end}"), velocity("{end}"))', unit="m²/s")}
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark: N = 10 with its sensitivities, N = 100 without."""
-    stored = stored_every(settings, 0.01)
+    stored = o.stored_every(settings, 0.01)
     solution = mechanism(10).sensitivity(
         objectives(10), list(PSI_GRADIENT), duration=DURATIONS[10], **stored
     )
     runs = {10: solution.run, 100: mechanism(100).simulate(DURATIONS[100], **stored)}
-    checks: list[Check] = []
+    checks: list[o.Check] = []
     for N, motion in runs.items():
         for point, place in PLACES[N].items():
-            checks += check_point(
+            checks += o.check_point(
                 motion, point, DURATIONS[N], place, 1e-9, called=f"{point} for N = {N}"
             )
-        checks.append(check_energy(motion, 1e-10, f" for N = {N}"))
-    checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
-    checks += check_gradient(solution, PSI_GRADIENT, lambda _, reference: 1e-8 * abs(reference))
-    return Checked("chain", tuple(runs.values()), tuple(checks), lambda: figures(runs))
+        checks.append(o.check_energy(motion, 1e-10, f" for N = {N}"))
+    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
+    checks += o.check_gradient(solution, PSI_GRADIENT, lambda _, reference: 1e-8 * abs(reference))
+    return o.Checked("chain", tuple(runs.values()), tuple(checks), lambda: figures(runs))
 
 
-def figures(runs: Mapping[int, vm.Run]) -> dict[str, Figure]:
+def figures(runs: Mapping[int, vm.Run]) -> o.Figures:
     """Angles and energies of the short chain, and its motion."""
     r = runs[10]
     angles = [
         vm.Line(bar, r.time, r.angle(bar).to_numpy())
         for bar in ("bar 1", "bar 2", "bar 5", "bar 10")
     ]
-    panels = [vm.Panel("angle (rad)", angles), energy_panel(r)]
+    panels = [vm.Panel("angle (rad)", angles), o.energy_panel(r)]
     drawing = r.draw(
         times=(0.0, 0.25, 0.5, 0.75, 1.0),
         trace="P10",

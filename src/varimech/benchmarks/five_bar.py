@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,12 +26,12 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, check_table, stored_every, summary
+from .outcome import Check, Settings, check_table, stored_every, summary
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-SETTINGS: dict[str, Any] = {"step": 1e-3}
+SETTINGS: Settings = {"step": 1e-3}
 DURATION = 5.0
 PARAMETERS = ("Ls1", "Ls2", "m_A1", "xG_A1", "L_A1")
 OBJECTIVES = ("psi1", "psi2", "psi3")
@@ -82,7 +81,7 @@ def objectives() -> dict[str, vm.Objective]:
     }
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> FiveBar:
+def run(settings: Settings = SETTINGS) -> FiveBar:
     """Solve the benchmark."""
     return FiveBar(
         mechanism().sensitivity(
@@ -220,7 +219,7 @@ class FiveBar:
     def _distance_rates(self, point: str) -> list[np.ndarray]:
         """Distance of a point from B with its first and second derivatives over time."""
 
-        def all_three(s: vm.State) -> Any:
+        def all_three(s: vm.State) -> object:
             rate = s.distance_rate(point, "B")
             return vm.vector(s.distance(point, "B"), rate, s.rate(rate))
 

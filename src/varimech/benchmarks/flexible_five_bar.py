@@ -30,16 +30,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel, row_at, stored_every
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATION = 0.5
 DIGITS = 1e-6
 """Relative tolerance of derivatives."""
@@ -131,25 +127,25 @@ def mechanism(
 
 def scaled_derivative(run: vm.Run, parameter: str, time: float) -> float:
     """p ∂x₁/∂p (m) at a time (s)."""
-    derivative = run.position("1", wrt=parameter).sel(component="x").to_numpy()[row_at(run, time)]
+    derivative = run.position("1", wrt=parameter).sel(component="x").to_numpy()[o.row_at(run, time)]
     return float(derivative) * run.info["parameters"][parameter]
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark: both beams with all parameters, and the soft one also with the formulas
     of the paper.
     """
-    stored = stored_every(settings, 0.01)
+    stored = o.stored_every(settings, 0.01)
 
     def solved(E: float, wrt: tuple[str, ...], formula: str = "exact") -> vm.Run:
         return mechanism(E=E, formula=formula).sensitivity((), wrt, duration=DURATION, **stored).run
 
     runs = {E: solved(E, PARAMETERS) for E in (STIFF, SOFT)}
     wrong = {formula: solved(SOFT, ("L0",), formula) for formula in WRONG}
-    checks: list[Check] = []
+    checks: list[o.Check] = []
     for E, motion in runs.items():
         for point, place in PLACES[E].items():
-            checks += check_point(
+            checks += o.check_point(
                 motion, point, DURATION, place, 1e-9, called=f"{point}, E = {E / 1e9:g} GPa,"
             )
         for p, reference in DERIVATIVES[E].items():
@@ -157,19 +153,19 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
                 f"{p} ∂x₁/∂{p}, E = {E / 1e9:g} GPa (m)",
                 scaled_derivative(motion, p, DURATION),
             )
-            checks.append(Check(name, value, reference, DIGITS * abs(reference)))
-        checks.append(check_energy(motion, 1e-9, f", E = {E / 1e9:g} GPa"))
+            checks.append(o.Check(name, value, reference, DIGITS * abs(reference)))
+        checks.append(o.check_energy(motion, 1e-9, f", E = {E / 1e9:g} GPa"))
     for formula, reference in WRONG.items():
         value = scaled_derivative(wrong[formula], "L0", DURATION)
         checks.append(
-            Check(f"L0 ∂x₁/∂L0, {formula} formula (m)", value, reference, DIGITS * abs(reference))
+            o.Check(f"L0 ∂x₁/∂L0, {formula} formula (m)", value, reference, DIGITS * abs(reference))
         )
-    return Checked(
+    return o.Checked(
         "flexible-five-bar", (*runs.values(), *wrong.values()), tuple(checks), lambda: figures(runs)
     )
 
 
-def figures(runs: Mapping[float, vm.Run]) -> dict[str, Figure]:
+def figures(runs: Mapping[float, vm.Run]) -> o.Figures:
     """Derivatives, bending moments and energies of both beams, and the motion of the soft one."""
     panels = []
     for E, r in runs.items():
@@ -187,7 +183,7 @@ def figures(runs: Mapping[float, vm.Run]) -> dict[str, Figure]:
         for E, r in runs.items()
     ]
     soft = runs[SOFT]
-    motion = [vm.Panel("bending moment (N·m)", moments), energy_panel(soft)]
+    motion = [vm.Panel("bending moment (N·m)", moments), o.energy_panel(soft)]
     drawing = soft.draw(
         times=(0.0, 0.15, 0.3, 0.5),
         trace="12.n1",

@@ -19,29 +19,15 @@ converged to 1e-12 m; `tests/support/flexible_slider_crank_reference.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import varimech as vm
 
-from .outcome import (
-    COMPONENTS,
-    Check,
-    Checked,
-    check_energy,
-    check_gradient,
-    check_point,
-    energy_panel,
-    row_at,
-    stored_every,
-)
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-9}
+SETTINGS: o.Settings = {"tolerance": 1e-9}
 DURATION = 1.0
 SEGMENTS = 4
 MIDDLE = f"rod.n{SEGMENTS // 2}"
@@ -52,6 +38,13 @@ PLACES = {
     1.0: (0.1121545514562, 0.0878246014446, 0.0440136149995),
 }
 """Position of the middle node (m) at two times (s)."""
+ROD = {
+    "E": (2e9, "Pa"),
+    "area": (1e-4, "m²"),
+    "inertia": (8e-10, "m⁴"),
+    "density": (0.5 / (1e-4 * 0.3), "kg/m³"),
+}
+"""Parameters of the rod beside its length, with their units."""
 PSI = 0.15529292424975
 PSI_GRADIENT = {
     "E": -3.577134001e-11,
@@ -68,33 +61,16 @@ def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.
     rod.
     """
     m = vm.Mechanism("flexible slider-crank", gravity=(0, 0, -9.81))
-    E = m.parameter("E", 2e9, unit="Pa")
-    area = m.parameter("area", 1e-4, unit="m²")
-    inertia = m.parameter("inertia", 8e-10, unit="m⁴")
-    density = m.parameter("density", 0.5 / (1e-4 * 0.3), unit="kg/m³")
+    rod: dict[str, Any] = {
+        name: m.parameter(name, value, unit=unit) for name, (value, unit) in ROD.items()
+    }
     L = m.parameter("L", 0.3, unit="m")
 
     m.ground_point("A", (0, 0.1, 0.12))
     m.ground_point("O", (0, 0, 0))
-    m.body(
-        "crank",
-        mass=0.12,
-        inertia=(1e-4, 1e-4, 1e-5),
-        com=(0, 0, 0.04),
-        points={"A": (0, 0, 0), "B": (0, 0, 0.08)},
-    )
-    m.beam(
-        "rod",
-        "B",
-        "C",
-        segments=segments,
-        length=L,
-        E=E,
-        area=area,
-        inertia=inertia,
-        density=density,
-        material=material,
-    )
+    ends = {"A": (0, 0, 0), "B": (0, 0, 0.08)}
+    m.body("crank", mass=0.12, inertia=(1e-4, 1e-4, 1e-5), com=(0, 0, 0.04), points=ends)
+    m.beam("rod", "B", "C", segments=segments, length=L, material=material, **rod)
     # the slider never turns, so its inertia does not matter
     m.body("slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})
     m.revolute("A", axis=(1, 0, 0))
@@ -110,24 +86,24 @@ def objectives() -> dict[str, vm.Objective]:
     return {"psi": vm.integral('dot(velocity("slider.C"), velocity("slider.C"))', unit="m²/s")}
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark with its sensitivities."""
-    stored = stored_every(settings, DURATION / 500)
+    stored = o.stored_every(settings, DURATION / 500)
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **stored
     )
     motion = solution.run
     x = motion.displacement("guide").to_numpy()
     checks = [
-        Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-11)
+        o.Check(f"x of the slider at {t:g} s (m)", float(x[o.row_at(motion, t)]), r, 1e-11)
         for t, r in SLIDER.items()
     ]
     for t, place in PLACES.items():
-        checks += check_point(motion, MIDDLE, t, place, 1e-11, called="the middle node")
-    checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-11))
-    checks += check_gradient(solution, PSI_GRADIENT, lambda _, reference: 2e-9 * abs(reference))
-    checks.append(check_energy(motion, 1e-10))
-    return Checked("flexible-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
+        checks += o.check_point(motion, MIDDLE, t, place, 1e-11, called="the middle node")
+    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-11))
+    checks += o.check_gradient(solution, PSI_GRADIENT, lambda _, reference: 2e-9 * abs(reference))
+    checks.append(o.check_energy(motion, 1e-10))
+    return o.Checked("flexible-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
 
 
 def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS) -> np.ndarray:
@@ -141,7 +117,7 @@ def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS)
     return np.asarray(r - B + (B - C) * (node / segments))
 
 
-def figures(solution: vm.Gradient) -> dict[str, Figure]:
+def figures(solution: vm.Gradient) -> o.Figures:
     """The motion with the deflection of the rod, shapes of the rod, the sensitivities of ψ, and the
     mechanism.
     """
@@ -152,9 +128,9 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         vm.Panel("slider x (m)", [vm.Line("", t, r.displacement("guide").to_numpy())]),
         vm.Panel(
             "middle of the rod\nfrom its chord (mm)",
-            [vm.Line(f"along {c}", t, d[:, 2, k]) for k, c in enumerate(COMPONENTS)],
+            [vm.Line(f"along {c}", t, d[:, 2, k]) for k, c in enumerate(o.COMPONENTS)],
         ),
-        energy_panel(r),
+        o.energy_panel(r),
     ]
     along, rows = (
         np.linspace(0, 1, SEGMENTS + 1),
@@ -162,7 +138,7 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
     )
     shapes = [
         vm.Panel(
-            f"from the chord,\nalong {COMPONENTS[k]} (mm)",
+            f"from the chord,\nalong {o.COMPONENTS[k]} (mm)",
             [vm.Line(f"{t[row]:.2f} s", along, d[row, :, k]) for row in rows],
         )
         for k in (1, 2)

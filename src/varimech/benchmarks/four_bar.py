@@ -19,18 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, stored_every
+from .outcome import Check, Checked, Figures, Settings, check_energy, check_point, stored_every
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-8}
+SETTINGS: Settings = {"tolerance": 1e-8}
 DURATION, G = 10.0, 9.81
 PLACES = {
     2: {1.0: (-0.195020301950, -0.980799205662), 5.0: (-0.811310461002, -0.584615545354)},
@@ -62,7 +58,7 @@ def mechanism(windows: int = 2) -> vm.Mechanism:
     return m
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark for N = 2 and N = 40."""
     runs = {N: mechanism(N).simulate(DURATION, **stored_every(settings, 0.01)) for N in PLACES}
     checks: list[Check] = []
@@ -98,7 +94,7 @@ def crank_angle(windows: int, times: np.ndarray) -> np.ndarray:
     return np.asarray(solution.y[0])
 
 
-def figures(runs: Mapping[int, vm.Run]) -> dict[str, Figure]:
+def figures(runs: Mapping[int, vm.Run]) -> Figures:
     """Angles with their errors, and the small mechanism."""
     panels = [
         vm.Panel(

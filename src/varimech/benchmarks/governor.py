@@ -16,19 +16,13 @@ OpenSim 3.2 needed 0.233 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, energy_panel, read_model, row_at
+from .outcome import Check, Checked, Figures, Settings, energy_panel, read_model, row_at
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-8}
+SETTINGS: Settings = {"tolerance": 1e-8}
 DURATION = 10.0
 HEIGHTS = {0.1: 0.523836476, 0.5: 0.743249425, 1.0: 0.501420922}
 """s (m) at three times (s)."""
@@ -46,7 +40,7 @@ def mechanism() -> vm.Mechanism:
     return read_model("governor")
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
     s = motion.displacement("guide").to_numpy()
@@ -80,7 +74,7 @@ def energy_rise(run: vm.Run) -> float:
     return float(rise.max() / run.energy("kinetic").to_numpy().max())
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> Figures:
     """Slider, speed of the shaft and energy over time, and the governor."""
     t = run.time
     panels = [

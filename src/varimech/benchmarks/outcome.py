@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COMPONENTS = ("x", "y", "z")
+Settings = dict[str, Any]
+"""Options of a run, and `parameters`: arguments of `simulate` and `sensitivity`."""
+Figures: TypeAlias = "dict[str, Figure]"
+"""Figures by the names of their files."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def worst(checks: Sequence[Check]) -> Check:
 
 def summary(
     name: str, method: str, checks: Sequence[Check], seconds: Mapping[str, float]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Entries that the JSON of every benchmark has."""
     return {
         "benchmark": name,
@@ -107,7 +111,7 @@ class Checked:
     name: str
     runs: tuple[vm.Run, ...]
     checks: tuple[Check, ...]
-    figures: Callable[[], dict[str, Figure]]
+    figures: Callable[[], Figures]
     """File name → figure."""
     studies: tuple[vm.Study, ...] = ()
 
@@ -123,7 +127,7 @@ class Checked:
         return {key: sum(seconds[key] for seconds in each) for key in ("build", "run")}
 
     @property
-    def results(self) -> tuple[Any, ...]:
+    def results(self) -> tuple[object, ...]:
         """Results for a report."""
         return (self.runs[0], *self.studies)
 
@@ -229,20 +233,33 @@ def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
     )
 
 
-def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
+def stored_every(settings: Settings, interval: float) -> Settings:
     """Settings that store one row at each interval (s) if it is a whole number of steps; otherwise
     unchanged settings.
     """
-    steps = round(interval / settings["step"]) if "step" in settings else 0
-    fits = steps >= 1 and abs(steps * settings["step"] - interval) < 1e-12
-    return {**({"every": steps} if fits else {}), **settings}
+    step = settings.get("step")
+    steps = round(interval / step) if step else 0
+    if not step or steps < 1 or abs(steps * step - interval) >= 1e-12:
+        return settings
+    return {"every": steps, **settings}
 
 
-def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
+def stored_at(settings: Settings, interval: float) -> Settings:
     """The same, also for adaptive steps."""
-    return (
-        stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
-    )
+    if "step" in settings:
+        return stored_every(settings, interval)
+    return {"output": interval, **settings}
+
+
+def sensitivity_panels(solution: vm.Gradient) -> list[vm.Panel]:
+    """ψ (m²/s), the only objective, and its derivatives times the parameters, over time."""
+    t, nominal = solution.time, solution.run.info["parameters"]
+    scaled = [
+        vm.Line(f"p = {p}", t, nominal[p] * solution.gradient_history[:, 0, k])
+        for k, p in enumerate(solution.parameter_names)
+    ]
+    values = [vm.Line("", t, solution.value_history[:, 0])]
+    return [vm.Panel("ψ (m²/s)", values), vm.Panel("p ∂ψ/∂p (m²/s)", scaled)]
 
 
 def legend_beside(ax: Axes) -> None:

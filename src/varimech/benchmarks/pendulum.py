@@ -10,17 +10,12 @@ OpenSim 3.2 needed 0.637 s for it (Intel i5-4570).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_energy, check_point, energy_panel, read_model
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATION, G = 10.0, 9.81
 PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.334754338414)}
 """The mass (m) at two times (s)."""
@@ -28,23 +23,19 @@ PLACES = {1.0: (0.986291751132, -0.165010853126), 5.0: (-0.942305435044, -0.3347
 
 def mechanism() -> vm.Mechanism:
     """The pendulum; its length L is a parameter."""
-    return read_model("pendulum")
+    return o.read_model("pendulum")
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
-    checks = [c for t, place in PLACES.items() for c in check_point(motion, "mass", t, place, 1e-9)]
-    checks.append(
-        Check(
-            "time of the fourth passage of the bottom (s)",
-            passage(motion, 4),
-            1.75 * period(),
-            1e-8,
-        )
-    )
-    checks.append(check_energy(motion, 1e-9))
-    return Checked("pendulum", (motion,), tuple(checks), lambda: figures(motion))
+    checks = [
+        c for t, place in PLACES.items() for c in o.check_point(motion, "mass", t, place, 1e-9)
+    ]
+    name = "time of the fourth passage of the bottom (s)"
+    checks.append(o.Check(name, passage(motion, 4), 1.75 * period(), 1e-8))
+    checks.append(o.check_energy(motion, 1e-9))
+    return o.Checked("pendulum", (motion,), tuple(checks), lambda: figures(motion))
 
 
 def period() -> float:
@@ -64,7 +55,7 @@ def passage(run: vm.Run, count: int) -> float:
     return float(CubicHermiteSpline(run.time, x, v).roots(extrapolate=False)[count - 1])
 
 
-def figures(run: vm.Run) -> dict[str, Figure]:
+def figures(run: vm.Run) -> o.Figures:
     """The motion with its energies, and the pendulum."""
     t = run.time
     place = run.position("mass")
@@ -72,7 +63,7 @@ def figures(run: vm.Run) -> dict[str, Figure]:
         vm.Panel(
             "mass (m)", [vm.Line(c, t, place.sel(component=c).to_numpy()) for c in ("x", "y")]
         ),
-        energy_panel(run),
+        o.energy_panel(run),
     ]
     return {
         "motion": vm.line_figure(panels, title="Simple pendulum"),

@@ -27,12 +27,12 @@ import numpy as np
 import varimech as vm
 
 from .moments_figure import moments_figure
-from .outcome import Check, Checked, read_model, read_objectives, stored_at
+from .outcome import Check, Checked, Figures, Settings, read_model, read_objectives, stored_at
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION, OUTPUT, G, INITIAL_ANGLE = 10.0, 0.02, 9.81, 0.5236
 TOLERANCE, SMALL = 0.1, 0.01
 """Tolerance of the length (m), 3σ: that of the paper, and a realistic one."""
@@ -59,7 +59,7 @@ def objectives() -> dict[str, vm.Objective]:
     return read_objectives(mechanism())
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark."""
     m, options = mechanism(), stored_at(settings, OUTPUT)
     moments = {width: expanded(m, width, options) for width in (*SEVERAL, SMALL)}
@@ -145,7 +145,7 @@ def exact_moments(t: np.ndarray, mean: float, σ: float) -> tuple[np.ndarray, np
     return μ, w @ (θ - μ) ** 2 / w.sum()
 
 
-def figures(moments: Mapping[float, vm.Moments], study: vm.Study) -> dict[str, Figure]:
+def figures(moments: Mapping[float, vm.Moments], study: vm.Study) -> Figures:
     """Figures 2, 3 and 4 of the paper, together with the exact moments; and the angle with its
     band.
     """

@@ -16,20 +16,14 @@ equation of motion of the crank angle alone, a balance of moments for the force 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 import varimech as vm
 
 from .moments_figure import moments_figure
-from .outcome import Check, Checked, read_model, read_objectives, stored_at
+from .outcome import Check, Checked, Figures, Settings, read_model, read_objectives, stored_at
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION, OUTPUT = 5.0, 0.01
 MASS, TOLERANCE = 10.0, 1.0
 """Mass of the crank and its tolerance (kg), 3σ."""
@@ -56,7 +50,7 @@ def objectives() -> dict[str, vm.Objective]:
     return read_objectives(mechanism())
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: Settings = SETTINGS) -> Checked:
     """Solve the benchmark."""
     m = mechanism()
     moments = m.moments(objectives(), duration=DURATION, **stored_at(settings, OUTPUT))
@@ -96,7 +90,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     )
 
 
-def figures(moments: vm.Moments, study: vm.Study) -> dict[str, Figure]:
+def figures(moments: vm.Moments, study: vm.Study) -> Figures:
     """Figures 6 and 7 of the paper, and the mechanism."""
     data = moments.dataset.isel(objective=0)
     means = {"second order": data["mean"].to_numpy(), "first order": data["first_mean"].to_numpy()}

@@ -22,26 +22,11 @@ the loop, with its sensitivities (DOP853, tolerance 1e-12; the derivation is in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import varimech as vm
 
-from .outcome import (
-    Check,
-    Checked,
-    check_energy,
-    check_gradient,
-    energy_panel,
-    read_model,
-    read_objectives,
-    row_at,
-)
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATION = 5.0
 PUBLISHED_START = {
     "ω_x of the rod": 1.92,
@@ -70,15 +55,15 @@ def mechanism() -> vm.Mechanism:
     L_crank is geometry only: mass, centre of mass and inertia of the crank stay, and so do its
     angle and speed at the start.
     """
-    return read_model("spatial_slider_crank")
+    return o.read_model("spatial_slider_crank")
 
 
 def objectives() -> dict[str, vm.Objective]:
     """ψ."""
-    return read_objectives(mechanism())
+    return o.read_objectives(mechanism())
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark with its sensitivities."""
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
@@ -89,42 +74,35 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         motion.displacement_rate("guide").to_numpy()[0],
     )
     checks = [
-        Check(f"{n} at 0 s", float(x), r, 1e-12)
+        o.Check(f"{n} at 0 s", float(x), r, 1e-12)
         for (n, r), x in zip(PUBLISHED_START.items(), (*ω, v), strict=True)
     ]
     x, θ = motion.displacement("guide").to_numpy(), motion.angle("A").to_numpy()
     checks += [
-        Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-9)
+        o.Check(f"x of the slider at {t:g} s (m)", float(x[o.row_at(motion, t)]), r, 1e-9)
         for t, r in SLIDER.items()
     ]
     checks += [
-        Check(f"angle of the crank at {t:g} s (rad)", float(θ[row_at(motion, t)]), r, 1e-8)
+        o.Check(f"angle of the crank at {t:g} s (rad)", float(θ[o.row_at(motion, t)]), r, 1e-8)
         for t, r in CRANK.items()
     ]
-    checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-8))
+    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-8))
     nominal = motion.info["parameters"]
     # relative to ψ and the parameter, since single derivatives are small by cancellation
-    checks += check_gradient(solution, PSI_GRADIENT, lambda name, _: 1e-7 * PSI / nominal[name])
-    checks.append(check_energy(motion, 1e-8))
-    return Checked("spatial-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
+    checks += o.check_gradient(solution, PSI_GRADIENT, lambda name, _: 1e-7 * PSI / nominal[name])
+    checks.append(o.check_energy(motion, 1e-8))
+    return o.Checked("spatial-slider-crank", (motion,), tuple(checks), lambda: figures(solution))
 
 
-def figures(solution: vm.Gradient) -> dict[str, Figure]:
+def figures(solution: vm.Gradient) -> o.Figures:
     """The motion, the sensitivities of ψ, and the mechanism."""
     r, t = solution.run, solution.run.time
     panels = [
         vm.Panel("slider x (m)", [vm.Line("", t, r.displacement("guide").to_numpy())]),
         vm.Panel("crank (rad)", [vm.Line("", t, r.angle("A").to_numpy())]),
-        energy_panel(r),
+        o.energy_panel(r),
     ]
-    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = [
-        vm.Line(f"p = {p}", t, nominal[p] * derivatives[:, k]) for k, p in enumerate(PSI_GRADIENT)
-    ]
-    sensitivities = [
-        vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
-        vm.Panel("p ∂ψ/∂p (m²/s)", scaled),
-    ]
+    sensitivities = o.sensitivity_panels(solution)
     drawing = r.draw(trace="B", title="Spatial slider-crank at its start")
     drawing.axes[0].locator_params(axis="y", nbins=3)  # a narrow box
     return {

@@ -20,19 +20,15 @@ complex steps (DOP853, tolerance 1e-13; `tests/support/tree_reference.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_gradient, check_point, energy_panel
+from . import outcome as o
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
+SETTINGS: o.Settings = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
 DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 """Points at the ends of bodies, named like them."""
@@ -64,6 +60,8 @@ PUSH = ["3*sin(4*t)", 1.5, "2*cos(3*t)"]
 """The force on the tip of the weight (N)."""
 SLEEVE_DAMPING = 0.05
 """N·m·s/rad."""
+SLEEVE_INERTIA = ((0.02, 0.002, 0), (0.002, 0.015, -0.001), (0, -0.001, 0.018))
+"""About the centre of mass (kg·m²)."""
 PLACES = {
     "bell": {
         1.0: (0.07520396257, 0.13724830073, 0.60435058303),
@@ -129,56 +127,26 @@ def _add_mast(m: vm.Mechanism) -> None:
 
 
 def _add_branches(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -> None:
-    m.body(
-        "slider",
-        mass=1.2,
-        inertia=(0.02, 0.03, 0.025),
-        com=(0.06, -0.04, 0.05),
-        points={"R": (0, 0.02, 0), "B": (0.1, 0.05, z_bell)},
-    )
-    m.body(
-        "bell",
-        mass=0.9,
-        inertia=(0.03, 0.02, 0.012),
-        com=(0.03, 0.02, -0.25),
-        points={"B": (0, 0, 0), "bell": (0.05, 0, -0.4)},
-    )
-    m.body(
-        "sleeve",
-        mass=1.1,
-        inertia=((0.02, 0.002, 0), (0.002, 0.015, -0.001), (0, -0.001, 0.018)),
-        com=(0.08, 0.05, -0.12),
-        points={"S": (0, 0, 0), "sleeve": (0.1, 0.15, -0.25)},
-    )
-    m.body(
-        "arm",
-        mass=1.0,
-        inertia=(0.04, 0.035, 0.01),
-        com=(0.04, -0.03, -0.2),
-        points={"U": (0, 0, 0), "W": (0.1, -0.1, -0.4)},
-    )
-    m.body(
-        "weight",
-        mass=m_weight,
-        inertia=(0.008, 0.005, 0.006),
-        com=(0.02, 0.03, -0.06),
-        points={"W": (0, 0, 0), "weight": (0.05, 0, -0.15)},
-    )
-    m.body(
-        "plate",
-        mass=1.5,
-        inertia=(0.02, 0.03, 0.045),
-        com=(0.05, 0.04, 0.03),
-        points={"P": (0, 0, 0), "plate": (-0.15, 0.2, -0.05)},
-    )
-    m.body(
-        "bob",
-        mass=0.6,
-        inertia=(0.009, 0.011, 0.006),
-        com=(0.03, -0.02, -0.15),
-        points={"H": (0, 0, 0), "bob": (0.05, -0.02, -0.28)},
-        floating=True,
-    )
+    points: dict[str, dict[str, object]] = {
+        "slider": {"R": (0, 0.02, 0), "B": (0.1, 0.05, z_bell)},
+        "bell": {"B": (0, 0, 0), "bell": (0.05, 0, -0.4)},
+        "sleeve": {"S": (0, 0, 0), "sleeve": (0.1, 0.15, -0.25)},
+        "arm": {"U": (0, 0, 0), "W": (0.1, -0.1, -0.4)},
+        "weight": {"W": (0, 0, 0), "weight": (0.05, 0, -0.15)},
+        "plate": {"P": (0, 0, 0), "plate": (-0.15, 0.2, -0.05)},
+    }
+    bodies: dict[str, tuple[object, object, object]] = {
+        "slider": (1.2, (0.02, 0.03, 0.025), (0.06, -0.04, 0.05)),
+        "bell": (0.9, (0.03, 0.02, 0.012), (0.03, 0.02, -0.25)),
+        "sleeve": (1.1, SLEEVE_INERTIA, (0.08, 0.05, -0.12)),
+        "arm": (1.0, (0.04, 0.035, 0.01), (0.04, -0.03, -0.2)),
+        "weight": (m_weight, (0.008, 0.005, 0.006), (0.02, 0.03, -0.06)),
+        "plate": (1.5, (0.02, 0.03, 0.045), (0.05, 0.04, 0.03)),
+    }
+    for name, (mass, inertia, com) in bodies.items():
+        m.body(name, mass=mass, inertia=inertia, com=com, points=points[name])
+    bob, com = {"H": (0, 0, 0), "bob": (0.05, -0.02, -0.28)}, (0.03, -0.02, -0.15)
+    m.body("bob", mass=0.6, inertia=(0.009, 0.011, 0.006), com=com, points=bob, floating=True)
 
 
 def _add_joints(m: vm.Mechanism) -> None:
@@ -202,12 +170,10 @@ def _add_joints(m: vm.Mechanism) -> None:
 def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> None:
     m.torsional_spring("mast spring", "O", stiffness=40.0, rest_angle=0.75, damping=c_mast)
     m.torsional_damper("sleeve damper", "S", damping=SLEEVE_DAMPING)
-    springs: dict[str, tuple[Any, float]] = {
+    springs: dict[str, tuple[object, float]] = {
         "slider spring": (250.0, 0.3),
         "sleeve spring": (120.0, 0.85),
         "arm spring": (60.0, 0.5),
-    }
-    springs |= {
         "plate spring 1": (200.0, 0.35),
         "plate spring 2": (150.0, 0.3),
         "bob spring": (k_bob, 0.25),
@@ -265,7 +231,7 @@ def objectives() -> dict[str, vm.Objective]:
     }
 
 
-def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
+def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark with its sensitivities."""
     solution = mechanism().sensitivity(
         objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
@@ -275,21 +241,21 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         c
         for point, places in PLACES.items()
         for t, r in places.items()
-        for c in check_point(motion, point, t, r, 1e-9)
+        for c in o.check_point(motion, point, t, r, 1e-9)
     ]
-    checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
+    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
     nominal = motion.info["parameters"]
     # relative to ψ and the parameter, since single derivatives are small by cancellation
-    checks += check_gradient(
+    checks += o.check_gradient(
         solution, PSI_GRADIENT, lambda name, _: 1e-8 * PSI / abs(nominal[name])
     )
     energy, lost = motion.energy().to_numpy(), solution.value_history[:, 1]
     off = float(np.abs(energy + lost - energy[0]).max() / motion.energy("kinetic").to_numpy().max())
-    checks.append(Check("balance of the energy over the largest kinetic energy", off, 0.0, 1e-10))
-    return Checked("tree", (motion,), tuple(checks), lambda: figures(solution))
+    checks.append(o.Check("balance of the energy over the largest kinetic energy", off, 0.0, 1e-10))
+    return o.Checked("tree", (motion,), tuple(checks), lambda: figures(solution))
 
 
-def figures(solution: vm.Gradient) -> dict[str, Figure]:
+def figures(solution: vm.Gradient) -> o.Figures:
     """The motion, the sensitivities of ψ, and the mechanism."""
     r, t = solution.run, solution.run.time
     heights = [
@@ -312,16 +278,9 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
                 for label, j in (("slider", "rail"), ("sleeve", "S"))
             ],
         ),
-        energy_panel(r),
+        o.energy_panel(r),
     ]
-    nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
-    scaled = [
-        vm.Line(f"p = {p}", t, nominal[p] * derivatives[:, k]) for k, p in enumerate(PSI_GRADIENT)
-    ]
-    sensitivities = [
-        vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
-        vm.Panel("p ∂ψ/∂p (m²/s)", scaled),
-    ]
+    sensitivities = o.sensitivity_panels(solution)
     drawing = r.draw(trace=("bell", "weight", "bob"), title="Tree of eight bodies at its start")
     axes: Any = drawing.axes[0]
     axes.view_init(elev=25, azim=-40)  # no branch hides another

@@ -33,7 +33,7 @@ def noise_of(e: Evidence) -> np.ndarray:
     """Rounding of each objective, as the smallest perturbations show it: the most that any pair of
     them does.
     """
-    floor, steps = EPS * e.values, np.array(e.steps)
+    floor, steps = EPS * e.values, np.array(e.relative_steps)
     if len(steps) < 2:
         return floor
     shown = np.abs(np.diff(e.sweep, axis=0)) * (steps[1:, None, None] * e.parameters)
@@ -43,7 +43,7 @@ def noise_of(e: Evidence) -> np.ndarray:
 
 def rounding_of(e: Evidence, noise: np.ndarray) -> np.ndarray:
     """What the noise of objectives makes of differences: (perturbation, objective, parameter)."""
-    return np.asarray(noise[:, None] / (np.array(e.steps)[:, None, None] * e.parameters))
+    return np.asarray(noise[:, None] / (np.array(e.relative_steps)[:, None, None] * e.parameters))
 
 
 def value_sizes(e: Evidence) -> np.ndarray:
@@ -51,7 +51,7 @@ def value_sizes(e: Evidence) -> np.ndarray:
     its derivatives make of it.
     """
     sizes = np.where(e.values > 0, e.values, 1.0)
-    given = np.where(e.sizes > np.abs(e.given), e.sizes * e.parameters, 0.0).max(axis=1)
+    given = np.where(e.sizes > np.abs(e.gradient), e.sizes * e.parameters, 0.0).max(axis=1)
     return np.asarray(np.maximum(sizes, given))
 
 
@@ -62,7 +62,7 @@ def differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
     place of choosing them anew.
     """
     if e.again is None:
-        return np.zeros(e.given.shape, dtype=bool)
+        return np.zeros(e.gradient.shape, dtype=bool)
     repeated = next(r.gradient for r in e.derivative_checks if r.name == e.method)
     size = np.maximum(np.abs(e.again), e.sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -74,14 +74,14 @@ def differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
     allowed = (
         max(1e-10, 1e3 * e.loose, SAFETY * rounding) * size + SAFETY * noise[:, None] / e.parameters
     )
-    return np.asarray(np.abs(e.given - e.again) > allowed)
+    return np.asarray(np.abs(e.gradient - e.again) > allowed)
 
 
 def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The error of the derivative of the computed function; and whether methods disagree by more
     than they can be off.
     """
-    g, off, shown = e.given, np.abs(e.given - flat.value), np.isfinite(flat.value)
+    g, off, shown = e.gradient, np.abs(e.gradient - flat.value), np.isfinite(flat.value)
     others = [
         r.gradient for r in e.derivative_checks if r.gradient is not None and r.name != e.method
     ]

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import ModelError, all_or_nothing, check_numbers
 from ..results.certificate import Certificate
+from ..results.certificate_evidence import GradientEvidence, Verdicts
+from ..results.result import ByParameter
 from .evidence import gather
 from .judgement import MOST_DIGITS, judge
 from .report import findings
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from ..results.gradient import Gradient
 
 RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
@@ -25,7 +30,7 @@ def certify(
     gradient: Gradient,
     relative_steps: Sequence[float] | None,
     wanted: float,
-    sizes: Any,
+    sizes: ArrayLike,
     progress: bool | None,
 ) -> Certificate:
     """Gather all evidence and judge it."""
@@ -34,52 +39,35 @@ def certify(
     e = gather(gradient, _steps(relative_steps), _sizes(gradient, sizes), progress)
     verdict = judge(e, wanted)
     return Certificate(
+        **_fields(ByParameter, gradient),
+        **_fields(GradientEvidence, e),
+        **_fields(Verdicts, verdict),
         mechanism=gradient.run.info["mechanism"],
         method=gradient.run.info["method"],
         differentiated=gradient.method,
-        objective_names=gradient.objective_names,
-        parameter_names=gradient.parameter_names,
-        units=gradient.units,
-        parameter_units=gradient.parameter_units,
-        gradient=e.given,
-        sizes=e.sizes,
-        digit_array=verdict.digits,
-        errors=verdict.errors,
-        status=verdict.status,
-        reason=verdict.reason,
         wanted=wanted,
-        derivative_checks=e.derivative_checks,
-        relative_steps=e.steps,
-        sweep=e.sweep,
         plateau_value=verdict.flat.value,
         plateau_error=verdict.flat.error,
         plateau_decades=verdict.flat.decades,
-        slope=verdict.slope,
-        refinement=e.refinement,
-        reference=e.reference,
-        order=verdict.order,
-        amplification=verdict.amplification,
-        residuals=e.residuals,
-        growth=e.growth,
-        singularity=e.singularity,
         findings=findings(gradient, e, verdict),
         seconds=time.perf_counter() - began,
     )
 
 
+def _fields(kind: type, whole: object) -> dict[str, Any]:
+    """What an object has of the fields of one of its base classes."""
+    return {f.name: getattr(whole, f.name) for f in fields(kind)}
+
+
 def _check(gradient: Gradient, wanted: float) -> None:
     if "stopped" in gradient.run.info:
+        remedy = f"compute it anew, with duration={gradient.time[-1]:g}, to certify it"
         raise ModelError(
-            "belongs to a run that was stopped",
-            element="this gradient",
-            remedy=f"compute it anew, with duration={gradient.time[-1]:g}, to certify it",
+            "belongs to a run that was stopped", element="this gradient", remedy=remedy
         )
     if gradient.repeat is None:
-        raise ModelError(
-            "has no mechanism any more",
-            element="this gradient",
-            remedy="certify it in the session that computed it",
-        )
+        remedy = "certify it in the session that computed it"
+        raise ModelError("has no mechanism any more", element="this gradient", remedy=remedy)
     if not gradient.objective_names:
         raise ModelError(
             "there is nothing to certify",
@@ -112,18 +100,14 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
     return tuple(sorted(steps, reverse=True))
 
 
-def _sizes(gradient: Gradient, given: Any) -> np.ndarray:
+def _sizes(gradient: Gradient, given: ArrayLike) -> np.ndarray:
     """Of derivatives that matter: (objective, parameter)."""
     shape = gradient.gradient_history[-1].shape
     try:
         sizes = np.broadcast_to(np.asarray(given, dtype=float), shape)
     except (TypeError, ValueError):
-        raise ModelError(
-            f"must be a number, or numbers by (objective, parameter): {shape}",
-            element="certify",
-            field="sizes",
-            value=given,
-        ) from None
+        problem = f"must be a number, or numbers by (objective, parameter): {shape}"
+        raise ModelError(problem, element="certify", field="sizes", value=given) from None
     if not (np.isfinite(sizes) & (sizes >= 0)).all():
         raise ModelError(
             "must be finite and not negative", element="certify", field="sizes", value=given

@@ -7,29 +7,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..core.progress import progress_bar
 from ..core.schedule import SMALLEST_TOLERANCE
-from ..results.certificate_evidence import (
-    DerivativeCheck,
-    Growth,
-    Reference,
-    Refinement,
-    Singularity,
-)
+from ..results.certificate_evidence import DerivativeCheck, GradientEvidence, Refinement
 from ..sensitivity.dependence import dependence
 from ..sensitivity.smoothness import Switch, switches
 from .motion import Crossing, crossings_of, growth_of, singularity_of
-from .reference import halved, reference_of
-from .rerun import FAILURES, rerun
+from .reference import FAILURES, halved, reference_of, rerun
 
 if TYPE_CHECKING:
     from ..results.gradient import Gradient
     from ..results.live_run import LiveRun
 
+T = TypeVar("T")
 EXACT_METHODS = ("direct", "adjoint", "complex-step")
 """Methods that give the exact derivative of the computed function."""
 STORED, SWITCHING = 1000, 10_000
@@ -37,19 +31,11 @@ STORED, SWITCHING = 1000, 10_000
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """All of it."""
+class Evidence(GradientEvidence):
+    """All of it, with what only the judgement needs."""
 
     objective_names: tuple[str, ...]
-    given: np.ndarray
-    """The gradient in question: (objective, parameter)."""
     method: str
-    derivative_checks: tuple[DerivativeCheck, ...]
-    steps: tuple[float, ...]
-    sweep: np.ndarray
-    """Central differences: (perturbation, objective, parameter); NaN for those that failed."""
-    refinement: Refinement
-    reference: Reference
     again: np.ndarray | None
     """What the method of the gradient gives once more, with steps chosen anew; None if that is not
     known.
@@ -58,9 +44,6 @@ class Evidence:
     """Sizes of the objectives."""
     parameters: np.ndarray
     """Sizes of the parameters."""
-    residuals: tuple[float, ...]
-    growth: Growth | None
-    singularity: Singularity | None
     switches: tuple[Switch, ...]
     crossings: tuple[Crossing, ...]
     loose: float
@@ -71,10 +54,6 @@ class Evidence:
     """Of the given run; 0 where steps were given."""
     depends: np.ndarray
     """Whether an objective can depend on a parameter: (objective, parameter)."""
-    sizes: np.ndarray
-    """By what errors are measured: derivatives, or the sizes that were given where these are
-    larger: (objective, parameter).
-    """
 
 
 def gather(
@@ -85,10 +64,10 @@ def gather(
     chosen = "tolerance" in info
     often, once = _storage(gradient, live)
     ends = gradient.run.step_ends
-    same: dict[str, Any] = {"ends": ends} if chosen and ends is not None else {}
+    same: dict[str, object] = {"ends": ends} if chosen and ends is not None else {}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as report:
-        count = _counting(report)
+        count = _Counter(report)
         direct, along = count(rerun(gradient, "direct", **often, **same))
         others = [count(rerun(gradient, m, **once, **same)[0]) for m in EXACT_METHODS[1:]]
         checks = (direct, *others)
@@ -104,10 +83,10 @@ def gather(
     tolerance = float(info.get("tolerance", 0.0))
     return Evidence(
         objective_names=gradient.objective_names,
-        given=given,
+        gradient=given,
         method=gradient.method,
         derivative_checks=checks,
-        steps=steps,
+        relative_steps=steps,
         sweep=sweep,
         refinement=refinement,
         reference=reference,
@@ -126,7 +105,7 @@ def gather(
     )
 
 
-def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, Any], dict[str, Any]]:
+def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, object], dict[str, object]]:
     """Options of runs that are stored often enough to look at the motion, and only at their end."""
     info, duration = gradient.run.info, float(gradient.time[-1])
     stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
@@ -136,23 +115,24 @@ def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, Any], dict[st
     return {"every": max(1, steps // stored)}, {"every": steps * 8}
 
 
-def _counting(report: Callable[..., None]) -> Callable[[Any], Any]:
-    """A function that returns its argument and reports the number of its calls."""
-    numbers = itertools.count(1)
+class _Counter:
+    """Returns its argument and reports the number of its calls."""
 
-    def count(result: Any) -> Any:
-        report(next(numbers))
+    def __init__(self, report: Callable[..., None]):
+        self._report = report
+        self._numbers = itertools.count(1)
+
+    def __call__(self, result: T) -> T:
+        self._report(next(self._numbers))
         return result
 
-    return count
 
-
-def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np.ndarray:
+def _differences(gradient: Gradient, step: float, storage: dict[str, object]) -> np.ndarray:
     """Central differences by one perturbation; where they fail for all parameters together, for
     each of them.
     """
     assert gradient.repeat is not None
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "method": "finite-difference",
         "relative_steps": (step,),
         "progress": False,
@@ -176,8 +156,8 @@ def _refined(
     gradient: Gradient,
     direct: DerivativeCheck,
     chosen: bool,
-    storage: dict[str, Any],
-    count: Callable[[Any], Any],
+    storage: dict[str, object],
+    count: _Counter,
 ) -> tuple[Refinement, Gradient]:
     """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest
     of these gradients.

@@ -15,24 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..results.certificate import (
-    CHAOS,
-    COMPLIANT,
-    DISAGREE,
-    FAILING,
-    INDEPENDENT,
-    NON_SMOOTH_FORCE,
-    NON_SMOOTH_OBJECTIVE,
-    NOT_TRUSTED,
-    ROUNDING,
-    SCALE_DEPENDENT,
-    SINGULAR,
-    STEPS,
-    TRUSTED,
-    UNCHECKED,
-    UNRESOLVED,
-    ZERO,
-)
+from ..results import certificate as cert
+from ..results.certificate_evidence import Verdicts
 from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
 from .evidence import Evidence
 from .plateau import SAFETY, Plateau, other_slope, plateau
@@ -48,27 +32,14 @@ MOST_DIGITS = 15.0
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class Judgement(Verdicts):
     """Conclusions on each derivative: (objective, parameter) unless stated."""
 
-    digits: np.ndarray
-    """(of, objective, parameter): of the computed function and of the true motion; NaN where there
-    is nothing to count.
-    """
-    errors: np.ndarray
-    """Likewise, absolute."""
-    status: np.ndarray
-    reason: np.ndarray
     flat: Plateau
-    slope: np.ndarray
-    """By which power of the perturbation errors of differences fall."""
     afar: np.ndarray
     """Distance of a second derivative, which larger perturbations have."""
-    order: np.ndarray
-    """Of convergence under shorter steps."""
     converged: np.ndarray
-    amplification: np.ndarray
-    """By objective: its rounding over that of one number."""
+    """Whether it does so under shorter steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +66,13 @@ class _Errors:
 def judge(evidence: Evidence, wanted: float) -> Judgement:
     """How many digits each derivative has, and whether these are as many as wanted."""
     e, noise = evidence, noise_of(evidence)
-    flat = plateau(np.array(e.steps), e.sweep, rounding_of(e, noise))
+    flat = plateau(np.array(e.relative_steps), e.sweep, rounding_of(e, noise))
     computed, disagree = computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
     afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
     if e.reference.gradient is not None:  # which has shorter steps, too
         stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
-    fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
+    fragile = np.isnan(e.sweep[np.array(e.relative_steps) <= FRAGILE]).any(axis=0)
     motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
     tampered = differs_from_itself(e, noise)
@@ -119,9 +90,8 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
     )
     digits, errors, status, reason = _verdicts(e, bounds, wanted)
     amplification = noise / (EPS * value_sizes(e))
-    return Judgement(
-        digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification
-    )
+    of_each = digits, errors, status, reason, _slopes(e), order, amplification
+    return Judgement(*of_each, flat, afar, converged)
 
 
 def _apart(e: Evidence) -> np.ndarray:
@@ -129,9 +99,9 @@ def _apart(e: Evidence) -> np.ndarray:
     what is wrong.
     """
     if e.reference.gradient is not None:
-        return np.abs(e.given - e.reference.gradient)
+        return np.abs(e.gradient - e.reference.gradient)
     return np.full(
-        e.given.shape, np.inf if e.reference.compliant or e.reference.unresolved else 0.0
+        e.gradient.shape, np.inf if e.reference.compliant or e.reference.unresolved else 0.0
     )
 
 
@@ -139,31 +109,34 @@ def _verdicts(
     e: Evidence, bounds: _Errors, wanted: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Digits, errors, status and reason of each derivative."""
-    g, errors = e.given, np.stack([bounds.computed, bounds.motion])
+    g, errors = e.gradient, np.stack([bounds.computed, bounds.motion])
     digits = digits_of(errors, e.sizes)
-    status, reason = np.full(g.shape, TRUSTED, dtype=object), np.full(g.shape, "", dtype=object)
+    status, reason = (
+        np.full(g.shape, cert.TRUSTED, dtype=object),
+        np.full(g.shape, "", dtype=object),
+    )
     for o, p in np.ndindex(*g.shape):
         if not e.depends[o, p] and g[o, p] == 0:
-            status[o, p] = INDEPENDENT
+            status[o, p] = cert.INDEPENDENT
         elif g[o, p] == 0 and _piecewise(e, o, p):
-            status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
+            status[o, p], reason[o, p] = cert.NOT_TRUSTED, cert.NON_SMOOTH_OBJECTIVE
             digits[:, o, p] = 0
         elif _vanishes(e, bounds, o, p):
-            status[o, p] = ZERO
+            status[o, p] = cert.ZERO
             errors[:, o, p] = bounds.bound[o, p]
         elif bounds.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
             status[o, p], reason[o, p] = (
-                NOT_TRUSTED,
+                cert.NOT_TRUSTED,
                 _reason(e, bounds, o, p, enough=digits[0, o, p] >= wanted),
             )
-    digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
+    digits[:, (status == cert.INDEPENDENT) | (status == cert.ZERO)] = np.nan
     return digits, errors, status, reason
 
 
 def _vanishes(e: Evidence, bounds: _Errors, o: int, p: int) -> bool:
     """Whether it is zero within rounding, with shorter steps and in the reference too."""
     all_small = (
-        np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
+        np.abs([e.gradient[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
     ).all()
     return bool(
         all_small and bounds.apart[o, p] <= 2 * bounds.bound[o, p] and not bounds.tampered[o, p]
@@ -175,24 +148,24 @@ def _reason(e: Evidence, bounds: _Errors, o: int, p: int, *, enough: bool) -> st
     function suffice.
     """
     if bounds.tampered[o, p]:
-        return DISAGREE
+        return cert.DISAGREE
     apart = bounds.apart[o, p] > max(bounds.stepping[o, p], bounds.afar[o, p])
     if apart and enough and e.reference.compliant and not e.reference.unresolved:
-        return COMPLIANT
+        return cert.COMPLIANT
     if bounds.blamed[o][p]:
         return bounds.blamed[o][p][0]
     if bounds.disagree[o, p]:
-        return DISAGREE
+        return cert.DISAGREE
     if not enough:
-        return ROUNDING if np.isfinite(bounds.computed[o, p]) else UNCHECKED
+        return cert.ROUNDING if np.isfinite(bounds.computed[o, p]) else cert.UNCHECKED
     if apart:
-        return UNRESOLVED if e.reference.unresolved else STEPS
+        return cert.UNRESOLVED if e.reference.unresolved else cert.STEPS
     return (
-        SCALE_DEPENDENT
+        cert.SCALE_DEPENDENT
         if bounds.afar[o, p] > bounds.stepping[o, p]
-        else FAILING
+        else cert.FAILING
         if bounds.fragile[o, p]
-        else STEPS
+        else cert.STEPS
     )
 
 
@@ -201,8 +174,10 @@ def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
     that.
     """
     if e.growth is not None and e.growth.exponential:
-        return np.zeros(e.given.shape)
-    return other_slope(np.array(e.steps), e.sweep, e.given, e.sizes, rounding_of(e, noise))
+        return np.zeros(e.gradient.shape)
+    return other_slope(
+        np.array(e.relative_steps), e.sweep, e.gradient, e.sizes, rounding_of(e, noise)
+    )
 
 
 def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -225,7 +200,7 @@ def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
     they are more than that.
     """
     rounding = rounding_of(e, noise)
-    small = np.array(e.steps) <= max(QUIET, min(e.steps))
+    small = np.array(e.relative_steps) <= max(QUIET, min(e.relative_steps))
     quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(
         e.sweep[small]
     ).any(axis=0)
@@ -248,9 +223,9 @@ def _piecewise(e: Evidence, o: int, p: int) -> bool:
 def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is left of the error of the steps; the order observed; whether it converges."""
     g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
-    nothing = np.full(e.given.shape, np.nan)
+    nothing = np.full(e.gradient.shape, np.nan)
     if len(g) < 3:
-        left = np.full(e.given.shape, np.inf)
+        left = np.full(e.gradient.shape, np.inf)
         if len(g) == 2:
             left = 2 * np.abs(g[0] - g[1]) + (
                 SAFETY * e.refinement.settings[-1] * e.sizes if chosen else 0.0
@@ -281,23 +256,23 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     A value that jumps does so at a time that parameters move; derivatives along the run leave that
     out.
     """
-    count, width = e.given.shape
+    count, width = e.gradient.shape
     causes: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
-    fatal = np.zeros(e.given.shape, dtype=bool)
+    fatal = np.zeros(e.gradient.shape, dtype=bool)
     for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
         own = c.switch.objective
         if c.switch.final:
             continue  # only the end of the run counts there
-        name = NON_SMOOTH_FORCE if own is None else NON_SMOOTH_OBJECTIVE
+        name = cert.NON_SMOOTH_FORCE if own is None else cert.NON_SMOOTH_OBJECTIVE
         for o in range(count) if own is None else [e.objective_names.index(own)]:
             for p in np.flatnonzero(c.moved):
                 causes[o][p].append(name)
                 fatal[o, p] |= c.switch.jump
     if e.singularity is not None and e.singularity.near:
         fatal[:] = True
-        causes = [[[*names, SINGULAR] for names in row] for row in causes]
+        causes = [[[*names, cert.SINGULAR] for names in row] for row in causes]
     if e.growth is not None and e.growth.exponential:
-        causes = [[[*names, CHAOS] for names in row] for row in causes]
+        causes = [[[*names, cert.CHAOS] for names in row] for row in causes]
     return causes, fatal
 
 
@@ -305,10 +280,10 @@ def _slopes(e: Evidence) -> np.ndarray:
     """By which power of the perturbation errors of differences fall, the steepest of three
     perturbations; NaN if they never do.
     """
-    exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.given)
+    exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.gradient)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.log10(np.abs(e.sweep - exact) / np.abs(exact))
-    x, unknown = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
+    x, unknown = np.log10(np.array(e.relative_steps)), np.full(exact.shape, np.nan)
     if len(x) < 3:
         return unknown
     with np.errstate(invalid="ignore"):

@@ -11,12 +11,14 @@ that finer steps of the same run keep.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.errors import VarimechError
 from ..formulations.ali3p import ALI3P
 from ..integrators.dop853 import DOP853
 from ..integrators.newmark import TRAPEZOIDAL
@@ -30,13 +32,14 @@ from ..sensitivity.nonlinear_parts import (
     special_times,
 )
 from ..sensitivity.resolution import ENDS, MOST, NOTICED, Evaluate, SampledFunctions, Stages
-from .rerun import rerun
 
 if TYPE_CHECKING:
     from ..results.gradient import Gradient
     from ..results.live_run import LiveRun
     from ..results.run import Run
 
+FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
+"""What a run may raise, NumPy and CasADi included, without ending the other methods."""
 MOST_SAMPLES, MOST_VALUES = 50_000, 2_000_000
 """Samples of each function, and of all of them: 50 MB."""
 FINER = 10
@@ -59,6 +62,26 @@ TRIAL = 100
 """Part of such a motion that is run to count them."""
 IMPLICIT_STEPS = 20_000
 """Steps of the trapezoidal rule where these would be too many."""
+
+
+def rerun(
+    gradient: Gradient, method: str, **changes: object
+) -> tuple[DerivativeCheck, Gradient | None]:
+    """The gradient by a method, with some arguments of `Mechanism.sensitivity` changed.
+
+    Returns:
+        What is to be noted, and the gradient itself; None where it failed.
+    """
+    assert gradient.repeat is not None
+    began = time.perf_counter()
+    try:
+        recomputed = gradient.repeat(method=method, progress=False, **changes)
+    except FAILURES as error:
+        return DerivativeCheck(method, None, str(error) or repr(error)), None
+    last = recomputed.gradient_history[-1]
+    if not np.isfinite(last).all():
+        return DerivativeCheck(method, None, "it is not finite"), None
+    return DerivativeCheck(method, last, "", time.perf_counter() - began), recomputed
 
 
 @dataclass(frozen=True)
@@ -97,20 +120,14 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
         check, what = _irregular_steps(
             gradient, functions, None if moving else finest.run.step_ends
         )
-    return Reference(
-        what,
-        check.gradient,
-        check.refusal,
-        not formulation.traits.exact,
-        unresolved,
-    )
+    return Reference(what, check.gradient, check.refusal, not formulation.traits.exact, unresolved)
 
 
 def _equal_steps(
     gradient: Gradient, integrator: Integrator, step: float
 ) -> tuple[DerivativeCheck, str]:
     """Other equal steps with exact constraints."""
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "formulation": ALI3P(),
         "integrator": integrator,
         "step": step,
@@ -147,9 +164,9 @@ def _irregular_steps(
     return rerun(gradient, "direct", **{**options, "ends": ends})[0], what
 
 
-def _explicit(tolerance: float, duration: float) -> dict[str, Any]:
+def _explicit(tolerance: float, duration: float) -> dict[str, object]:
     """Options of a run that chooses its steps, with projections."""
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "formulation": "index1",
         "integrator": DOP853,
         "step": None,

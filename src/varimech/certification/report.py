@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..results.certificate import (
-    CHAOS,
-    COMPLIANT,
-    FAILING,
-    INDEPENDENT,
-    NON_SMOOTH_FORCE,
-    NON_SMOOTH_OBJECTIVE,
-    ROUNDING,
-    SCALE_DEPENDENT,
-    SINGULAR,
-    STEPS,
-    UNCHECKED,
-    UNRESOLVED,
-    ZERO,
-)
+from ..results import certificate as cert
 from ..results.certificate_evidence import Finding
 from .evidence import Evidence
 from .judgement import Judgement
@@ -39,7 +25,7 @@ LARGE_RESIDUAL = 1e-6
 
 def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
     """All findings, the agreement of the methods first."""
-    alive = np.isfinite(verdict.digits[0])
+    alive = np.isfinite(verdict.digit_array[0])
     pairs = [
         *_agreement(e, alive),
         *_differences(gradient, e, verdict, alive),
@@ -53,13 +39,13 @@ def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Findi
             f"{apart}: differences over larger perturbations have another limit than the gradient, as they do where"
             " something changes so fast that the function runs in small steps"
         )
-        pairs.append((SCALE_DEPENDENT, text))
+        pairs.append((cert.SCALE_DEPENDENT, text))
     if e.residuals and e.residuals[0] > LARGE_RESIDUAL:
         pairs.append(("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
     if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.loose:
         text = f"rounding is amplified up to {amplified:.0e} times on the way to the objectives"
-        pairs.append((ROUNDING, text))
-    if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.given))):
+        pairs.append((cert.ROUNDING, text))
+    if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.gradient))):
         text = f"{small}: small beside the sizes given, or zero; digits are counted from these"
         pairs.append(("sizes", text))
     pairs += _zeros(gradient, e, verdict.status, verdict.reason)
@@ -73,7 +59,7 @@ Found = Iterator[tuple[str, str]]
 def _motion(e: Evidence) -> Found:
     if e.singularity is not None and e.singularity.near:
         yield (
-            SINGULAR,
+            cert.SINGULAR,
             f"singular position: at t ≈ {e.singularity.time:.4g} s the constraints depend on each"
             " other, or nearly; how the motion goes on from there is not determined by the"
             " equations, so neither is its derivative",
@@ -81,7 +67,7 @@ def _motion(e: Evidence) -> Found:
     if e.growth is not None and e.growth.exponential:
         G = e.growth
         yield (
-            CHAOS,
+            cert.CHAOS,
             f"chaotic motion: derivatives of the state grow exponentially, some {G.factor:.1g}"
             f" times from a fifth of the run on, ten times every {np.log(10) / G.rate:.2g} s; each"
             " such time costs a digit, and a shorter run keeps it",
@@ -90,8 +76,8 @@ def _motion(e: Evidence) -> Found:
 
 def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> Found:
     kinds = {
-        INDEPENDENT: "zero: nothing in the equations connects the parameter with the objective",
-        ZERO: "zero within rounding, although the equations connect the two",
+        cert.INDEPENDENT: "zero: nothing in the equations connects the parameter with the objective",
+        cert.ZERO: "zero within rounding, although the equations connect the two",
     }
     for p, parameter in enumerate(gradient.parameter_names):
         names = [f"d{objective}/d{parameter}" for objective in gradient.objective_names]
@@ -99,7 +85,7 @@ def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarr
             if zero := [n for n, s in zip(names, status[:, p], strict=True) if s == kind]:
                 yield kind, f"{', '.join(zero)} {'is' if len(zero) == 1 else 'are'} {text}"
         for o, name in enumerate(names):
-            if not e.depends[o, p] and status[o, p] != INDEPENDENT:
+            if not e.depends[o, p] and status[o, p] != cert.INDEPENDENT:
                 text = f"{name} should be zero: nothing in the equations connects the two"
                 yield str(reason[o, p]), text
 
@@ -109,7 +95,7 @@ def _agreement(e: Evidence, alive: np.ndarray) -> Found:
         if check.gradient is None:
             yield "methods", f"{check.name}: not available, because {check.refusal}"
             continue
-        off, own = _relative(e, check.gradient, e.given, alive), check.name == e.method
+        off, own = _relative(e, check.gradient, e.gradient, alive), check.name == e.method
         if not own or off > 1e-10:
             again = " once more" if own else ""
             yield "methods", f"{check.name}{again}: differs by {off:.1e}, relative, at worst"
@@ -124,15 +110,19 @@ def _agreement(e: Evidence, alive: np.ndarray) -> Found:
 def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray) -> Found:
     flat, slope = verdict.flat, verdict.slope
     if not np.isfinite(e.sweep).any():
-        yield UNCHECKED, "differences: all perturbed runs failed"
+        yield cert.UNCHECKED, "differences: all perturbed runs failed"
         return
-    failed = [f"{step:.0e}" for step, D in zip(e.steps, e.sweep, strict=True) if np.isnan(D).any()]
+    failed = [
+        f"{step:.0e}"
+        for step, D in zip(e.relative_steps, e.sweep, strict=True)
+        if np.isnan(D).any()
+    ]
     if failed:
         changed = f"parameters are changed by {', '.join(failed)} of their values"
-        yield FAILING, f"differences: runs fail where {changed}"
+        yield cert.FAILING, f"differences: runs fail where {changed}"
     seen = alive & np.isfinite(flat.value)
     if seen.any():
-        off, width = _relative(e, flat.value, e.given, seen), flat.decades[seen].min()
+        off, width = _relative(e, flat.value, e.gradient, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
         power = (
             f"; their errors fall with the perturbation to the power {np.median(powers):.1f}"
@@ -169,13 +159,13 @@ def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
     r = e.refinement
     shorter = f"{r.what} {' → '.join(f'{x:.3g}' for x in r.settings)}"
     if len(r.settings) < 2:
-        yield UNCHECKED, f"the error of the steps could not be estimated: {r.refusal}"
+        yield cert.UNCHECKED, f"the error of the steps could not be estimated: {r.refusal}"
     elif len(r.settings) < 3:
         reason = r.refusal or "there is no smaller one"
         yield "steps", f"{shorter}: no more than two, because {reason}"
     elif not converged[alive].all():
         yield (
-            STEPS,
+            cert.STEPS,
             f"{shorter}: the gradient does not converge; no number of digits of the true motion"
             " follows from it",
         )
@@ -187,10 +177,10 @@ def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
 
 def _reference(e: Evidence, alive: np.ndarray) -> Found:
     r = e.reference
-    kind = UNRESOLVED if r.unresolved else COMPLIANT if r.compliant else "reference"
+    kind = cert.UNRESOLVED if r.unresolved else cert.COMPLIANT if r.compliant else "reference"
     for u in r.unresolved:
         yield (
-            UNRESOLVED,
+            cert.UNRESOLVED,
             f"{u.place!r} has a part that the steps do not resolve at t ≈ {u.time:.4g} s: its"
             f" integral over that step is off by {u.share:.2g}, relative; a smaller step or"
             " tolerance",
@@ -201,7 +191,7 @@ def _reference(e: Evidence, alive: np.ndarray) -> Found:
         if kind != "reference":
             text += "; no number of digits of the true motion follows without it"
     else:
-        text += f"differs by {_relative(e, r.gradient, e.given, alive):.1e}, relative, at worst"
+        text += f"differs by {_relative(e, r.gradient, e.gradient, alive):.1e}, relative, at worst"
         if r.compliant:
             text += (
                 "; constraints of the given run give way or drift, which shorter steps do not show"
@@ -212,7 +202,7 @@ def _reference(e: Evidence, alive: np.ndarray) -> Found:
 def _switches(e: Evidence) -> Found:
     for c in e.crossings:
         s = c.switch
-        kind = NON_SMOOTH_FORCE if s.objective is None else NON_SMOOTH_OBJECTIVE
+        kind = cert.NON_SMOOTH_FORCE if s.objective is None else cert.NON_SMOOTH_OBJECTIVE
         where = f"{'objective ' if s.objective else ''}{s.place!r}"
         if not c.moved.any():
             text = (

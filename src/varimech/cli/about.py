@@ -11,10 +11,7 @@ from . import options as o
 from .output_files import give_json
 
 
-def methods(
-    as_json: o.Json = False,
-    out: o.JsonFile = None,
-) -> None:
+def methods(as_json: o.Json = False, out: o.JsonFile = None) -> None:
     """List formulations, integrators and coordinates, what each suits, and which combinations
     exist.
 
@@ -68,10 +65,7 @@ def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]
     console.print(f"Default for equal steps (step=…): {choose(1.0, step=0.1)[0].title}.")
 
 
-def doctor(
-    as_json: o.Json = False,
-    out: o.JsonFile = None,
-) -> None:
+def doctor(as_json: o.Json = False, out: o.JsonFile = None) -> None:
     """Check versions, compiler and cache, and suggest fixes for problems.
 
     Exit code 0: no problems; 1: something is missing (everything still works, but slower).

@@ -28,7 +28,7 @@ ABOUT = (
 class _Stoppable(TyperGroup):
     """Report Ctrl-C, which typer would not."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         """Execute a command; report Ctrl-C if there is no result."""
         try:
             return super().invoke(ctx)
@@ -40,13 +40,13 @@ class _Stoppable(TyperGroup):
 class _Command(TyperCommand):
     """A command whose errors and warnings name its own options."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         """Execute the command; its errors and warnings name options and keys of the model file."""
         from .command_syntax import CommandSyntax
 
         syntax = CommandSyntax.of(self.params)
 
-        def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        def show(message: Warning | str, *_: object, **__: object) -> None:
             """A warning without the place in the source."""
             if isinstance(message, VarimechWarning):
                 message.syntax = syntax

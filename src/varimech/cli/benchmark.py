@@ -18,7 +18,7 @@ from . import options as o
 from .output_files import make_folder, print_json
 
 
-@o.running("duration", "every", "backend", "set_")
+@o.running("model", "duration", "every", "backend", "set_")
 def benchmark(
     context: typer.Context,
     name: Annotated[

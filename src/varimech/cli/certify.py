@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,18 +10,18 @@ from . import options as o
 from .studies import WANTED, certified, gradient_output
 from .study_output import StudyOutput, StudyRequest, conduct
 
+if TYPE_CHECKING:
+    from .studies import Certified
+
 
 @o.running("every", "backend", "set_")
 def certify(
     context: typer.Context,
-    model: o.Model,
     objective: o.Objective = None,
     wrt: o.Wrt = None,
     wanted: Annotated[
         float, typer.Option(help="Number of digits that a trusted derivative must have.")
     ] = WANTED,
-    as_json: o.Json = False,
-    out: o.Out = None,
 ) -> None:
     """Determine how many digits of a model's gradient are reliable, and what limits them.
 
@@ -36,9 +36,9 @@ def certify(
 
       varimech certify my.yaml --objective travel --wrt rod --tolerance 1e-10 --out out/certificate
     """
-    request = StudyRequest(o.find_model(model), "sensitivity", o.settings(context))
+    request = StudyRequest.of(context, "sensitivity")
 
-    def describe(result: tuple[Any, Any]) -> StudyOutput:
+    def describe(result: Certified) -> StudyOutput:
         output = gradient_output(result)
         certificate = output.certificate
         if certificate is None:  # stopped before it was complete
@@ -51,6 +51,4 @@ def certify(
             str(certificate), certificate.to_json(), output.results, files, certificate, output.code
         )
 
-    conduct(
-        request, lambda: certified(request.executed(), wanted), describe, as_json=as_json, out=out
-    )
+    conduct(request, lambda: certified(request.executed(), wanted), describe)

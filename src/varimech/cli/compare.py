@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 INTERVALS, POINTS = 100, 40
 """Number of output intervals, and most points, at which runs are compared; round values."""
-REFERENCE: dict[str, Any] = {"tolerance": 1e-12}
-SCHEMES: tuple[dict[str, Any], ...] = (
+REFERENCE: dict[str, object] = {"tolerance": 1e-12}
+SCHEMES: tuple[dict[str, object], ...] = (
     {"tolerance": 1e-8},
     {"tolerance": 1e-6, "integrator": "dopri5"},
     {"tolerance": 1e-8, "coordinates": "rtdyn0"},
@@ -126,7 +126,7 @@ class _Task:
     mechanism: Mechanism
     problem: Problem
 
-    def row(self, scheme: dict[str, Any], reference: Run) -> Row:
+    def row(self, scheme: dict[str, object], reference: Run) -> Row:
         """Result of a scheme, or its error."""
         try:
             run = self.executed(scheme)

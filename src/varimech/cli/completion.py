@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -65,7 +64,7 @@ def named(*keys: str, ending: str = "") -> ProposedOf:
     def proposed(context: typer.Context, incomplete: str) -> list[str]:
         # an option without its value leaves arguments unparsed
         model = context.params.get("model") or next(iter(context.args), "")
-        section: Any = _document(str(model))
+        section: object = _document(str(model))
         for key in keys:
             section = section.get(key) if isinstance(section, Mapping) else None
         return _beginning(
@@ -76,7 +75,7 @@ def named(*keys: str, ending: str = "") -> ProposedOf:
     return proposed
 
 
-def _document(model: str) -> Mapping[str, Any]:
+def _document(model: str) -> Mapping[str, object]:
     """The model file as plain data; empty if it cannot be read."""
     import yaml
 

@@ -127,13 +127,11 @@ def topology(
 @o.running("every", "backend", "set_")
 def export(
     context: typer.Context,
-    model: o.Model,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
     target: Annotated[
         str, typer.Option(help="cuda (a kernel, one thread for each run) or c.")
     ] = "cuda",
     objective: o.Objective = None,
-    as_json: o.Json = False,
 ) -> None:
     """Write a program for many simultaneous runs on machines without Varimech: its source, a
     description, and a small runner.
@@ -150,13 +148,13 @@ def export(
     """
     from ..files.study_runner import objectives_of, problem_of, resolved
 
-    m = o.find_model(model)
+    m = o.find_model(context.params["model"])
     assert m.studies is not None
     settings = resolved(m.data, m.studies, "simulate", o.settings(context))
     objectives = objectives_of(m.studies, settings.pop("objectives", None))
     folder = problem_of(m, objectives, settings).export(out, target=target)
     names = sorted(p.name for p in folder.iterdir())
-    if as_json:
+    if context.params["as_json"]:
         print_json(
             {"mechanism": m.name, "target": target, "files": [str(folder / name) for name in names]}
         )

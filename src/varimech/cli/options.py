@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,8 +39,7 @@ Tolerance = Annotated[
     typer.Option(help="Relative error tolerance for adaptive steps, instead of a step."),
 ]
 LongestStep = Annotated[
-    str | None,
-    typer.Option(help="Longest adaptive step: seconds, or a text such as '1 ms'."),
+    str | None, typer.Option(help="Longest adaptive step: seconds, or a text such as '1 ms'.")
 ]
 Integrator = Annotated[
     str | None,
@@ -101,28 +101,29 @@ _RUNNING = {
     "set_": Set,
 }
 """Options of a run, by their names in `settings`."""
+_OUTPUT: dict[str, tuple[object, object]] = {"as_json": (Json, False), "out": (Out, None)}
+"""Types and defaults of options for results."""
 
 
 def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of a run to a command, except for some, before --json; `settings`
-    reads them.
+    """Add to a command its model, the options of a run except for some, --json and --out, unless it
+    has its own; `settings` and `StudyRequest` read them.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
-        added = [
-            inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind
-            )
-            for name, kind in _RUNNING.items()
-            if name not in without
+        context, *rest = own.parameters.values()
+        before = [*takewhile(lambda p: p.name != "as_json", rest)]
+        shared = {"model": (Model, context.empty)} if "model" not in without else {}
+        running = {name: (kind, None) for name, kind in _RUNNING.items() if name not in without}
+        output = {n: given for n, given in _OUTPUT.items() if n not in own.parameters}
+        ordered = [
+            *(context, *_parameters(shared), *before, *_parameters(running)),
+            *(*rest[len(before) :], *_parameters(output)),
         ]
-        place = list(own.parameters).index("as_json")
-        ordered = [*own.parameters.values()]
-        ordered[place:place] = added
 
         @wraps(command)
-        def with_options(**given: Any) -> None:
+        def with_options(**given: object) -> None:
             command(**{name: given[name] for name in own.parameters})
 
         with_options.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]
@@ -130,6 +131,15 @@ def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None
         return with_options
 
     return decorate
+
+
+def _parameters(given: Mapping[str, tuple[object, object]]) -> list[inspect.Parameter]:
+    """Parameters of commands, from their names, types and defaults."""
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return [
+        inspect.Parameter(name, positional, default=default, annotation=kind)
+        for name, (kind, default) in given.items()
+    ]
 
 
 def find_model(name: str) -> Mechanism:

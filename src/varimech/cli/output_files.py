@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def model_text(
     mechanism: Mechanism,
     kind: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     optimum: Mapping[str, float] | None = None,
 ) -> str:
     """Text of a model file with the values and settings of a command line, and with optimised
@@ -54,7 +54,7 @@ def make_folder(out: Path) -> None:
 
 def write(
     out: Path,
-    files: Mapping[str, Callable[[Path], Any]],
+    files: Mapping[str, Callable[[Path], object]],
     results: tuple[Any, ...],
     *,
     model: str | None,
@@ -74,12 +74,12 @@ def write(
         yield out / name
 
 
-def print_json(data: Any) -> None:
+def print_json(data: object) -> None:
     """Print JSON on one line of standard output."""
     typer.echo(_text(data))
 
 
-def give_json(data: Any, as_json: bool, out: Path | None) -> None:
+def give_json(data: object, as_json: bool, out: Path | None) -> None:
     """Print JSON if requested, and write it to a file if one is given."""
     if out is not None:
         write_text(out, _text(data) + "\n")
@@ -87,12 +87,12 @@ def give_json(data: Any, as_json: bool, out: Path | None) -> None:
         print_json(data)
 
 
-def _text(data: Any) -> str:
+def _text(data: object) -> str:
     """Standard JSON, without NaN and infinity."""
     return json.dumps(_plain(data), allow_nan=False)
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: object) -> object:
     if isinstance(data, Mapping):
         return {key: _plain(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):

@@ -16,19 +16,21 @@ from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data
 
 if TYPE_CHECKING:
+    from ..optimization.optimum import Optimum
+    from ..results.certificate import Certificate
+    from ..results.gradient import Gradient
     from ..results.run import Run
+    from ..uncertainty.moments import Moments
+    from ..uncertainty.study import Study
+
+    Certified = tuple[Gradient, Certificate | None]
 
 WANTED = 3.0
 """Number of digits that a trusted derivative must have: engineering accuracy."""
 
 
 @o.running()
-def run(
-    context: typer.Context,
-    model: o.Model,
-    as_json: o.Json = False,
-    out: o.Out = None,
-) -> None:
+def run(context: typer.Context) -> None:
     """Simulate a mechanism.
 
     Settings default to those of the file (studies: simulate). With --out it writes a report for any
@@ -42,8 +44,8 @@ def run(
 
       varimech run five-bar --duration 2 --set L_A1=1.5 --json
     """
-    request = StudyRequest(o.find_model(model), "simulate", o.settings(context))
-    conduct(request, request.executed, _run_output, as_json=as_json, out=out)
+    request = StudyRequest.of(context, "simulate")
+    conduct(request, request.executed, _run_output)
 
 
 def _run_output(run: Run) -> StudyOutput:
@@ -62,7 +64,6 @@ def _run_output(run: Run) -> StudyOutput:
 @o.running()
 def sensitivity(
     context: typer.Context,
-    model: o.Model,
     objective: o.Objective = None,
     wrt: o.Wrt = None,
     method: Annotated[
@@ -72,8 +73,6 @@ def sensitivity(
     certify: Annotated[
         bool, typer.Option(help="Also determine the number of reliable digits (takes longer).")
     ] = False,
-    as_json: o.Json = False,
-    out: o.Out = None,
 ) -> None:
     """Compute objectives of a model and their derivatives with respect to its parameters.
 
@@ -86,19 +85,13 @@ def sensitivity(
 
       varimech sensitivity five-bar --objective psi2 --wrt L_A1 --wrt m_A1 --method adjoint
     """
-    request = StudyRequest(o.find_model(model), "sensitivity", o.settings(context))
+    request = StudyRequest.of(context, "sensitivity")
     in_file = None if request.mechanism.studies is None else request.mechanism.studies.sensitivity
     wanted = WANTED if certify or (in_file is not None and in_file.certify) else None
-    conduct(
-        request,
-        lambda: certified(request.executed(), wanted),
-        gradient_output,
-        as_json=as_json,
-        out=out,
-    )
+    conduct(request, lambda: certified(request.executed(), wanted), gradient_output)
 
 
-def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
+def certified(gradient: Gradient, wanted: float | None) -> Certified:
     """A gradient and, if a number of digits is requested, its certificate; Ctrl-C keeps the
     gradient.
     """
@@ -108,7 +101,7 @@ def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
         raise Interrupted("stopped before the gradient was certified", (gradient, None)) from None
 
 
-def gradient_output(result: tuple[Any, Any]) -> StudyOutput:
+def gradient_output(result: Certified) -> StudyOutput:
     """Output of a gradient, and of its certificate if there is one."""
     gradient, certificate = result if isinstance(result, tuple) else (result, None)
     data = {
@@ -142,7 +135,6 @@ def gradient_output(result: tuple[Any, Any]) -> StudyOutput:
 @o.running()
 def uncertainty(
     context: typer.Context,
-    model: o.Model,
     objective: o.Objective = None,
     method: Annotated[
         str | None, typer.Option(help="moments (exact derivatives) or monte-carlo (many runs).")
@@ -151,8 +143,6 @@ def uncertainty(
     samples: Annotated[int | None, typer.Option(help="Number of Monte Carlo samples.")] = None,
     sampling: Annotated[str | None, typer.Option(help="random, latin-hypercube or sobol.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
-    as_json: o.Json = False,
-    out: o.Out = None,
 ) -> None:
     """Propagate parameter tolerances: mean, standard deviation and the contribution of each
     parameter.
@@ -171,25 +161,23 @@ def uncertainty(
       varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling
       sobol
     """
-    request = StudyRequest(o.find_model(model), "uncertainty", o.settings(context))
+    request = StudyRequest.of(context, "uncertainty")
     in_file = None if request.mechanism.studies is None else request.mechanism.studies.uncertainty
     method_used = request.given.get("method") or (
         in_file.method if in_file is not None else "moments"
     )
-    kept: dict[str, Any] = {}
-    if out is not None and method_used == "monte-carlo":
-        kept["checkpoint"] = str(out / "samples")
+    kept: dict[str, object] = {}
+    if request.out is not None and method_used == "monte-carlo":
+        kept["checkpoint"] = str(request.out / "samples")
     requested = request.given.get("samples") or (in_file.samples if in_file is not None else None)
     conduct(
         request,
         lambda: request.executed(**kept),
         lambda result: _uncertainty_output(result, requested),
-        as_json=as_json,
-        out=out,
     )
 
 
-def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
+def _uncertainty_output(result: Moments | Study, requested: int | None) -> StudyOutput:
     end = {
         name: {"mean": float(result.mean.values[-1, k]), "std": float(result.std.values[-1, k])}
         for k, name in enumerate(str(n) for n in result.mean["objective"].to_numpy())
@@ -223,7 +211,7 @@ def _uncertainty_output(result: Any, requested: int | None) -> StudyOutput:
     )
 
 
-def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
+def _quantiles(study: Study) -> dict[str, dict[str, dict[str, float]]]:
     """Quantiles at the end of the run with their 95 % intervals, as far as the samples determine
     them.
     """
@@ -245,7 +233,6 @@ def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
 @o.running()
 def optimize(
     context: typer.Context,
-    model: o.Model,
     minimize: Annotated[
         str | None,
         typer.Option(
@@ -272,8 +259,6 @@ def optimize(
     max_iterations: Annotated[
         int | None, typer.Option(help="Most iterations of each search.")
     ] = None,
-    as_json: o.Json = False,
-    out: o.Out = None,
 ) -> None:
     """Find parameter values that minimise an objective and meet constraints (studies: optimize).
 
@@ -293,18 +278,12 @@ def optimize(
 
       varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
     """
-    request = StudyRequest(o.find_model(model), "optimize", o.settings(context))
+    request = StudyRequest.of(context, "optimize")
     syntax = CommandSyntax.of(context.command.params)
-    conduct(
-        request,
-        request.executed,
-        lambda best: _optimum_output(best, request, syntax),
-        as_json=as_json,
-        out=out,
-    )
+    conduct(request, request.executed, lambda best: _optimum_output(best, request, syntax))
 
 
-def _optimum_output(best: Any, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
+def _optimum_output(best: Optimum, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
     data = {
         "objective": float(best.objective),
         "objective_before": float(best.objective_before),

@@ -12,7 +12,7 @@ import typer
 
 from ..core.errors import Interrupted, ModelError
 from ..core.interrupts import deferred_interrupts
-from . import INTERRUPTED
+from . import INTERRUPTED, options
 from .output_files import make_folder, model_text, print_json, write
 
 if TYPE_CHECKING:
@@ -35,8 +35,17 @@ class StudyRequest:
     kind: str
     given: Mapping[str, Any]
     """Settings of the command line."""
+    as_json: bool
+    out: Path | None
+    """Folder for files."""
 
-    def executed(self, **extra: Any) -> Any:
+    @classmethod
+    def of(cls, context: typer.Context, kind: str) -> StudyRequest:
+        """The request of a command with the options of `options.running`."""
+        model, as_json, out = (context.params[name] for name in ("model", "as_json", "out"))
+        return cls(options.find_model(model), kind, options.settings(context), as_json, out)
+
+    def executed(self, **extra: object) -> Any:
         """Execute the study."""
         return self.mechanism.study(self.kind, **self.given, **extra)
 
@@ -46,8 +55,8 @@ class StudyOutput:
     """Output of a study: a text, plain data, and the contents of files and report."""
 
     text: str
-    data: dict[str, Any]
-    results: tuple[Any, ...]
+    data: dict[str, object]
+    results: tuple[object, ...]
     """Results for the report."""
     files: dict[str, Callable[[Path], Any]] = field(default_factory=dict)
     """File name → function that writes it."""
@@ -60,12 +69,7 @@ class StudyOutput:
 
 
 def conduct(
-    request: StudyRequest,
-    study: Callable[[], Any],
-    describe: Callable[[Any], StudyOutput],
-    *,
-    as_json: bool,
-    out: Path | None,
+    request: StudyRequest, study: Callable[[], object], describe: Callable[[Any], StudyOutput]
 ) -> None:
     """Run a study, print its output, and write its files, also for partial results after Ctrl-C.
 
@@ -74,7 +78,7 @@ def conduct(
     Raises:
         typer.Exit: with the exit code of the result.
     """
-    began, stopped = time.perf_counter(), ""
+    began, stopped, out = time.perf_counter(), "", request.out
     text = ""
     if out is not None:
         text = model_text(request.mechanism, request.kind, request.given)
@@ -102,38 +106,23 @@ def conduct(
             ):
                 written.append(path)
     except KeyboardInterrupt:
-        stopped = "; ".join(
-            filter(
-                None,
-                (
-                    stopped,
-                    "stopped before all files were written" if out is not None else "stopped",
-                ),
-            )
-        )
+        now = "stopped before all files were written" if out is not None else "stopped"
+        stopped = f"{stopped}; {now}" if stopped else now
     except ModelError as error:
         failed = error  # print the results anyway
-    _print(
-        request.mechanism, output, written, stopped, time.perf_counter() - began, as_json=as_json
-    )
+    _print(request, output, written, stopped, time.perf_counter() - began)
     if failed is not None:
         raise failed
     raise typer.Exit(INTERRUPTED if stopped else output.code)
 
 
 def _print(
-    mechanism: Mechanism,
-    output: StudyOutput,
-    written: list[Path],
-    stopped: str,
-    seconds: float,
-    *,
-    as_json: bool,
+    request: StudyRequest, output: StudyOutput, written: list[Path], stopped: str, seconds: float
 ) -> None:
     notes = output.notes if written else ()
-    if as_json:
+    if request.as_json:
         data = {
-            "mechanism": mechanism.name,
+            "mechanism": request.mechanism.name,
             **output.data,
             "seconds_in_all": seconds,
             "files": [str(p) for p in written],
@@ -147,22 +136,17 @@ def _print(
     if written:
         *others, last = written  # the report comes last
         if last.suffix == ".html":
-            typer.echo(
-                f"\nreport: {last}\n{', '.join(p.name for p in others)} beside it; {seconds:.1f} s"
-                " in all"
-            )
+            place = f"report: {last}\n{', '.join(p.name for p in others)} beside it"
         else:
-            typer.echo(
-                f"\n{', '.join(p.name for p in written)} are in {last.parent}; {seconds:.1f} s"
-                " in all"
-            )
+            place = f"{', '.join(p.name for p in written)} are in {last.parent}"
+        typer.echo(f"\n{place}; {seconds:.1f} s in all")
     for note in notes:
         typer.echo(note)
     if stopped:
         typer.secho(stopped, err=True, fg="yellow")
 
 
-def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
+def run_files(run: Run) -> tuple[dict[str, Callable[[Path], object]], tuple[str, ...]]:
     """A run as netCDF, which `varimech.load_run` reads, and as a table; with notes if it is too
     long to be written completely.
     """
@@ -175,7 +159,7 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
     width = sum(array.size for array in sample.dataset.values()) // sample.time.size
     most = max(2, MOST_NUMBERS // width)
     reduced = run if run.time.size <= most else run.at_rows(thinned(run.time.size, most))
-    files: dict[str, Callable[[Path], Any]] = {"run.nc": reduced.save}
+    files: dict[str, Callable[[Path], object]] = {"run.nc": reduced.save}
     notes = []
     if reduced is not run:
         notes.append(
@@ -197,7 +181,7 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
     return files, tuple(notes)
 
 
-def run_data(run: Run) -> dict[str, Any]:
+def run_data(run: Run) -> dict[str, object]:
     """The numbers of a run as plain data."""
     kept = (
         "method",

@@ -42,7 +42,7 @@ KEPT = 500
 character.
 """
 CONSTANTS = {"pi": math.pi}
-_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[type, Callable[[object, Any], object]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
@@ -60,8 +60,8 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 class Scope:
     """Names and functions that are available besides the common ones."""
 
-    names: Mapping[str, Any]
-    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    names: Mapping[str, object]
+    functions: Mapping[str, Callable[..., object]] = field(default_factory=dict)
     ambiguous: Mapping[str, str] = field(default_factory=dict)
     """Parameters whose names have another meaning in this scope: name → that meaning."""
 
@@ -124,12 +124,11 @@ def fixed_number(text: str, unit: str, label: str) -> float:
         if not value.is_scalar() or not math.isfinite(float(value)):
             raise _refused(text, "is not a single finite number")
     except (ModelError, *NOT_SYMBOLIC):
-        raise ModelError(
+        problem = (
             f"is not a number{unit and f' in {unit}'}, nor a quantity such as"
-            f" {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'",
-            label=label,
-            value=text,
-        ) from None
+            f" {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'"
+        )
+        raise ModelError(problem, label=label, value=text) from None
     return float(value)
 
 
@@ -187,8 +186,7 @@ def _program(text: str, tree: ast.expr) -> tuple[ast.expr, ...]:
             raise _refused(text, f"nested too deeply; at most {DEPTH} levels are allowed")
         if within > RATES or rates > ALL_RATES:
             raise _refused(
-                text,
-                f"too many rates: at most {RATES} nested and {ALL_RATES} in total are allowed",
+                text, f"too many rates: at most {RATES} nested and {ALL_RATES} in total are allowed"
             )
         order.append(node)
         waiting += [(operand, depth + 1, within) for operand in _operands(node)]
@@ -255,20 +253,20 @@ class _Evaluation:
         self._text = text
         self._scope = scope
         self._budget = OPERATIONS
-        self._called: dict[tuple[str, ...], Any] = {}
+        self._called: dict[tuple[str, ...], object] = {}
         """Values of functions of names alone, such as energy() and position("P"), which are the
         same for each call.
         """
 
-    def of(self, program: Sequence[ast.expr]) -> Any:
+    def of(self, program: Sequence[ast.expr]) -> object:
         """The value of a program that `_read` made."""
-        values: list[Any] = []
+        values: list[object] = []
         for node in program:
             first = len(values) - len(_operands(node))
             values[first:] = [self._one(node, values[first:])]
         return values[0]
 
-    def _one(self, node: ast.expr, operands: list[Any]) -> Any:
+    def _one(self, node: ast.expr, operands: list[object]) -> object:
         match node:
             case ast.Constant(value=value):
                 return value if isinstance(value, str) else self._float(value)
@@ -303,7 +301,7 @@ class _Evaluation:
         except OverflowError:
             raise _refused(self._text, "a number that is too large") from None
 
-    def _name(self, name: str) -> Any:
+    def _name(self, name: str) -> object:
         if name in self._scope.ambiguous:
             meaning = self._scope.ambiguous[name]
             raise _refused(
@@ -319,7 +317,7 @@ class _Evaluation:
             str(unknown_name("parameter or quantity", name, [*self._scope.names, *CONSTANTS])),
         )
 
-    def _numbers(self, values: list[Any]) -> list[Any]:
+    def _numbers(self, values: list[object]) -> list[object]:
         for value in values:
             if isinstance(value, str):
                 raise _refused(
@@ -329,7 +327,7 @@ class _Evaluation:
                 )
         return values
 
-    def _combined(self, operator: Callable[..., Any], operands: list[Any]) -> Any:
+    def _combined(self, operator: Callable[..., object], operands: list[object]) -> object:
         values = self._numbers(operands)
         self._spend(
             _products(*values) if operator is _OPERATORS[ast.MatMult] else sum(map(_size, values))
@@ -339,7 +337,7 @@ class _Evaluation:
         except (*NOT_SYMBOLIC, ZeroDivisionError, OverflowError) as error:
             raise _refused(self._text, f"cannot be computed: {_first_line(error)}") from None
 
-    def _component(self, vector: Any, index: Any) -> Any:
+    def _component(self, vector: Any, index: Any) -> object:
         vector = SX(vector)
         if not isinstance(index, float) or not 0 <= index < vector.numel() or index != int(index):
             raise _refused(
@@ -347,7 +345,7 @@ class _Evaluation:
             )
         return vector[int(index)]
 
-    def _call(self, name: str, arguments: list[Any]) -> Any:
+    def _call(self, name: str, arguments: list[Any]) -> object:
         function = self._scope.functions.get(name) or FUNCTIONS.get(name)
         if function is None:
             raise _refused(
@@ -371,12 +369,12 @@ class _Evaluation:
         return value
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     """Number of components of a value."""
     return int(value.numel()) if hasattr(value, "numel") else 1
 
 
-def _products(a: Any, b: Any) -> int:
+def _products(a: object, b: object) -> int:
     """Number of multiplications in a @ b."""
     return _size(a) * (b.shape[1] if hasattr(b, "shape") and _size(a) > 1 else _size(b))
 

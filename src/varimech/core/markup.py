@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 from numbers import Real
-from typing import Any
 
 MOST_ROWS = 40
 """Rows of a table that are shown."""
@@ -33,7 +32,7 @@ def shown(thing: object, display: Callable[[], str]) -> str:
         return html_text(repr(thing))
 
 
-def html_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def html_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table, of long ones the beginning; numbers to the right, with six digits."""
     cells = "".join(f"<tr>{''.join(_cell(x) for x in row)}</tr>" for row in rows[:MOST_ROWS])
     if len(rows) > MOST_ROWS:
@@ -52,7 +51,7 @@ def html_heading(title: str, rest: str = "") -> str:
     return f"<p><b>{escape(title)}</b>{f' · {escape(rest)}' if rest else ''}</p>"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, bool) or value is None or not isinstance(value, Real):
         return f'<td style="text-align:left">{escape("" if value is None else str(value))}</td>'
     return f'<td style="text-align:right">{float(value):.6g}</td>'

@@ -19,12 +19,12 @@ from .errors import ModelError
 from .symbols import NOT_SYMBOLIC, SX, wedge
 
 
-def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(function: Callable[..., SX]) -> Callable[..., SX]:
     """The function with its arguments converted to expressions and with descriptive errors."""
     name, signature = function.__name__, inspect.signature(function)
 
     @wraps(function)
-    def call(*positional: Any, **named: Any) -> Any:
+    def call(*positional: object, **named: object) -> SX:
         converted = (
             [_expression(name, x) for x in positional],
             {key: _expression(name, x) for key, x in named.items()},
@@ -61,7 +61,7 @@ def _expression(name: str, value: Any) -> Any:
     raise ModelError(message)
 
 
-def _stacked(name: str, values: Sequence[Any]) -> Any:
+def _stacked(name: str, values: Sequence[object]) -> SX:
     """A column vector from numbers, or a matrix from rows."""
     rows = [
         _expression(name, x).T if isinstance(x, (list, tuple)) else _expression(name, x)
@@ -81,10 +81,10 @@ Returns:
 """
 
 
-def _of_one(name: str, function: Callable[[Any], Any], description: str) -> Callable[[Any], Any]:
+def _of_one(name: str, function: Callable[[SX], SX], description: str) -> Callable[..., SX]:
     """A function of one argument, entry by entry, under its public name."""
 
-    def call(x: Any) -> Any:
+    def call(x: SX) -> SX:
         return function(x)
 
     call.__name__ = call.__qualname__ = name
@@ -109,7 +109,7 @@ sign = _of_one("sign", ca.sign, "−1, 0 or 1; it jumps at 0, so it has no gradi
 
 
 @_checked
-def atan2(y: Any, x: Any) -> Any:
+def atan2(y: SX, x: SX) -> SX:
     """Angle of the vector (x, y) between −π and π.
 
     Args:
@@ -123,7 +123,7 @@ def atan2(y: Any, x: Any) -> Any:
 
 
 @_checked
-def minimum(a: Any, b: Any, *more: Any) -> Any:
+def minimum(a: SX, b: SX, *more: SX) -> SX:
     """The smallest of two or more values; it has a kink where they are equal.
 
     Args:
@@ -138,7 +138,7 @@ def minimum(a: Any, b: Any, *more: Any) -> Any:
 
 
 @_checked
-def maximum(a: Any, b: Any, *more: Any) -> Any:
+def maximum(a: SX, b: SX, *more: SX) -> SX:
     """The largest of two or more values; it has a kink where they are equal. `varimech.peak` is the
     largest value along a run.
 
@@ -154,7 +154,7 @@ def maximum(a: Any, b: Any, *more: Any) -> Any:
 
 
 @_checked
-def where(condition: Any, yes: Any, no: Any) -> Any:
+def where(condition: SX, yes: SX, no: SX) -> SX:
     """Choose between two values. It replaces Python's `if`, which cannot decide on symbols.
 
     Args:
@@ -169,7 +169,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 
 
 @_checked
-def dot(a: Any, b: Any) -> Any:
+def dot(a: SX, b: SX) -> SX:
     """The scalar product of two vectors.
 
     Args:
@@ -183,7 +183,7 @@ def dot(a: Any, b: Any) -> Any:
 
 
 @_checked
-def cross(a: Any, b: Any) -> SX:
+def cross(a: SX, b: SX) -> SX:
     """The cross product of two vectors.
 
     Args:
@@ -204,7 +204,7 @@ def cross(a: Any, b: Any) -> SX:
 
 
 @_checked
-def norm(vector: Any) -> SX:
+def norm(vector: SX) -> SX:
     """Euclidean norm of a vector. At zero, where it is not differentiable, its derivative is taken
     as
     zero.
@@ -221,7 +221,7 @@ def norm(vector: Any) -> SX:
 
 
 @_checked
-def vector(*components: Any) -> Any:
+def vector(*components: SX) -> SX:
     """A column vector from its components.
 
     Args:
@@ -233,7 +233,7 @@ def vector(*components: Any) -> Any:
     return ca.vertcat(*components)
 
 
-def rotation(axis: Any, angle: Any) -> SX:
+def rotation(axis: object, angle: object) -> SX:
     """Rotation matrix about an axis.
 
     Args:
@@ -256,12 +256,9 @@ def rotation(axis: Any, angle: Any) -> SX:
     θ = SX(_expression("rotation", angle))
     n = SX(0, 1) if axis is None else SX(_expression("rotation", axis))
     if not θ.is_scalar() or (axis is not None and n.numel() != 3):
+        remedy = "an axis has 3 components, or is None in the plane"
         raise ModelError(
-            f", angle = {angle!r}",
-            element="rotation",
-            field="axis",
-            value=axis,
-            remedy="an axis has 3 components, or is None in the plane",
+            f", angle = {angle!r}", element="rotation", field="axis", value=axis, remedy=remedy
         )
     c, s = ca.cos(θ), ca.sin(θ)
     if axis is None:
@@ -270,7 +267,7 @@ def rotation(axis: Any, angle: Any) -> SX:
     return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., SX]] = {
     **{
         "sin": sin,
         "cos": cos,

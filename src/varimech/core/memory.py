@@ -29,11 +29,11 @@ def check_memory(what: str, numbers: float, remedy: Text) -> None:
         ModelError: with the required and the available size.
     """
     if numbers > LITTLE and 8.0 * numbers > (most := memory_bytes()):
-        raise ModelError(
+        problem = (
             f"{what} needs {8e-9 * numbers:.3g} GB of memory, and {1e-9 * most:.3g} GB are"
-            " available to this process",
-            remedy=remedy,
+            " available to this process"
         )
+        raise ModelError(problem, remedy=remedy)
 
 
 def memory_bytes() -> float:

@@ -88,7 +88,7 @@ class Message:
 Text = str | Message
 
 
-def rendered(value: Any, syntax: PythonSyntax) -> Any:
+def rendered(value: object, syntax: PythonSyntax) -> Any:
     """A message or a part of one as text; other values as they are."""
     if isinstance(value, Message):
         return value.text(syntax)

@@ -5,7 +5,6 @@ source; things that have one; and texts within C comments.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from .errors import ModelError
 
@@ -19,7 +18,7 @@ DOT = "."
 """Separates a body from its point ('rod.tip'), so it is not allowed in the names of either."""
 
 
-def check_name(kind: str, name: Any, without: str = SLASH) -> None:
+def check_name(kind: str, name: object, without: str = SLASH) -> None:
     """Raise an error for an unusable name.
 
     Args:
@@ -48,21 +47,19 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
         )
     if not name.isprintable():
         hidden = next(c for c in name if not c.isprintable())
-        raise ModelError(
+        problem = (
             f"the name {shown} of {a_kind} contains the character U+{ord(hidden):04X}, which is"
-            " not printable",
-            remedy="use letters, digits, plain blanks and signs",
+            " not printable"
         )
+        raise ModelError(problem, remedy="use letters, digits, plain blanks and signs")
     if forbidden := next((c for c in name if c in without), ""):
         reason = (
             "which separates a body from its point, as in 'rod.tip'"
             if forbidden == DOT
             else "which separates folders"
         )
-        raise ModelError(
-            f"the name {shown} of {a_kind} contains {forbidden!r}, {reason}",
-            remedy="use another character, such as '_'",
-        )
+        problem = f"the name {shown} of {a_kind} contains {forbidden!r}, {reason}"
+        raise ModelError(problem, remedy="use another character, such as '_'")
 
 
 @lru_cache(maxsize=1024)  # names of objectives are checked in every run

@@ -45,7 +45,7 @@ def progress_bar(
     show = sys.stderr.isatty() if enabled is None else enabled
     began = time.monotonic()
     bar: Any = None
-    task: Any = None
+    task: object = None
 
     def update(done: float, note: str | Callable[[], str] = "") -> None:
         nonlocal bar, task

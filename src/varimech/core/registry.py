@@ -79,11 +79,9 @@ class Registry(dict[str, T]):
         """
         label = f"{self.kind} {repr(name) if isinstance(name, str) else described(thing)}"
         if faults:
+            problem = f"cannot be registered: {'; '.join(faults)}"
             raise ModelError(
-                f"cannot be registered: {'; '.join(faults)}",
-                element=label,
-                value=thing,
-                remedy="docs/extending.md shows an example",
+                problem, element=label, value=thing, remedy="docs/extending.md shows an example"
             )
         assert isinstance(name, str)
         if (there := self.get(name)) is not None:

@@ -127,7 +127,7 @@ class Schedule:
         return replace(self, duration=self.step, steps=1, every=1)
 
 
-def check_every(every: Any) -> None:
+def check_every(every: object) -> None:
     """Raise a ModelError unless `every` is a valid number of steps."""
     if (
         not isinstance(every, Integral)
@@ -159,11 +159,9 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
     steps = _intervals(duration, "step", step, MOST_STEPS)
     schedule = Schedule(float(duration), float(duration) / steps, steps, int(every))
     if schedule.stored_count > MOST_STORED:
+        problem = f"s with every = {every!r} would store more than {MOST_STORED:g} results"
         raise ModelError(
-            f"s with every = {every!r} would store more than {MOST_STORED:g} results",
-            field="step",
-            value=step,
-            remedy=Message("a larger {every} stores fewer"),
+            problem, field="step", value=step, remedy=Message("a larger {every} stores fewer")
         )
     return schedule
 
@@ -210,7 +208,7 @@ def chosen_steps(
     )
 
 
-def given_ends(ends: Any, duration: float) -> np.ndarray:
+def given_ends(ends: object, duration: float) -> np.ndarray:
     """Check step ends that the caller gives.
 
     Raises:
@@ -224,13 +222,11 @@ def given_ends(ends: Any, duration: float) -> np.ndarray:
         or times[-1] != duration
         or not (np.diff(times) > 0).all()
     ):
-        raise ModelError(
-            Message(
-                "{ends} must increase from 0 to the duration, {:g} s, like `step_ends` of another"
-                " run",
-                duration,
-            )
+        problem = Message(
+            "{ends} must increase from 0 to the duration, {:g} s, like `step_ends` of another run",
+            duration,
         )
+        raise ModelError(problem)
     return times
 
 
@@ -255,11 +251,8 @@ def _intervals(duration: float, label: str, length: float, most: float) -> int:
     """Number of intervals of a length in the duration, rounded up."""
     count = duration / length
     if count > most:
-        raise ModelError(
-            f"s is too short: a run of {duration:g} s would have more than {most:g} of them",
-            label=label,
-            value=length,
-        )
+        problem = f"s is too short: a run of {duration:g} s would have more than {most:g} of them"
+        raise ModelError(problem, label=label, value=length)
     return max(1, math.ceil(count - 1e-9))
 
 
@@ -271,5 +264,5 @@ def _check_seconds(**values: Any) -> None:
             )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

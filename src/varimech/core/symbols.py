@@ -31,7 +31,7 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     built: dict[tuple[tuple[int, int], ...], tuple[ca.Function, bool]] = {}
 
     @wraps(function)
-    def call(*arguments: SX) -> Any:
+    def call(*arguments: SX) -> object:
         shapes = tuple(x.shape for x in arguments)
         if shapes not in built:
             symbols = [SX.sym("x", *shape) for shape in shapes]

@@ -120,12 +120,8 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
             remedy=f"expected {wanted or 'a pure number'}",
         )
     if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
-        raise ModelError(
-            f": Hz counts turns, and {wanted} radians",
-            label=label,
-            value=given,
-            remedy="write turn/s, rpm or rad/s",
-        )
+        problem = f": Hz counts turns, and {wanted} radians"
+        raise ModelError(problem, label=label, value=given, remedy="write turn/s, rpm or rad/s")
     return si_value(number, unit, label)
 
 
@@ -261,7 +257,5 @@ def _by_pint(unit: str) -> Any:
             raise ValueError("its factor to SI units is out of range")
         return parsed
     except Exception as error:  # pint raises many types
-        raise ModelError(
-            f"{unit!r} is not a unit that can be used",
-            remedy=f"use SI units or mm, deg, lb, inch, … ({error})",
-        ) from None
+        remedy = f"use SI units or mm, deg, lb, inch, … ({error})"
+        raise ModelError(f"{unit!r} is not a unit that can be used", remedy=remedy) from None

@@ -90,12 +90,7 @@ class BeamElement(BodyElement[Beam]):
     def build(self, model: ModelData) -> Beam:
         names = self._node_names(model)
         shape = shape_of(
-            model.parameter_set,
-            self.length,
-            self.shape,
-            self.segments,
-            self.dimension,
-            self.label,
+            model.parameter_set, self.length, self.shape, self.segments, self.dimension, self.label
         )
         area, inertia = self._section(model)
         L0 = shape.length if self.natural_length is None else self.natural_length
@@ -139,14 +134,13 @@ class BeamElement(BodyElement[Beam]):
         if self.section is None:
             if self.area is None or self.inertia is None:
                 needed = {"area": ..., "inertia": ..., "section": ...}
-                raise ModelError(
-                    Message(
-                        "{} needs {area} (m²) and {inertia} (m⁴), or {section}, such as"
-                        " varimech.circle(diameter)",
-                        self.label,
-                        **needed,
-                    )
+                problem = Message(
+                    "{} needs {area} (m²) and {inertia} (m⁴), or {section}, such as"
+                    " varimech.circle(diameter)",
+                    self.label,
+                    **needed,
                 )
+                raise ModelError(problem)
             return self.area, self.inertia
         if self.area is not None or self.inertia is not None:
             both = {"section": ..., "area": ..., "inertia": ...}
@@ -155,19 +149,14 @@ class BeamElement(BodyElement[Beam]):
                 element=self.label,
             )
         if not isinstance(self.section, Section):
+            remedy = "use varimech.circle(diameter), tube, rectangle or square"
             raise ModelError(
-                "is none",
-                label=Label(self.label, "section"),
-                value=self.section,
-                remedy="use varimech.circle(diameter), tube, rectangle or square",
+                "is none", label=Label(self.label, "section"), value=self.section, remedy=remedy
             )
         shape, numbers = SHAPES[self.section.shape], model.parameter_set
         if shape.directions < self.dimension:
-            raise ModelError(
-                "in space a beam bends alike in all directions",
-                element=self.label,
-                remedy="use a circle, a tube or a square",
-            )
+            alike = "in space a beam bends alike in all directions"
+            raise ModelError(alike, element=self.label, remedy="use a circle, a tube or a square")
         sizes = [
             numbers.scalar(
                 size, Label(self.label, "section", f"section: {name}"), "non-negative", unit="m"
@@ -198,10 +187,7 @@ class BeamElement(BodyElement[Beam]):
             raise ModelError(problem, label=label, value=self.damping)
         γ, β = (
             model.parameter_set.scalar(
-                x,
-                Label(self.label, "damping").component(k),
-                "non-negative",
-                unit=("1/s", "s")[k],
+                x, Label(self.label, "damping").component(k), "non-negative", unit=("1/s", "s")[k]
             )
             for k, x in enumerate(self.damping)
         )

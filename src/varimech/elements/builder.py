@@ -16,8 +16,8 @@ from ..model.force import ForceLaw
 from ..model.initial_condition_reader import InitialConditionReader
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.parameter import Parameter, Parameters
-from ..model.writing import Number, change
+from ..model.parameter import Number, Parameter, Parameters, Vector
+from ..model.writing import change
 from .methods import ElementMethods, method_of
 from .registry import ELEMENTS
 
@@ -25,7 +25,7 @@ from .registry import ELEMENTS
 class Model(ElementMethods):
     """A mechanism under construction: builder methods fill `data`, which all analyses read."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: Vector | None = None, dimension: int | None = None):
         self.data = ModelData(name, gravity=gravity, dimension=dimension)
         """What the mechanism consists of."""
 
@@ -67,7 +67,7 @@ class Model(ElementMethods):
         *,
         unit: str = "",
         bounds: tuple[float | str | None, float | str | None] | None = None,
-        distribution: Any = None,
+        distribution: object = None,
     ) -> Parameter:
         """Define a named number that may change.
 
@@ -103,7 +103,7 @@ class Model(ElementMethods):
         return Parameters(self.data.parameter_set.parameters)
 
     @change
-    def point(self, body: Body | str, name: str, local: Any) -> Point:
+    def point(self, body: Body | str, name: str, local: Vector) -> Point:
         """Add a named point to a body or to the ground.
 
         Args:
@@ -128,7 +128,7 @@ class Model(ElementMethods):
         )
         return self.data.add_point(point)
 
-    def ground_point(self, name: str, position: Any) -> Point:
+    def ground_point(self, name: str, position: Vector) -> Point:
         """Add a named point to the ground.
 
         Args:
@@ -150,10 +150,10 @@ class Model(ElementMethods):
         angle: Mapping[str, Number] | None = None,
         displacement: Mapping[str, Number] | None = None,
         distance: Mapping[tuple[str, str], Number] | None = None,
-        position: Mapping[str, Any] | None = None,
-        orientation: Mapping[str, Any] | None = None,
-        speed: Mapping[Any, Any] | None = None,
-        near: Mapping[str, Any] | None = None,
+        position: Mapping[str, object] | None = None,
+        orientation: Mapping[str, object] | None = None,
+        speed: Mapping[Any, object] | None = None,
+        near: Mapping[str, object] | None = None,
     ) -> None:
         """Set the initial conditions: one value for each degree of freedom; the rest is
         assembled from them.
@@ -193,7 +193,7 @@ class Model(ElementMethods):
 
     if not TYPE_CHECKING:  # type checkers know the built-in methods, and find what is misspelt
 
-        def __getattr__(self, name: str) -> Callable[..., Any]:
+        def __getattr__(self, name: str) -> Callable[..., object]:
             """The builder method of a kind that was registered."""
             kind = None if name.startswith("_") else ELEMENTS.find(name)
             if kind is None:

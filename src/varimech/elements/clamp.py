@@ -56,11 +56,11 @@ class Clamp(EndJoint):
             holder, end = end, holder
         beam = end.body
         if not isinstance(beam, Beam) or isinstance(holder.body, Beam):
-            raise ModelError(
+            problem = (
                 f"{self.label} holds the end of a beam (second point) by a rigid body or the"
-                f" ground (first point), not {end.label!r} by {holder.label!r}",
-                remedy="two beams need a body between them",
+                f" ground (first point), not {end.label!r} by {holder.label!r}"
             )
+            raise ModelError(problem, remedy="two beams need a body between them")
         if end not in (beam.nodes[0], beam.nodes[-1]):
             ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
             raise ModelError(

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from ..model import fields
-from ..model.conditions import Aligned, Condition, Offset
-from ..model.joint import Joint
+from ..model.conditions import Aligned, Condition
 from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
-from ..model.scalar_outputs import Slide, Turn, angle_about
+from ..model.scalar_outputs import Turn, angle_about
+from .point_on_line import PointOnLine
 
 
-class Cylindrical(Joint):
+class Cylindrical(PointOnLine):
     """A sleeve on a shaft (space): the bodies share a line, turn about it and slide along it."""
 
     kind = "cylindrical"
     dimensions = (3,)
     instead = "prismatic"
-    symbol = "slider"
-    axis = fields.Direction("Direction of the line in the first body's frame.", of="first")
-    axis_on_second = fields.Direction(
-        "The same direction in the second body's frame; the same components if not given.",
-        of="second",
-        like="axis",
-    )
+    axis_on_second = fields.OnSecond("axis")
 
     def conditions(self) -> tuple[Condition, ...]:
-        return (
-            Aligned(self.axis, self.axis_on_second),
-            Offset(self.first, self.axis.normals, self.second),
-        )
+        return Aligned(self.axis, self.axis_on_second), *super().conditions()
 
     def relative_motion(self) -> RelativeMotion:
         axes = self.axis, self.axis_on_second
@@ -35,6 +26,3 @@ class Cylindrical(Joint):
 
     def angle(self) -> Turn:
         return angle_about(self.axis, self.axis_on_second)
-
-    def displacement(self) -> Slide:
-        return Slide(self.first, self.axis, self.second)

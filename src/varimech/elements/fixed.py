@@ -19,10 +19,7 @@ class Fixed(Joint):
     )
 
     def conditions(self) -> tuple[Condition, ...]:
-        return (
-            Coincident(self.first, self.second),
-            SameOrientation(*self.bodies, self.rotation),
-        )
+        return (Coincident(self.first, self.second), SameOrientation(*self.bodies, self.rotation))
 
     def relative_motion(self) -> RelativeMotion:
         return TurnAndSlide.of(self.dimension, Turning.NOT, Sliding.NOT, relative=self.rotation)

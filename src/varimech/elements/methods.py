@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from ..model.body_element import BodyElement
 from ..model.element import Element
@@ -16,11 +15,11 @@ from .registry import BUILT_IN
 
 
 @cache
-def method_of(kind: type[Element]) -> Any:
+def method_of(kind: type[Element]) -> object:
     """The builder method of a kind: it returns the element, or the body that the element makes."""
     signature = kind.signature()
 
-    def build(self: Builder, *args: Any, **kwargs: Any) -> Any:
+    def build(self: Builder, *args: object, **kwargs: object) -> object:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         given = {key: value for key, value in bound.arguments.items() if key != "self"}
@@ -33,7 +32,7 @@ def method_of(kind: type[Element]) -> Any:
     return change(build, kind)
 
 
-def _added(model: ModelData, kind: type[Element], name: str, given: dict[str, Any]) -> Element:
+def _added(model: ModelData, kind: type[Element], name: str, given: dict[str, object]) -> Element:
     """A new element of a model."""
     model.check_new(kind.noun(), name, kind.reserved)
     element = kind(model, name, given)

@@ -10,7 +10,7 @@ from ..model.body import Body, Point, RigidBody
 from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
-from ..model.writing import Number
+from ..model.parameter import Number, Vector
 from .clamp import Clamp
 from .cylindrical import Cylindrical
 from .damper import Damper
@@ -50,7 +50,7 @@ class ElementMethods:
         com: Number = None,
         inertia: Number = None,
         radius: Number = 0.0,
-        points: Mapping[str, Any] | None = None,
+        points: Mapping[str, Vector] | None = None,
         floating: bool = False,
     ) -> RigidBody:
         """A straight bar along its own x axis, with a named point at each end.
@@ -134,8 +134,8 @@ class ElementMethods:
         *,
         mass: Number,
         inertia: Number,
-        com: Any = None,
-        points: Mapping[str, Any] | None = None,
+        com: Vector = None,
+        points: Mapping[str, Vector] | None = None,
         floating: bool = False,
         spine: tuple[str, ...] | None = None,
     ) -> RigidBody:
@@ -159,8 +159,8 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        axis: Any = None,
-        axis_on_second: Any = None,
+        axis: Vector = None,
+        axis_on_second: Vector = None,
     ) -> Revolute:
         """A hinge: two points coincide and, in space, share an axis.
 
@@ -183,7 +183,7 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        axis: Any,
+        axis: Vector,
         rotation: Any = None,
     ) -> Prismatic:
         """A slider: the second point moves along a line of the first body, without turning.
@@ -223,7 +223,7 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        axis: Any,
+        axis: Vector,
     ) -> PointOnLine:
         """The second point stays on the line through the first point.
 
@@ -254,10 +254,7 @@ class ElementMethods:
         """
 
     def spherical(
-        self,
-        name: str,
-        first: PointLike | None = None,
-        second: PointLike | None = None,
+        self, name: str, first: PointLike | None = None, second: PointLike | None = None
     ) -> Spherical:
         """A ball joint (space): two points coincide.
 
@@ -274,8 +271,8 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        axis: Any,
-        axis_on_second: Any = None,
+        axis: Vector,
+        axis_on_second: Vector = None,
     ) -> Cylindrical:
         """A sleeve on a shaft (space): the bodies share a line, turn about it and slide along it.
 
@@ -295,8 +292,8 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        axis: Any,
-        axis_on_second: Any,
+        axis: Vector,
+        axis_on_second: Vector,
     ) -> Universal:
         """A Hooke joint (space): points coincide, an axis of each body stays at right angles to one of
         the other.
@@ -316,8 +313,8 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        normal: Any,
-        normal_on_second: Any = None,
+        normal: Vector,
+        normal_on_second: Vector = None,
     ) -> Planar:
         """A block on a table (space): the second point stays on the plane through the first one, and
         the bodies turn about its normal.
@@ -338,7 +335,7 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        normal: Any,
+        normal: Vector,
     ) -> PointOnPlane:
         """The second point stays on the plane through the first point (space).
 
@@ -356,8 +353,8 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        axis: Any,
-        axis_on_second: Any = None,
+        axis: Vector,
+        axis_on_second: Vector = None,
         pitch: Number,
     ) -> Screw:
         """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch.
@@ -379,7 +376,7 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
-        direction: Any,
+        direction: Vector,
     ) -> Clamp:
         """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the
         ground (the first point).
@@ -417,14 +414,7 @@ class ElementMethods:
             damping: Force per rate (N·s/m).
         """
 
-    def damper(
-        self,
-        name: str,
-        first: PointLike,
-        second: PointLike,
-        *,
-        damping: Number,
-    ) -> Damper:
+    def damper(self, name: str, first: PointLike, second: PointLike, *, damping: Number) -> Damper:
         """A linear damper between two points.
 
         Args:
@@ -456,11 +446,7 @@ class ElementMethods:
         """
 
     def torsional_damper(
-        self,
-        name: str,
-        turn: Joint | Body | str,
-        *,
-        damping: Number,
+        self, name: str, turn: Joint | Body | str, *, damping: Number
     ) -> TorsionalDamper:
         """A damper on the angle of a joint or of a planar body.
 
@@ -471,12 +457,7 @@ class ElementMethods:
         """
 
     def force(
-        self,
-        name: str,
-        point: PointLike,
-        value: Any,
-        *,
-        frame: str = "global",
+        self, name: str, point: PointLike, value: Any, *, frame: str = "global"
     ) -> PointForce:
         """A force on a point: components, or a function of the state that returns them.
 
@@ -536,12 +517,7 @@ class ElementMethods:
             phase: Second angle where the first one is zero (rad).
         """
 
-    def drive_angle(
-        self,
-        name: str,
-        turn: Joint | Body | str,
-        motion: Any,
-    ) -> DriveAngle:
+    def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:
         """Impose the angle of a joint or of a planar body as a function of time:
         `m.drive_angle("motor", "crank", lambda t: 6*t)`.
 
@@ -551,12 +527,7 @@ class ElementMethods:
             motion: The angle, an expression of t (rad).
         """
 
-    def drive_displacement(
-        self,
-        name: str,
-        joint: Joint | str,
-        motion: Any,
-    ) -> DriveDisplacement:
+    def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> DriveDisplacement:
         """Impose the displacement of a joint that slides as a function of time.
 
         Args:
@@ -566,11 +537,7 @@ class ElementMethods:
         """
 
     def drive_distance(
-        self,
-        name: str,
-        first: PointLike,
-        second: PointLike,
-        motion: Any,
+        self, name: str, first: PointLike, second: PointLike, motion: Any
     ) -> DriveDistance:
         """Impose the distance of two points as a function of time.
 
@@ -582,11 +549,7 @@ class ElementMethods:
         """
 
     def drive_coordinate(
-        self,
-        name: str,
-        point: PointLike,
-        direction: Any,
-        motion: Any,
+        self, name: str, point: PointLike, direction: Vector, motion: Any
     ) -> DriveCoordinate:
         """Impose the component of a point's position along a global direction as a function of time.
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from ..model import fields
-from ..model.conditions import Aligned, Condition, Offset
-from ..model.joint import Joint
+from ..model.conditions import Aligned, Condition
 from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
 from ..model.scalar_outputs import Turn, angle_about
+from .point_on_plane import PointOnPlane
 
 
-class Planar(Joint):
+class Planar(PointOnPlane):
     """A block on a table (space): the second point stays on the plane through the first one, and
     the bodies turn about its normal.
     """
 
     kind = "planar"
-    dimensions = (3,)
-    symbol = "plane"
-    normal = fields.Direction("Normal of the plane in the first body's frame.", of="first")
-    normal_on_second = fields.Direction(
-        "The same direction in the second body's frame; the same components if not given.",
-        of="second",
-        like="normal",
-    )
+    instead = ""
+    normal_on_second = fields.OnSecond("normal")
 
     def conditions(self) -> tuple[Condition, ...]:
-        return (
-            Aligned(self.normal, self.normal_on_second),
-            Offset(self.first, (self.normal.direction,), self.second),
-        )
+        return Aligned(self.normal, self.normal_on_second), *super().conditions()
 
     def relative_motion(self) -> RelativeMotion:
         axes = self.normal, self.normal_on_second

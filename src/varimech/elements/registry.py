@@ -81,10 +81,9 @@ BASES = {"bodies": BodyElement, "joints": Joint, "forces": Force, "drivers": Dri
 """Sections of a model file, and the base class of the elements there."""
 RESERVED = frozenset(
     """
-    bodies data design_problem dimension dofs draw drivers ensemble equations equilibrium export
-    fit forces frequencies from_file from_urdf ground_point hessian hessian_product joints
-    moments monte_carlo name openturns optimize parameter parameters point problem sensitivity
-    simulate start studies study to_file to_text topology
+    bodies data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
+    from_file from_urdf ground_point hessian joints moments monte_carlo name optimize parameter
+    parameters point problem sensitivity simulate start studies study to_file to_text topology
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
 """What a mechanism has beside the builder methods of elements."""
@@ -104,12 +103,6 @@ def register(kind: E) -> E:
 
     Returns:
         The class, so that this can decorate it.
-
-    Args:
-        kind: a subclass of an element class of `varimech.elements`.
-
-    Returns:
-        The same class.
 
     Raises:
         ModelError: if something is missing or contradicts itself, or the name is taken.

@@ -23,10 +23,8 @@ class Universal(Joint):
     )
 
     def conditions(self) -> tuple[Condition, ...]:
-        return (
-            Coincident(self.first, self.second),
-            Perpendicular(self.axis, self.axis_on_second),
-        )
+        hooked = Perpendicular(self.axis, self.axis_on_second)
+        return Coincident(self.first, self.second), hooked
 
     def relative_motion(self) -> RelativeMotion:
         axes = self.axis, self.axis_on_second

@@ -78,13 +78,13 @@ def _check_method(marked: SourceMap, where: Where, study: Solving) -> None:
                 find(name)
 
 
-def _find(model: Model, kind: str) -> Callable[[str], Any]:
+def _find(model: Model, kind: str) -> Callable[[str], object]:
     """What looks up the things that a measure can be of."""
     of, known = "point" if kind == "trace" else OUTPUTS[kind].of, names_in(model.data)
     turning = (
         known["body"] if kind.startswith("angular_") else ()
     )  # which bodies in space have too, but no angle
-    finders: dict[str, Callable[[str], Any]] = {
+    finders: dict[str, Callable[[str], object]] = {
         "point": model.data.find_point,
         "turn": lambda name: None if name in turning else model.data.find_angle(name),
         "slide": model.data.find_displacement,

@@ -19,7 +19,7 @@ class Distribution(BaseModel):
     __pydantic_extra__: dict[str, StrictFloat | StrictInt]
     name: StrictStr = Field(description="Name in scipy.stats: norm, uniform, triang, lognorm, …")
 
-    def made(self) -> Any:
+    def made(self) -> object:
         """The distribution with its numbers."""
         from scipy import stats
 
@@ -34,7 +34,7 @@ class Distribution(BaseModel):
             raise ModelError(f"distribution {name!r} does not take {numbers!r}: {error}") from None
 
 
-def distribution_entry(distribution: Any) -> dict[str, Any]:
+def distribution_entry(distribution: Any) -> dict[str, object]:
     """The entry of a distribution.
 
     Raises:
@@ -53,15 +53,13 @@ def distribution_entry(distribution: Any) -> dict[str, Any]:
     if type(distribution).__name__ in ("Normal", "Uniform"):
         numbers = distribution._original_parameters
         return {"name": type(distribution).__name__, **_floats(distribution, numbers)}
+    problem = "is not a distribution of scipy.stats by its name and numbers"
     raise ModelError(
-        "is not a distribution of scipy.stats by its name and numbers",
-        field="distribution",
-        value=distribution,
-        remedy="model files contain only these",
+        problem, field="distribution", value=distribution, remedy="model files contain only these"
     )
 
 
-def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
+def _floats(distribution: object, numbers: dict[str, Any]) -> dict[str, float]:
     try:
         floats = {key: float(value) for key, value in numbers.items()}
     except TypeError:
@@ -72,10 +70,7 @@ def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
             remedy="give single ones",
         ) from None
     if not all(map(math.isfinite, floats.values())):
-        raise ModelError(
-            f"has numbers that are not finite: {floats!r}",
-            field="distribution",
-            value=distribution,
-            remedy="model files contain only finite ones",
-        )
+        problem = f"has numbers that are not finite: {floats!r}"
+        remedy = "model files contain only finite ones"
+        raise ModelError(problem, field="distribution", value=distribution, remedy=remedy)
     return floats

@@ -23,16 +23,16 @@ more.
 """
 
 
-def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
+def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> object:
     """An entry; one of its keys identifies the kind."""
 
-    def kind(value: Any) -> str | None:
+    def kind(value: object) -> str | None:
         if isinstance(value, Entry):
             return type(value).element.file_key() or otherwise
         keys = value if isinstance(value, dict) else ()
         return next((key for key in keys if key in kinds), otherwise)
 
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         key = kind(value)
         if key not in (None, otherwise):
             return value
@@ -47,16 +47,16 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> A
             raise ValueError(f"is of no known kind: {hint}")
         return value
 
-    union: Any = Union[tuple(Annotated[entry, Tag(name)] for name, entry in kinds.items())]  # noqa: UP007 - made from a table
+    union: object = Union[tuple(Annotated[entry, Tag(name)] for name, entry in kinds.items())]  # noqa: UP007 - made from a table
     return Annotated[union, Discriminator(kind), BeforeValidator(check)]
 
 
-def _word(value: Any) -> Any:
+def _word(value: object) -> object:
     """`A: revolute` alone joins the two bodies that have a point A."""
     return {value: None} if isinstance(value, str) else value
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> object:
     """`L: 30 mm` alone is a parameter with this value."""
     return value if isinstance(value, (dict, ParameterEntry)) else {"value": value}
 

@@ -26,7 +26,7 @@ class Entry(Strict):
 
     element: ClassVar[type[Element]]
 
-    def given(self, *without: str) -> dict[str, Any]:
+    def given(self, *without: str) -> dict[str, object]:
         """What was written, by keyword."""
         return {
             name: value.section() if isinstance(value, SectionEntry) else value
@@ -87,7 +87,7 @@ def entry_of(kind: type[Element]) -> type[Entry]:
     return entry
 
 
-def _file_field(field: ElementField[Any]) -> Any:
+def _file_field(field: ElementField[object]) -> object:
     type_: Any = (
         Literal[field.options]
         if isinstance(field, Choice)

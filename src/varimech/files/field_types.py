@@ -24,14 +24,14 @@ from ..model.sections import SHAPES, Section
 A_NUMBER = "a number, a quantity such as 30 mm, or an expression such as L/2"
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, str)) and not isinstance(value, bool)
 
 
-def _only(is_valid: Callable[[Any], bool], what: str, schema: Any) -> PlainValidator:
+def _only(is_valid: Callable[[object], bool], what: str, schema: object) -> PlainValidator:
     """Refuse other values with a description of these; `schema` is their JSON type."""
 
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         if not is_valid(value):
             raise ValueError(f"must be {what}")
         return value
@@ -39,33 +39,33 @@ def _only(is_valid: Callable[[Any], bool], what: str, schema: Any) -> PlainValid
     return PlainValidator(check, json_schema_input_type=schema)
 
 
-def _is_list(value: Any, sizes: range, is_valid: Callable[[Any], bool] = _is_number) -> bool:
+def _is_list(value: object, sizes: range, is_valid: Callable[[object], bool] = _is_number) -> bool:
     return isinstance(value, list) and len(value) in sizes and all(map(is_valid, value))
 
 
-def _is_open(value: Any) -> bool:
+def _is_open(value: object) -> bool:
     return value is None or _is_number(value)
 
 
-def _is_place(value: Any) -> bool:
+def _is_place(value: object) -> bool:
     """A vector, with null where a component is open."""
     return isinstance(value, str) or _is_list(value, range(2, 4), _is_open)
 
 
-def _is_matrix(value: Any) -> bool:
+def _is_matrix(value: object) -> bool:
     return isinstance(value, str) or _is_list(
         value, range(1, 10_000), lambda row: _is_list(row, range(1, 10))
     )
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     """Names such as 1 and 12 need no quotes."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError("must be a name; put quotes around it if it looks like a number")
     return str(value)
 
 
-def _pair(value: Any) -> list[str]:
+def _pair(value: object) -> list[str]:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("must be two names in brackets, such as [O, P]")
     return [_name(each) for each in value]

@@ -8,7 +8,6 @@ Arguments that are no keys are written as Python does.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from ..core.messages import BARE, Call, PerInterface, PythonSyntax, alternatives
 
@@ -53,7 +52,7 @@ def _keys(kinds: tuple[type[object], ...]) -> set[str]:
     """The same with these kinds of elements."""
     from .document import json_schema
 
-    def below(node: Any) -> set[str]:
+    def below(node: object) -> set[str]:
         if isinstance(node, list):
             return set().union(*map(below, node))
         if not isinstance(node, dict):

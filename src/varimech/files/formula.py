@@ -100,11 +100,8 @@ def _combined(operation: int, parts: list[Piece], label: str) -> Piece:
         return f"{_held(a, SUM)} {_COMPARED[operation]} {_held(b, SUM)}", SUM - 1
     rule = _RULES.get(operation)
     if rule is None:
-        raise ModelError(
-            ": its expression has an operation that texts have no word for",
-            label=label,
-            remedy="write it as a text, in Python too",
-        )
+        problem = ": its expression has an operation that texts have no word for"
+        raise ModelError(problem, label=label, remedy="write it as a text, in Python too")
     return rule(a, b)
 
 

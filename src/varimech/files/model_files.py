@@ -18,7 +18,7 @@ M = TypeVar("M", bound=Any)
 
 
 def model_text(
-    data: ModelData, studies: Studies | Mapping[str, Any] | None, values: Values | None
+    data: ModelData, studies: Studies | Mapping[str, object] | None, values: Values | None
 ) -> str:
     """The text of a model file, with other nominal values where some are given.
 
@@ -33,7 +33,7 @@ def model_text(
 
 def pickled(
     make: Callable[..., M], data: ModelData, studies: Studies | None
-) -> tuple[Callable[..., M], tuple[Any, ...]]:
+) -> tuple[Callable[..., M], tuple[object, ...]]:
     """What `__reduce__` returns: a function that reads the text of the model again.
 
     Raises:
@@ -42,11 +42,11 @@ def pickled(
     try:
         text = model_text(data, studies, None)
     except ModelError as error:
-        raise ModelError(
+        problem = (
             f"mechanism {data.name!r} cannot be pickled or copied, because it is sent as the"
-            f" text of a model file (to_text): {error}",
-            remedy="or build it anew where it is needed",
-        ) from None
+            f" text of a model file (to_text): {error}"
+        )
+        raise ModelError(problem, remedy="or build it anew where it is needed") from None
     return _unpickled, (make, text, studies is None, user_kinds(data))
 
 

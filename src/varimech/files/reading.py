@@ -43,12 +43,11 @@ def _read_document(path: Path) -> tuple[SourceMap, Document]:
 def checked(marked: SourceMap) -> Document:
     """The document that a marked file is."""
     if not isinstance(marked.data, dict):
-        raise FileError(
+        problem = (
             "is not a model file: it has no keys such as name: and bodies: (`varimech new` writes"
-            " one to start from)",
-            marked.path,
-            1,
+            " one to start from)"
         )
+        raise FileError(problem, marked.path, 1)
     kinds = registered()
     try:
         return document_class().model_validate(marked.data)
@@ -192,11 +191,11 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
     return []
 
 
-def _reached(loc: tuple[int | str, ...]) -> tuple[Any, Any]:
+def _reached(loc: tuple[int | str, ...]) -> tuple[Any, object]:
     """The entries at a place of a file, and the type of its last field."""
     document = document_class()
-    here: Any = document
-    annotation: Any = None
+    here: object = document
+    annotation: object = None
     for step in loc:
         if here is document and step in document.tables:
             here = document.tables[str(step)]
@@ -208,14 +207,14 @@ def _reached(loc: tuple[int | str, ...]) -> tuple[Any, Any]:
     return here, annotation
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _model_in(annotation: object) -> type[BaseModel] | None:
     """The class of entries that a field holds, one or many."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
-def _options(annotation: Any) -> list[str]:
+def _options(annotation: object) -> list[str]:
     """All texts that a type allows by name."""
     if isinstance(annotation, str):
         return [annotation]

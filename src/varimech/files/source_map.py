@@ -27,7 +27,7 @@ LONGEST = 600
 _NUMBER = re.compile(
     r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|(?:0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
 )
-_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_WORDS: dict[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
 Where = tuple[str | int, ...]
 """Keys and indices on the way to something."""
 
@@ -39,7 +39,7 @@ class SourceMap:
     """
 
     path: Path
-    data: Any = None
+    data: object = None
     lines: dict[Where, int] = field(default_factory=dict)
 
     def line(self, where: Where) -> int:
@@ -144,7 +144,7 @@ def _remedy(reason: str, line: list[str]) -> str:
 class _Open:
     """A mapping or list that is being read."""
 
-    data: dict[str, Any] | list[Any]
+    data: dict[str, object] | list[object]
     where: Where
     anchor: str | None
     nodes: int = 1
@@ -157,7 +157,7 @@ class _Builder:
     def __init__(self, marked: SourceMap):
         self.marked = marked
         self._open: list[_Open] = []
-        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._anchors: dict[str, tuple[object, int]] = {}
         self._documents = 0
 
     def take(self, event: Any) -> None:
@@ -222,7 +222,7 @@ class _Builder:
             raise self._refused(line, "a key must be a simple text")
         return (*here.where, here.key)
 
-    def _put(self, data: Any, nodes: int, anchor: str | None, line: int) -> None:
+    def _put(self, data: object, nodes: int, anchor: str | None, line: int) -> None:
         if anchor is not None:
             self._anchors[anchor] = data, nodes
         if not self._open:

@@ -13,31 +13,16 @@ from ..core.errors import ModelError
 from ..optimization.quantities import Path, Peak, path, peak
 from ..results.catalog import OUTPUTS
 from ..sensitivity.objective import Objective, final, integral
-from .field_types import (
-    Chunk,
-    Every,
-    Finite,
-    Iterations,
-    Name,
-    Number,
-    Pair,
-    Positive,
-    Samples,
-    Seed,
-    Share,
-    Starts,
-    Strict,
-    TwoOpen,
-)
+from . import field_types as ft
 
 Text = StrictStr | StrictFloat | StrictInt
 Constants = dict[StrictStr, Any]
 """Of an integrator, formulation or coordinates."""
 MEASURED = tuple(kind for kind, what in OUTPUTS.items() if not what.spatial_only)
-Show = dict[Literal[(*MEASURED, "trace")], list[Name]]  # type: ignore[valid-type]
+Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-type]
 
 
-class ObjectiveEntry(Strict):
+class ObjectiveEntry(ft.Strict):
     """A number that a run yields: an expression of the state, integrated over time, at the end, at
     all times, or at its largest.
     """
@@ -71,19 +56,19 @@ class ObjectiveEntry(Strict):
         )
 
 
-class Solving(Strict):
+class Solving(ft.Strict):
     """How runs are made; what is not said is chosen."""
 
-    duration: Number | None = Field(None, description="s")
-    step: Number | None = Field(None, description="Equal time steps, s.")
-    every: Every | None = Field(None, description="Store every so many of them.")
-    tolerance: Share | None = Field(
+    duration: ft.Number | None = Field(None, description="s")
+    step: ft.Number | None = Field(None, description="Equal time steps, s.")
+    every: ft.Every | None = Field(None, description="Store every so many of them.")
+    tolerance: ft.Share | None = Field(
         None, description="Relative error for which steps are chosen, instead of a step."
     )
-    longest_step: Number | None = Field(
+    longest_step: ft.Number | None = Field(
         None, description="Longest step that a tolerance may choose, s."
     )
-    output: Number | list[Number] | None = Field(
+    output: ft.Number | list[ft.Number] | None = Field(
         None, description="Time between stored results, or the times themselves, s."
     )
     integrator: StrictStr | dict[StrictStr, Constants] | None = Field(
@@ -96,7 +81,7 @@ class Solving(Strict):
         None, description="Name, or {rtdyn1: {cut: [C]}}."
     )
     backend: Literal["auto", "native", "interpreted"] | None = None
-    parameters: dict[Name, Number] | None = Field(
+    parameters: dict[ft.Name, ft.Number] | None = Field(
         None, description="Values that differ from the nominal ones."
     )
 
@@ -108,19 +93,19 @@ class SimulateStudy(Solving):
 class SensitivityStudy(Solving):
     """Objectives and their derivatives."""
 
-    objectives: list[Name] | None = Field(None, description="All if not given.")
-    wrt: list[Name] | None = Field(None, description="Parameters; all if not given.")
+    objectives: list[ft.Name] | None = Field(None, description="All if not given.")
+    wrt: list[ft.Name] | None = Field(None, description="Parameters; all if not given.")
     method: StrictStr | None = Field(
         None, description="direct, adjoint, auto, composite, finite-difference or complex-step."
     )
-    memory: Positive | None = Field(None, description="MB, of an adjoint.")
+    memory: ft.Positive | None = Field(None, description="MB, of an adjoint.")
     certify: StrictBool = Field(False, description="Tell how many digits can be trusted.")
 
 
-class Correlation(Strict):
+class Correlation(ft.Strict):
     """How two parameters hang together."""
 
-    between: Pair
+    between: ft.Pair
     value: Annotated[StrictFloat | StrictInt, Field(ge=-1, le=1)]
 
 
@@ -130,57 +115,57 @@ class UncertaintyStudy(Solving):
     method: Literal["moments", "monte-carlo"] = Field(
         "moments", description="By derivatives, or by many runs."
     )
-    objectives: list[Name] | None = Field(None, description="All if not given.")
+    objectives: list[ft.Name] | None = Field(None, description="All if not given.")
     correlation: list[Correlation] | None = None
     order: Literal[1, 2] | None = Field(None, description="Of moments.")
-    accuracy: Positive | None = Field(
+    accuracy: ft.Positive | None = Field(
         None, description="Of moments: error in standard deviations that counts as good."
     )
-    samples: Samples | None = None
+    samples: ft.Samples | None = None
     sampling: Literal["random", "latin-hypercube", "sobol"] | None = None
-    seed: Seed | None = None
+    seed: ft.Seed | None = None
     control: StrictBool | None = Field(None, description="Correct means by the first-order model.")
-    target: Positive | dict[Name, Positive] | None = Field(
+    target: ft.Positive | dict[ft.Name, ft.Positive] | None = Field(
         None, description="Half of the confidence interval to stop at."
     )
     allowed_failures: Annotated[StrictFloat | StrictInt, Field(ge=0, lt=1)] | None = None
     keep: StrictBool | None = None
-    chunk: Chunk | None = None
+    chunk: ft.Chunk | None = None
 
 
-class Bound(Strict):
+class Bound(ft.Strict):
     """What an objective may be."""
 
-    at_least: Finite | None = None
-    at_most: Finite | None = None
-    equals: Finite | None = None
+    at_least: ft.Finite | None = None
+    at_most: ft.Finite | None = None
+    equals: ft.Finite | None = None
 
 
 class OptimizeStudy(Solving):
     """Parameter values that minimise an objective and meet constraints."""
 
-    minimize: Name = Field(description="Objective.")
-    over: list[Name] | None = Field(
+    minimize: ft.Name = Field(description="Objective.")
+    over: list[ft.Name] | None = Field(
         None, description="Parameters that may change; all if not given."
     )
-    bounds: dict[Name, TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
-    constraints: dict[Name, Bound] | None = Field(
+    bounds: dict[ft.Name, ft.TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
+    constraints: dict[ft.Name, Bound] | None = Field(
         None, description="Objective: {at_least, at_most, equals}."
     )
-    start: dict[Name, Number] | None = None
-    starts: Starts | None = None
+    start: dict[ft.Name, ft.Number] | None = None
+    starts: ft.Starts | None = None
     solver: StrictStr | None = None
     hessian: Literal["approximate", "exact"] | None = None
-    max_iterations: Iterations | None = None
-    tolerance_optimality: Share | None = None
+    max_iterations: ft.Iterations | None = None
+    tolerance_optimality: ft.Share | None = None
     method: StrictStr | None = None
-    seed: Seed | None = None
+    seed: ft.Seed | None = None
 
 
-class Studies(Strict):
+class Studies(ft.Strict):
     """What is computed of a mechanism, and what reports show."""
 
-    objectives: dict[Name, ObjectiveEntry] = Field(
+    objectives: dict[ft.Name, ObjectiveEntry] = Field(
         {}, description="Numbers that studies are about."
     )
     simulate: SimulateStudy | None = None

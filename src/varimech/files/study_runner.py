@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
-from ..analyses.simulation import Values
 from ..analyses.solvers import Wrt
 from ..coordinates.systems import Relative
 from ..core.errors import ModelError, unknown_name
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from ..results.run import Run
     from ..uncertainty.moments import Moments
     from ..uncertainty.study import Study
+
+    StudyResult = Run | Gradient | Moments | Study | Optimum
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
 """Settings that state a problem; the others belong to its analysis."""
@@ -55,29 +56,22 @@ class Stating(Protocol):
 
     data: ModelData
 
-    def problem(
-        self,
-        objectives: Goals = (),
-        wrt: Wrt = None,
-        *,
-        duration: float,
-        parameters: Values | None = None,
-        **options: Unpack[RunOptions],
-    ) -> Problem:
-        """State a problem."""
+    @property
+    def problem(self) -> Callable[..., Problem]:
+        """The method that states a problem."""
         ...
 
 
 def conduct(
-    mechanism: Stating, studies: Studies, kind: str, changes: Mapping[str, Any]
-) -> Run | Gradient | Moments | Study | Optimum:
+    mechanism: Stating, studies: Studies, kind: str, changes: Mapping[str, object]
+) -> StudyResult:
     """Execute a study; returns the result of its analysis."""
     settings = resolved(mechanism.data, studies, kind, changes)
     return _ANALYSES[kind](mechanism, studies, settings)
 
 
 def resolved(
-    data: ModelData, studies: Studies, kind: str, changes: Mapping[str, Any]
+    data: ModelData, studies: Studies, kind: str, changes: Mapping[str, object]
 ) -> dict[str, Any]:
     """The settings of a study, in SI units and by the names that `Problem` uses."""
     if kind not in KINDS:
@@ -99,7 +93,7 @@ def problem_of(
     return mechanism.problem(objectives, wrt, **own)
 
 
-def _settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, object]:
     """Settings of a study: those of `simulate`, its own over them, and changes over both. A step
     replaces a tolerance, and the other way.
     """
@@ -128,7 +122,7 @@ def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
         found["parameters"] = parameters
 
 
-def with_changes(studies: Studies, kind: str, changes: Mapping[str, Any]) -> Studies:
+def with_changes(studies: Studies, kind: str, changes: Mapping[str, object]) -> Studies:
     """Studies whose own settings are those that one was carried out with; values of parameters are
     left to the model.
     """
@@ -148,7 +142,7 @@ def with_changes(studies: Studies, kind: str, changes: Mapping[str, Any]) -> Stu
         ) from None
 
 
-def _check_goal(how: Mapping[str, Any]) -> None:
+def _check_goal(how: Mapping[str, object]) -> None:
     if "minimize" not in how:
         raise ModelError(
             "there is nothing to minimise",
@@ -183,7 +177,7 @@ def _in_si(data: ModelData, given: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _with_constants(what: str, given: dict[str, Any], find: Any) -> Any:
+def _with_constants(what: str, given: dict[str, Any], find: Any) -> object:
     if len(given) != 1:
         raise ModelError(
             f"{what} = {given!r} must be one name with its constants, such as {{newmark: {{gamma:"
@@ -205,7 +199,7 @@ def _with_constants(what: str, given: dict[str, Any], find: Any) -> Any:
         ) from None
 
 
-def _of_parameter(data: ModelData, name: str, value: Any) -> Any:
+def _of_parameter(data: ModelData, name: str, value: object) -> object:
     known = data.parameter_set.parameters
     if name not in known:
         raise unknown_name(f"parameter of mechanism {data.name!r}", name, known)
@@ -216,7 +210,7 @@ def _of_parameter(data: ModelData, name: str, value: Any) -> Any:
     )
 
 
-def _seconds(value: Any, label: str) -> Any:
+def _seconds(value: object, label: str) -> object:
     return fixed_number(value, "s", label) if isinstance(value, str) else value
 
 
@@ -246,7 +240,7 @@ def _objective(studies: Studies, name: str) -> Any:
         raise ModelError(f"objective {name!r}: {error}") from None
 
 
-def _simulate(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Run:
+def _simulate(mechanism: Stating, studies: Studies, settings: dict[str, object]) -> Run:
     return problem_of(mechanism, (), settings).run(**settings)
 
 
@@ -286,7 +280,7 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
 
 def _moved(
     data: ModelData, parameters: Mapping[str, float]
-) -> tuple[dict[str, float], dict[str, Any]]:
+) -> tuple[dict[str, float], dict[str, object]]:
     """Values of constant parameters and distributions of varying ones, whose tolerances are about
     the given values.
     """
@@ -295,11 +289,11 @@ def _moved(
     carried = {name: data.parameter_set.parameters[name].distribution for name in parameters}
     for name, distribution in carried.items():
         if distribution is not None and not isinstance(distribution, Tolerance):
-            raise ModelError(
+            problem = (
                 f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and"
-                " has a distribution with a mean of its own",
-                remedy="change it in the file instead",
+                " has a distribution with a mean of its own"
             )
+            raise ModelError(problem, remedy="change it in the file instead")
     fixed = {name: value for name, value in parameters.items() if carried[name] is None}
     distributions = {
         name: norm(value, carried[name].sigma)
@@ -341,10 +335,7 @@ def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
     )
 
 
-_ANALYSES: dict[
-    str,
-    Callable[[Stating, Studies, dict[str, Any]], Run | Gradient | Moments | Study | Optimum],
-] = {
+_ANALYSES: dict[str, Callable[[Stating, Studies, dict[str, Any]], StudyResult]] = {
     "simulate": _simulate,
     "sensitivity": _sensitivity,
     "uncertainty": _uncertainty,

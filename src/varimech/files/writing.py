@@ -35,7 +35,7 @@ HEADING = (
 
 def document_of(
     parts: ModelData, studies: Studies | None, values: Mapping[str, float]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """All that a file says about a mechanism, as plain data; some parameters with other values.
 
     Raises:
@@ -44,17 +44,17 @@ def document_of(
     return _Writer(parts, values).document(studies)
 
 
-def to_text(data: Mapping[str, Any]) -> str:
+def to_text(data: Mapping[str, object]) -> str:
     """Plain data as YAML."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
+        def ignore_aliases(self, data: object) -> bool:
             return True
 
         def text(
             self, text: str
-        ) -> Any:  # quoted where the reader would take it for something else
+        ) -> object:  # quoted where the reader would take it for something else
             return self.represent_scalar(
                 "tag:yaml.org,2002:str", text, style=None if isinstance(plain(text), str) else "'"
             )
@@ -80,11 +80,11 @@ class _Writer:
         """Parameters that existed at the call in hand; a file has all of them before."""
         self._written: list[tuple[str, SX, str]] = []
 
-    def document(self, studies: Studies | None) -> dict[str, Any]:
+    def document(self, studies: Studies | None) -> dict[str, object]:
         gravity = [
             float(x) for x in self._parts.parameter_set.evaluate(self._parts.gravity).ravel()
         ]
-        sections: dict[str, dict[str, Any]] = {
+        sections: dict[str, dict[str, object]] = {
             name: {}
             for name in (
                 "parameters",
@@ -100,7 +100,7 @@ class _Writer:
         for call in self._parts.calls:
             self._take(sections, call)
         self._check_written()
-        data: dict[str, Any] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
+        data: dict[str, object] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
         data |= {name: entries for name, entries in sections.items() if entries}
         if studies is not None and (
             written := studies.model_dump(exclude_unset=True, by_alias=True)
@@ -134,7 +134,7 @@ class _Writer:
             entry = self._entry(call.element, name, given)
             sections[call.element.file_section][name] = entry
 
-    def _entry(self, kind: type[Element], name: str, given: dict[str, Any]) -> Any:
+    def _entry(self, kind: type[Element], name: str, given: dict[str, object]) -> object:
         label, key, leading = f"{kind.method()} {name!r}", kind.file_key(), kind.leading()
         entry: dict[str, Any] = {}
         if key is not None:
@@ -152,7 +152,7 @@ class _Writer:
         }
         return key if issubclass(kind, Joint) and entry == {key: None} else entry
 
-    def _argument(self, field: Field[Any], value: Any, label: str) -> Any:
+    def _argument(self, field: Field[object], value: object, label: str) -> object:
         if field.is_plain:
             return value
         if field.names_something:
@@ -161,7 +161,7 @@ class _Writer:
             return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
         return self._value(value, label)
 
-    def _ends(self, joint: str, given: dict[str, Any]) -> list[str] | None:
+    def _ends(self, joint: str, given: dict[str, object]) -> list[str] | None:
         """The points of a joint; none where they are those that a file finds by the
         joint's name.
         """
@@ -170,7 +170,7 @@ class _Writer:
         by_name = [point.label for point in self._places.get(joint, [])]
         return None if given.get("first") is None and by_name == ends else ends
 
-    def _name(self, thing: Any) -> str:
+    def _name(self, thing: object) -> str:
         """A name by which a file means the same thing."""
         if isinstance(thing, Point):
             return thing.label
@@ -182,7 +182,7 @@ class _Writer:
         return str(thing) if point is self._places[thing][0] else point.label
 
     def _parameter(self, given: dict[str, Any]) -> Any:
-        entry: dict[str, Any] = {"value": _plain(given["value"])}
+        entry: dict[str, object] = {"value": _plain(given["value"])}
         if unit := given.get("unit"):
             entry["unit"] = unit
         if given.get("bounds") is not None:
@@ -199,7 +199,7 @@ class _Writer:
             entry["distribution"] = distribution_entry(distribution)
         return entry if len(entry) > 1 else entry["value"]
 
-    def _start(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _start(self, given: dict[str, Any]) -> dict[str, object]:
         entry: dict[str, Any] = {}
         speeds = dict(given.get("speed") or {})
         for kind, values in given.items():
@@ -224,7 +224,7 @@ class _Writer:
             }
         return entry
 
-    def _value(self, value: Any, label: str) -> Any:
+    def _value(self, value: Any, label: str) -> object:
         """A value as plain data."""
         if value is None or isinstance(value, bool):
             return value
@@ -244,10 +244,9 @@ class _Writer:
         if isinstance(value, SX):
             return self._symbolic(value, label)
         if callable(value):
+            remedy = 'write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"'
             raise ModelError(
-                "is a Python function, which a model file cannot hold",
-                label=label,
-                remedy='write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"',
+                "is a Python function, which a model file cannot hold", label=label, remedy=remedy
             )
         try:
             return _plain(value)
@@ -266,13 +265,11 @@ class _Writer:
         later = {*self._parameters} - self._earlier
         if (quantity := split_quantity(text)) is None:
             if both := sorted(Expression(text).names & later):
-                raise ModelError(
+                problem = (
                     f": a parameter {both[0]!r} was made later, and a file has all parameters"
-                    " first, where the text would mean two things",
-                    label=label,
-                    value=text,
-                    remedy="rename the parameter",
+                    " first, where the text would mean two things"
                 )
+                raise ModelError(problem, label=label, value=text, remedy="rename the parameter")
             return text
         names = words_of(quantity[1])
         return si_value(*quantity, label) if names & later and not names & self._earlier else text
@@ -290,13 +287,12 @@ class _Writer:
         )
         for (label, _, text), (first, second) in zip(self._written, both, strict=True):
             if first.tobytes() != second.tobytes():
-                raise ModelError(
-                    f": its expression cannot be written such that {text!r} has the same value",
-                    label=label,
-                    remedy="give it as a text",
+                problem = (
+                    f": its expression cannot be written such that {text!r} has the same value"
                 )
+                raise ModelError(problem, label=label, remedy="give it as a text")
 
-    def _symbolic(self, value: SX, label: str) -> Any:
+    def _symbolic(self, value: SX, label: str) -> object:
         def entry(x: SX) -> float | str:
             text = formula(x, self._parameters, label)
             if isinstance(text, str):
@@ -326,7 +322,7 @@ def _places(parts: ModelData) -> dict[str, list[Point]]:
     return places
 
 
-def _body_name(body: Any) -> str:
+def _body_name(body: object) -> str:
     return body.name if isinstance(body, Body) else str(body)
 
 

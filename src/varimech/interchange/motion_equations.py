@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -71,12 +71,9 @@ class MotionEquations:
         """
         name = _identifier(f"{self.mechanism}_equations") if name is None else name
         if not _is_name(name):
+            remedy = "use letters, digits and single underscores"
             raise ModelError(
-                "is not a C identifier",
-                element="to_c",
-                field="name",
-                value=name,
-                remedy="use letters, digits and single underscores",
+                "is not a C identifier", element="to_c", field="name", value=name, remedy=remedy
             )
         entries = {
             "q, v": self.coordinate_names,
@@ -106,7 +103,7 @@ class MotionEquations:
 def motion_equations(
     solvers: ModelSolvers,
     coordinates: str | Coordinates,
-    outputs: Mapping[str, Callable[[State], Any]],
+    outputs: Mapping[str, Callable[[State], object]],
 ) -> MotionEquations:
     """The equations of a model in some coordinates, with further outputs."""
     solver, ρ = (
@@ -125,11 +122,10 @@ def motion_equations(
     names = list(OUTPUTS)
     for name, function in outputs.items():
         if not _is_name(name) or name in (*INPUTS, *names):
-            raise ModelError(
-                f"output {name!r} needs a unique name of letters, digits and single underscores",
-                element="equations",
-                value=name,
+            problem = (
+                f"output {name!r} needs a unique name of letters, digits and single underscores"
             )
+            raise ModelError(problem, element="equations", value=name)
         expressions.append(_output(e, name, function))
         names.append(name)
     parameters = e.model.parameter_set.parameters
@@ -152,15 +148,12 @@ def motion_equations(
     )
 
 
-def _output(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
+def _output(e: Equations, name: str, function: Callable[[State], object]) -> SX:
     label = f"output {name!r}"
     expression = column_of(function, e.state, label)
     if symbols_in(expression) & symbols_in(e.a, e.λ):
-        raise ModelError(
-            "depends on accelerations or reactions, which are unknowns of the equations",
-            element=label,
-            remedy="leave it out",
-        )
+        problem = "depends on accelerations or reactions, which are unknowns of the equations"
+        raise ModelError(problem, element=label, remedy="leave it out")
     e.model.parameter_set.check_symbols(expression, label, symbols_in(e.q, e.v, e.t))
     return expression
 

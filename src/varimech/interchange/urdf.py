@@ -67,7 +67,10 @@ class Writer:
                 self._loop(loop)
 
     def start(
-        self, positions: Mapping[str, Any], speeds: Mapping[str, Any], near: Mapping[str, Any]
+        self,
+        positions: Mapping[str, object],
+        speeds: Mapping[str, object],
+        near: Mapping[str, object],
     ) -> None:
         """Set the initial conditions, one value for each degree of freedom.
 
@@ -79,11 +82,9 @@ class Writer:
         )
         if not self.robot.loops:
             if approximate:
+                remedy = "give these joint values as positions=…"
                 raise ModelError(
-                    "has no effect without loops",
-                    field="near",
-                    value=dict(near),
-                    remedy="give these joint values as positions=…",
+                    "has no effect without loops", field="near", value=dict(near), remedy=remedy
                 )
             given = {
                 n: given.get(n, np.zeros(JOINT_DOFS[j.type]))
@@ -91,11 +92,9 @@ class Writer:
                 if JOINT_DOFS[j.type]
             }
         if without_position := [n for n in rates if n not in given]:
+            problem = f"{without_position[0]!r} has a speed but no position"
             raise ModelError(
-                f"{without_position[0]!r} has a speed but no position",
-                element="speeds",
-                value=without_position[0],
-                remedy="add it to positions=…",
+                problem, element="speeds", value=without_position[0], remedy="add it to positions=…"
             )
         zero = {n: np.zeros(JOINT_DOFS[j.type]) for n, j in self._joints.items()}
         motions = self.tree.motions({**zero, **approximate, **given}, {**zero, **rates})
@@ -137,10 +136,13 @@ class Writer:
             elif j.child in self._offsets and j.parent not in self._offsets:
                 self._offsets[j.parent] = self._offsets[j.child] - self._steps[j.name]
 
-    def _points(self) -> dict[str, dict[str, Any]]:
+    def _points(self) -> dict[str, dict[str, object]]:
         """Body → its named points: joints, and origins of the links that it carries."""
         carriers = self.tree.carriers
-        points: dict[str, dict[str, Any]] = {GROUND: {}, **{body: {} for body in carriers.values()}}
+        points: dict[str, dict[str, object]] = {
+            GROUND: {},
+            **{body: {} for body in carriers.values()},
+        }
         if carriers[self.tree.root] != GROUND:
             points[GROUND]["base"] = points[carriers[self.tree.root]]["base"] = SX.zeros(3)
         for j in self.tree.joints:
@@ -158,7 +160,7 @@ class Writer:
                 )
         return points
 
-    def _body(self, link: str, points: Mapping[str, Any], *, floating: bool) -> None:
+    def _body(self, link: str, points: Mapping[str, object], *, floating: bool) -> None:
         inertial, C = self.robot.links[link], self.tree.turned[link]
         assert inertial is not None
         turn = C @ inertial.origin.rotation
@@ -195,7 +197,7 @@ class Writer:
                 )
 
     def _damp_displacement(
-        self, j: Connection, parent: str, ends: tuple[str, str], damping: Any
+        self, j: Connection, parent: str, ends: tuple[str, str], damping: object
     ) -> None:
         """Apply opposite forces along the axis, which both points lie on."""
         axis = vector(*self.tree.axis(j))
@@ -269,7 +271,7 @@ class Writer:
         assert inertial is not None
         return list((at.p + at.R @ self.tree.turned[link] @ inertial.origin.xyz).tolist())
 
-    def _number(self, kind: str, name: str, value: float, unit: str) -> Any:
+    def _number(self, kind: str, name: str, value: float, unit: str) -> object:
         return self.m.parameter(name, value, unit=unit) if kind in self._parameters else value
 
     def _vector(self, kind: str, name: str, value: np.ndarray) -> SX:

@@ -142,11 +142,8 @@ def _parsed(file: str, root: ElementTree.Element) -> Any:
         from urdf_parser_py.urdf import URDF
         from urdf_parser_py.xml_reflection.core import ParseError
     except ImportError:
-        raise ModelError(
-            "reading URDF needs urdf_parser_py",
-            element=file,
-            remedy="install it with: pip install 'varimech[urdf]'",
-        ) from None
+        remedy = "install it with: pip install 'varimech[urdf]'"
+        raise ModelError("reading URDF needs urdf_parser_py", element=file, remedy=remedy) from None
     kept = ElementTree.Element("robot", root.attrib)
     for node in root:
         if node.tag in READ:
@@ -164,11 +161,8 @@ def _check_names(file: str, root: ElementTree.Element) -> None:
     for tags in (("link",), ("joint", "loop_joint")):
         counts = Counter(node.get("name") for node in root if node.tag in tags)
         if sum(counts.values()) > MOST:
-            raise ModelError(
-                f"{sum(counts.values()):,} {tags[0]}s exceed the limit of {MOST:,}",
-                element=file,
-                remedy="check the file",
-            )
+            problem = f"{sum(counts.values()):,} {tags[0]}s exceed the limit of {MOST:,}"
+            raise ModelError(problem, element=file, remedy="check the file")
         for name, count in counts.items():
             if not name:
                 raise ModelError(f"a <{tags[0]}> has no name", element=file, remedy="give it one")
@@ -197,13 +191,9 @@ def _inertial(file: str, link: Any, *, root: bool) -> Inertial | None:
     if mass == 0 and (root or not inertia.any()):
         return None
     if not (np.isfinite(inertia).all() and np.isfinite(mass) and mass > 0):
-        raise ModelError(
-            "kg must be positive and its inertia finite",
-            element=label,
-            field="mass",
-            value=mass,
-            remedy="omit <inertial> for a massless link",
-        )
+        problem = "kg must be positive and its inertia finite"
+        remedy = "omit <inertial> for a massless link"
+        raise ModelError(problem, element=label, field="mass", value=mass, remedy=remedy)
     return Inertial(mass, _placed(label, link.inertial.origin), inertia)
 
 
@@ -213,32 +203,21 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
         if link not in links:
             raise located(label, unknown_name("link", link, links))
     if joint.mimic is not None:
-        raise ModelError(
-            f"mimics {joint.mimic.joint!r}, which is not supported",
-            element=label,
-            value=joint.mimic.joint,
-            remedy="remove <mimic> and apply the same driver to both joints",
-        )
+        problem = f"mimics {joint.mimic.joint!r}, which is not supported"
+        remedy = "remove <mimic> and apply the same driver to both joints"
+        raise ModelError(problem, element=label, value=joint.mimic.joint, remedy=remedy)
     damping, friction = (
         float((joint.dynamics and getattr(joint.dynamics, n)) or 0.0)
         for n in ("damping", "friction")
     )
     if friction:
-        raise ModelError(
-            "is not supported, as it is not smooth",
-            element=label,
-            field="friction",
-            value=friction,
-            remedy="set it to 0 and add a force instead",
-        )
+        problem = "is not supported, as it is not smooth"
+        remedy = "set it to 0 and add a force instead"
+        raise ModelError(problem, element=label, field="friction", value=friction, remedy=remedy)
     if damping and joint.type in ("planar", "floating", "fixed"):
-        raise ModelError(
-            f"of a {joint.type} joint is not supported",
-            element=label,
-            field="damping",
-            value=damping,
-            remedy="set it to 0 and add a force instead",
-        )
+        problem = f"of a {joint.type} joint is not supported"
+        remedy = "set it to 0 and add a force instead"
+        raise ModelError(problem, element=label, field="damping", value=damping, remedy=remedy)
     axis = _axis(label, (1.0, 0.0, 0.0) if joint.axis is None else joint.axis)
     return Connection(
         joint.name,
@@ -290,7 +269,7 @@ def _placed(label: str, origin: Any) -> Placed:
     )
 
 
-def _axis(label: str, axis: Any) -> np.ndarray:
+def _axis(label: str, axis: object) -> np.ndarray:
     direction = _vector(label, "axis", axis)
     length = float(np.linalg.norm(direction))
     if length == 0:
@@ -304,7 +283,7 @@ def _axis(label: str, axis: Any) -> np.ndarray:
     return direction / length
 
 
-def _vector(label: str, field: str, value: Any) -> np.ndarray:
+def _vector(label: str, field: str, value: object) -> np.ndarray:
     try:
         vector = np.array(value.split() if isinstance(value, str) else value, dtype=float)
     except (TypeError, ValueError):

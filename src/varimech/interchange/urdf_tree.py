@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -107,11 +106,8 @@ def tree_of(robot: Robot) -> Tree:
     if not robot.links:
         raise ModelError("there are no links", element=file, remedy="add some")
     if robot.links.get(GROUND) is not None:
-        raise ModelError(
-            "has a mass, but that name is reserved for the fixed base",
-            element=f"{file}: link {GROUND!r}",
-            remedy="choose another",
-        )
+        problem = "has a mass, but that name is reserved for the fixed base"
+        raise ModelError(problem, element=f"{file}: link {GROUND!r}", remedy="choose another")
     above: dict[str, Connection] = {}
     for joint in robot.joints:
         if joint.child in above:
@@ -125,18 +121,13 @@ def tree_of(robot: Robot) -> Tree:
     roots = [link for link in robot.links if link not in above]
     if len(roots) > 1:
         names = ", ".join(map(repr, roots))
+        remedy = "one root is allowed, so add the missing joints (or floating ones)"
         raise ModelError(
-            f"no joint leads to links {names}",
-            element=file,
-            value=roots,
-            remedy="one root is allowed, so add the missing joints (or floating ones)",
+            f"no joint leads to links {names}", element=file, value=roots, remedy=remedy
         )
     if not roots:
-        raise ModelError(
-            "every link is the child of a joint, so joints form a cycle",
-            element=file,
-            remedy="close loops by <loop_joint>",
-        )
+        problem = "every link is the child of a joint, so joints form a cycle"
+        raise ModelError(problem, element=file, remedy="close loops by <loop_joint>")
     joints = _ordered(robot, roots[0])
     turned = {roots[0]: np.eye(3)}
     for joint in joints:
@@ -153,11 +144,9 @@ def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
         ordered += below[joint.child]
     reached = {joint.name for joint in ordered}
     if missing := [j.name for j in robot.joints if j.name not in reached]:
+        problem = f"joints {', '.join(map(repr, missing))} form a cycle"
         raise ModelError(
-            f"joints {', '.join(map(repr, missing))} form a cycle",
-            element=robot.file,
-            value=missing,
-            remedy="close loops by <loop_joint>",
+            problem, element=robot.file, value=missing, remedy="close loops by <loop_joint>"
         )
     return tuple(ordered)
 
@@ -177,16 +166,14 @@ def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[s
             carriers[j.parent] = carriers[j.child]
     for j in joints:
         if j.child not in carriers:
-            raise ModelError(
-                f"has no mass, and joint {j.name!r} lets it move",
-                element=f"{robot.file}: link {j.child!r}",
-                remedy="add an <inertial>, or fix it to a link that has one",
-            )
+            problem = f"has no mass, and joint {j.name!r} lets it move"
+            remedy = "add an <inertial>, or fix it to a link that has one"
+            raise ModelError(problem, element=f"{robot.file}: link {j.child!r}", remedy=remedy)
     return carriers
 
 
 def check_values(
-    label: str, given: Mapping[str, Any], joints: Mapping[str, Connection]
+    label: str, given: Mapping[str, object], joints: Mapping[str, Connection]
 ) -> dict[str, np.ndarray]:
     """Check joint values by name; each has as many numbers as its joint has degrees of freedom."""
     checked = {}
@@ -199,13 +186,9 @@ def check_values(
         except (TypeError, ValueError):
             numbers = np.zeros(0)
         if numbers.shape != (count,) or not np.isfinite(numbers).all():
-            raise ModelError(
-                f": a {joints[name].type} joint has {count} DOF",
-                element=label,
-                field=repr(name),
-                value=value,
-                remedy=f"give {count} numbers",
-            )
+            problem = f": a {joints[name].type} joint has {count} DOF"
+            remedy = f"give {count} numbers"
+            raise ModelError(problem, element=label, field=repr(name), value=value, remedy=remedy)
         checked[name] = numbers
     return checked
 

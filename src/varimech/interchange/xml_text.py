@@ -50,22 +50,18 @@ def _scanner(path: Path) -> Any:
     """A first parser, which builds nothing and rejects what the second one must not see."""
     parser, depth = expat.ParserCreate(), 0
 
-    def declared(*_: Any) -> None:
+    def declared(*_: object) -> None:
         line = parser.CurrentLineNumber
-        raise ModelError(
-            "a DOCTYPE can declare entities, which are not supported",
-            element=f"{path}, line {line}",
-            remedy="remove it",
-        )
+        problem = "a DOCTYPE can declare entities, which are not supported"
+        raise ModelError(problem, element=f"{path}, line {line}", remedy="remove it")
 
-    def opened(tag: str, _: Any) -> None:
+    def opened(tag: str, _: object) -> None:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:
+            problem = f"<{tag}> is nested more than {DEEPEST} deep"
             raise ModelError(
-                f"<{tag}> is nested more than {DEEPEST} deep",
-                element=f"{path}, line {parser.CurrentLineNumber}",
-                remedy="check the file",
+                problem, element=f"{path}, line {parser.CurrentLineNumber}", remedy="check the file"
             )
 
     def closed(_: str) -> None:

@@ -67,7 +67,7 @@ class BeamShape:
 
 
 def shape_of(
-    numbers: ParameterSet, length: Any, shape: Any, segments: int, dimension: int, label: str
+    numbers: ParameterSet, length: object, shape: object, segments: int, dimension: int, label: str
 ) -> BeamShape:
     """A shape from the length of a straight beam, a function of s in [0, 1], or the places of all
     nodes.
@@ -150,8 +150,8 @@ def _curved(numbers: ParameterSet, curve: list[SX], label: str) -> BeamShape:
 
 
 def _told(
-    numbers: ParameterSet, components: Sequence[Any], label: str
-) -> Callable[[float], list[Any]]:
+    numbers: ParameterSet, components: Sequence[object], label: str
+) -> Callable[[float], list[object]]:
     """A shape told as texts, one a component, that speak of s."""
 
     scope = numbers.scope_with("s", None, "the place along the beam")
@@ -163,7 +163,7 @@ def _told(
         x if number is None else number for x, number in zip(components, quantities, strict=True)
     ]
 
-    def shape(s: float) -> list[Any]:
+    def shape(s: float) -> list[object]:
         scope = numbers.scope_with("s", s, "the place along the beam")
         return [
             evaluated(x, scope, Label(label, "shape")) if isinstance(x, str) else x for x in given

@@ -95,12 +95,22 @@ class Coincident(Condition):
 
 
 @dataclass(frozen=True)
-class Aligned(Condition):
-    """Two directions are the same (space)."""
-
+class _OfAxes(Condition):
     angular = True
     first: Axis
     second: Axis
+
+    def directions(self, frames: Frames) -> tuple[SX, SX]:
+        """Both, in global components."""
+        first, second = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
+        return first, second
+
+    def oriented(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
+
+
+class Aligned(_OfAxes):
+    """Two directions are the same (space)."""
 
     def residuals(self, frames: Frames) -> SX:
         d = frames[self.second.body].direction(self.second.direction)
@@ -109,22 +119,12 @@ class Aligned(Condition):
         )
 
     def misfit(self, frames: Frames) -> SX:
-        first, second = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
+        first, second = self.directions(frames)
         return first - second
 
-    def oriented(self) -> tuple[Body, ...]:
-        return self.first.body, self.second.body
-
     def shares(self) -> list[Shared]:
-        return [
-            Shared(
-                False,
-                self.first.body,
-                self.first.direction,
-                self.second.body,
-                self.second.direction,
-            )
-        ]
+        first, second = self.first, self.second
+        return [Shared(False, first.body, first.direction, second.body, second.direction)]
 
 
 @dataclass(frozen=True)
@@ -153,20 +153,11 @@ class SameOrientation(Condition):
         return [Shared(False, self.first, e, self.second, self.relative.T @ e) for e in axes]
 
 
-@dataclass(frozen=True)
-class Perpendicular(Condition):
+class Perpendicular(_OfAxes):
     """Two directions are at right angles (space)."""
 
-    angular = True
-    first: Axis
-    second: Axis
-
     def residuals(self, frames: Frames) -> SX:
-        a, b = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
-        return ca.dot(a, b)
-
-    def oriented(self) -> tuple[Body, ...]:
-        return self.first.body, self.second.body
+        return ca.dot(*self.directions(frames))
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ class Element(Named, ABC):
 
     @classmethod
     @cache
-    def fields(cls) -> tuple[Field[Any], ...]:
+    def fields(cls) -> tuple[Field[object], ...]:
         """All fields, those of base classes first."""
-        fields: dict[str, Field[Any]] = {}
+        fields: dict[str, Field[object]] = {}
         for base in reversed(cls.__mro__):
             fields |= {name: x for name, x in vars(base).items() if isinstance(x, Field)}
         return tuple(fields.values())
@@ -68,7 +68,7 @@ class Element(Named, ABC):
         return cls.method()
 
     @classmethod
-    def leading(cls) -> tuple[Field[Any], ...]:
+    def leading(cls) -> tuple[Field[object], ...]:
         """Fields whose names stand under that key."""
         return tuple(f for f in cls.fields() if f.names_something and f.positional)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .model_data import ModelData
 
 T = TypeVar("T")
-REQUIRED: Any = ...
+REQUIRED: object = ...
 """The default of a field that has none."""
 
 
@@ -53,7 +53,12 @@ class Field(ABC, Generic[T]):
     """Whether a file holds it as it was given: neither a number nor an expression."""
 
     def __init__(
-        self, description: str, *, unit: str = "", default: Any = REQUIRED, positional: bool = False
+        self,
+        description: str,
+        *,
+        unit: str = "",
+        default: object = REQUIRED,
+        positional: bool = False,
     ):
         self.description = description
         self.unit = unit
@@ -90,7 +95,7 @@ class Field(ABC, Generic[T]):
         return Label(element.label, self.name)
 
     @abstractmethod
-    def read(self, model: ModelData, element: Element, value: Any) -> T:
+    def read(self, model: ModelData, element: Element, value: object) -> T:
         """A given value, checked; fields before this one have been read already.
 
         Raises:
@@ -104,7 +109,7 @@ class Reference(Field[T]):
     file_type = "Name"
     names_something = True
 
-    def __init__(self, description: str, *, default: Any = REQUIRED, positional: bool = True):
+    def __init__(self, description: str, *, default: object = REQUIRED, positional: bool = True):
         super().__init__(description, default=default, positional=positional)
 
 
@@ -186,7 +191,7 @@ class Scalar(Field[SX]):
         super().__init__(description, unit=unit, default=default, positional=positional)
         self.rule = rule
 
-    def read(self, model: ModelData, element: Element, value: Any) -> SX:
+    def read(self, model: ModelData, element: Element, value: object) -> SX:
         return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
 
 
@@ -199,6 +204,7 @@ class Direction(Field[Axis]):
     """
 
     file_type = "Vector"
+    annotation = "Vector"
 
     def __init__(
         self,
@@ -214,7 +220,7 @@ class Direction(Field[Axis]):
         self.of = of
         self.like = like
 
-    def read(self, model: ModelData, element: Element, value: Any) -> Axis:
+    def read(self, model: ModelData, element: Element, value: object) -> Axis:
         if value is None and self.like is not None:
             value = element.given[self.like]
         if value is None:
@@ -224,12 +230,23 @@ class Direction(Field[Axis]):
         return axis_of(model.parameter_set, owner, value, self.label(element))
 
 
+class OnSecond(Direction):
+    """The direction of another field in the frame of the second body of a joint."""
+
+    def __init__(self, like: str):
+        description = (
+            "The same direction in the second body's frame; the same components if not given."
+        )
+        super().__init__(description, of="second", like=like)
+
+
 class SpatialDirection(Field[Axis | None]):
     """A direction that only spatial mechanisms have; None in the plane. Arguments as those of
     `Direction`.
     """
 
     file_type = "Vector"
+    annotation = "Vector"
 
     def __init__(self, description: str, *, of: str, like: str | None = None):
         super().__init__(description, default=None)
@@ -239,7 +256,7 @@ class SpatialDirection(Field[Axis | None]):
         super().__set_name__(owner, name)
         self._in_space.name = name
 
-    def read(self, model: ModelData, element: Element, value: Any) -> Axis | None:
+    def read(self, model: ModelData, element: Element, value: object) -> Axis | None:
         if model.dimension == 3:
             return self._in_space.read(model, element, value)
         if value is not None:
@@ -261,7 +278,7 @@ class Rotation(Field[SX]):
     def __init__(self, description: str):
         super().__init__(description, default=None)
 
-    def read(self, model: ModelData, element: Element, value: Any) -> SX:
+    def read(self, model: ModelData, element: Element, value: object) -> SX:
         return rotation_of(model.parameter_set, value, model.dimension, self.label(element))
 
 
@@ -281,7 +298,7 @@ class StateFunction(Field[Callable[[State], SX]]):
         """A function is called by the name of its element."""
         return element.label
 
-    def read(self, model: ModelData, element: Element, value: Any) -> Callable[[State], SX]:
+    def read(self, model: ModelData, element: Element, value: object) -> Callable[[State], SX]:
         n = model.dimension
         size = {"scalar": 1, "vector": n, "torque": 1 if n == 2 else 3}[self.size]
         return function_of_state(model, value, size, self.label(element), self.unit)
@@ -302,7 +319,7 @@ class Motion(Field[Callable[[SX], SX]]):
         """A motion is called by the name of its element."""
         return element.label
 
-    def read(self, model: ModelData, element: Element, value: Any) -> Callable[[SX], SX]:
+    def read(self, model: ModelData, element: Element, value: object) -> Callable[[SX], SX]:
         return function_of_time(model, value, self.label(element), self.unit, self.rule)
 
 
@@ -316,7 +333,7 @@ class Choice(Field[str]):
         super().__init__(description, default=default)
         self.options = tuple(options)
 
-    def read(self, model: ModelData, element: Element, value: Any) -> str:
+    def read(self, model: ModelData, element: Element, value: object) -> str:
         if value not in self.options:
             options = ", ".join(map(repr, self.options))
             problem = f"must be one of {options}"
@@ -333,7 +350,7 @@ class Flag(Field[bool]):
     def __init__(self, description: str, *, default: bool = False):
         super().__init__(description, default=default)
 
-    def read(self, model: ModelData, element: Element, value: Any) -> bool:
+    def read(self, model: ModelData, element: Element, value: object) -> bool:
         return bool(value)
 
 
@@ -351,11 +368,11 @@ class Whole(Field[int]):
 class Raw(Field[Any]):
     """A value that the element reads itself, together with others."""
 
-    def __init__(self, description: str, *, file_type: str, unit: str = "", default: Any = None):
+    def __init__(self, description: str, *, file_type: str, unit: str = "", default: object = None):
         super().__init__(description, unit=unit, default=default)
         self.file_type = file_type
 
-    def read(self, model: ModelData, element: Element, value: Any) -> Any:
+    def read(self, model: ModelData, element: Element, value: object) -> object:
         return value
 
 
@@ -382,7 +399,7 @@ class OptionalScalar(Field[SX | None]):
         super().__init__(description, unit=unit, default=None)
         self.rule = rule
 
-    def read(self, model: ModelData, element: Element, value: Any) -> SX | None:
+    def read(self, model: ModelData, element: Element, value: object) -> SX | None:
         if value is None:
             return None
         return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
@@ -394,8 +411,9 @@ class Vector(Field[SX]):
     """
 
     file_type = "Vector"
+    annotation = "Vector"
 
-    def read(self, model: ModelData, element: Element, value: Any) -> SX:
+    def read(self, model: ModelData, element: Element, value: object) -> SX:
         n = model.dimension
         value = (0.0,) * n if value is None and not self.required else value
         return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
@@ -409,10 +427,10 @@ class Inertia(Field[SX | None]):
     file_type = "Inertia"
     annotation = "Number"
 
-    def __init__(self, description: str, *, default: Any = REQUIRED):
+    def __init__(self, description: str, *, default: object = REQUIRED):
         super().__init__(description, unit="kg·m²", default=default)
 
-    def read(self, model: ModelData, element: Element, value: Any) -> SX | None:
+    def read(self, model: ModelData, element: Element, value: object) -> SX | None:
         if value is None and not self.required:
             return None
         return inertia_of(model.parameter_set, value, model.dimension, self.label(element))
@@ -424,7 +442,7 @@ class NewPoint(Reference[str]):
     annotation = "str"
     is_plain = True
 
-    def read(self, model: ModelData, element: Element, value: Any) -> str:
+    def read(self, model: ModelData, element: Element, value: object) -> str:
         model.check_point(value, ())
         return str(value)
 
@@ -433,7 +451,7 @@ class NewPoints(Field[dict[str, SX]]):
     """Points that the element makes, by name, in its own frame."""
 
     file_type = "Points"
-    annotation = "Mapping[str, Any] | None"
+    annotation = "Mapping[str, Vector] | None"
 
     def __init__(self, description: str, *, example: str):
         super().__init__(description, unit="m", default=None)
@@ -446,9 +464,6 @@ class NewPoints(Field[dict[str, SX]]):
         for name, local in (value or {}).items():
             model.check_point(name, ("com",))
             points[name] = model.parameter_set.vector_of(
-                local,
-                model.dimension,
-                Label(element.label, self.name, f"point {name!r}"),
-                unit="m",
+                local, model.dimension, Label(element.label, self.name, f"point {name!r}"), unit="m"
             )
         return points

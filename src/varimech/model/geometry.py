@@ -15,7 +15,7 @@ from .conditions import Axis
 from .parameter_set import ParameterSet
 
 
-def axis_of(numbers: ParameterSet, body: Body, direction: Any, label: str) -> Axis:
+def axis_of(numbers: ParameterSet, body: Body, direction: object, label: str) -> Axis:
     """A unit direction of a body with its normals."""
     d = numbers.vector_of(direction, body.dimension, label)
     value = numbers.evaluate(ca.densify(d)).ravel()
@@ -37,7 +37,7 @@ def axis_of(numbers: ParameterSet, body: Body, direction: Any, label: str) -> Ax
     return Axis(body, d, (first, ca.cross(d, first)))
 
 
-def rotation_of(numbers: ParameterSet, value: Any, dimension: int, label: str) -> SX:
+def rotation_of(numbers: ParameterSet, value: object, dimension: int, label: str) -> SX:
     """A rotation: nothing (the identity), an angle in the plane, a matrix in space."""
     if value is None:
         return SX.eye(dimension)

@@ -23,37 +23,29 @@ from .scalar_outputs import Coordinate, ScalarOutput
 class InitialConditionReader:
     """Collects initial conditions, using each speed once."""
 
-    def __init__(self, parts: ModelData, speeds: Mapping[Any, Any], paired: set[str]):
+    def __init__(self, parts: ModelData, speeds: Mapping[object, Any], paired: set[str]):
         self._data = parts
         self._speeds = dict(speeds)
-        self._used: set[Any] = set()
+        self._used: set[object] = set()
         self._paired = paired
         """Joints whose angle and displacement are both given: their speed is the pair
         of both rates.
         """
         self.conditions: list[InitialCondition] = []
 
-    def angles(self, values: Mapping[str, Any]) -> None:
+    def angles(self, values: Mapping[str, object]) -> None:
         """Angles of planar bodies or of joints."""
         for name, value in values.items():
-            self._add(
-                f"angle of {name!r}",
-                self._data.find_angle(name),
-                value,
-                self._speed(name, of_pair=0),
-            )
+            turn, speed = self._data.find_angle(name), self._speed(name, of_pair=0)
+            self._add(f"angle of {name!r}", turn, value, speed)
 
-    def displacements(self, values: Mapping[str, Any]) -> None:
+    def displacements(self, values: Mapping[str, object]) -> None:
         """Displacements of joints."""
         for name, value in values.items():
-            self._add(
-                f"displacement of {name!r}",
-                self._data.find_displacement(name),
-                value,
-                self._speed(name, of_pair=1),
-            )
+            slide, speed = self._data.find_displacement(name), self._speed(name, of_pair=1)
+            self._add(f"displacement of {name!r}", slide, value, speed)
 
-    def distances(self, values: Mapping[tuple[str, str], Any]) -> None:
+    def distances(self, values: Mapping[tuple[str, str], object]) -> None:
         """Distances between pairs of points."""
         for pair, value in values.items():
             if not (isinstance(pair, tuple) and len(pair) == 2):
@@ -66,7 +58,7 @@ class InitialConditionReader:
             self._data.parameter_set.scalar(value, f"start: {label}", "positive", unit="m")
             self._add(label, output, value, self._speed(pair))
 
-    def positions(self, values: Mapping[str, Any]) -> None:
+    def positions(self, values: Mapping[str, object]) -> None:
         """Positions of points; components that are None stay open."""
         n = self._data.dimension
         for name, value in values.items():
@@ -97,7 +89,7 @@ class InitialConditionReader:
                         0.0 if speed[k] is None else speed[k],
                     )
 
-    def orientations(self, values: Mapping[str, Any]) -> None:
+    def orientations(self, values: Mapping[str, object]) -> None:
         """Orientations of spatial bodies."""
         parts = self._data
         for name, value in values.items():
@@ -117,14 +109,14 @@ class InitialConditionReader:
                 )
             )
 
-    def finish(self, near: Mapping[str, Any]) -> Start:
+    def finish(self, near: Mapping[str, object]) -> Start:
         """The start, with guesses; refuses speeds without a value."""
         if unused := [key for key in self._speeds if key not in self._used]:
-            raise ModelError(
+            problem = (
                 f"is given for {', '.join(map(repr, unused))}, whose value is not given; give its"
-                " angle, displacement, distance, position or orientation too",
-                label=Label("start", "speed"),
+                " angle, displacement, distance, position or orientation too"
             )
+            raise ModelError(problem, label=Label("start", "speed"))
         parts = self._data
         rotations: dict[Body, SX] = {}
         positions: dict[Point, SX] = {}
@@ -151,7 +143,7 @@ class InitialConditionReader:
                 )
         return Start(tuple(self.conditions), rotations, positions)
 
-    def _components(self, value: Any) -> Any:
+    def _components(self, value: object) -> Any:
         """The components of a vector, which may be a text or a vector of symbols."""
         numbers = self._data.parameter_set
         given = (
@@ -161,7 +153,7 @@ class InitialConditionReader:
         )
         return ca.vertsplit(given) if isinstance(given, SX) else given
 
-    def _speed(self, key: Any, default: Any = 0.0, *, of_pair: int | None = None) -> Any:
+    def _speed(self, key: object, default: object = 0.0, *, of_pair: int | None = None) -> object:
         self._used.add(key)
         speed = self._speeds.get(key, (0.0, 0.0) if key in self._paired else default)
         if of_pair is None or key not in self._paired:
@@ -171,14 +163,13 @@ class InitialConditionReader:
                 self._data.parameter_set.vector_of(speed, 2, f"start: speed of {key!r}")
             )
         if not hasattr(speed, "__len__") or len(speed) != 2:
+            problem = "must be the pair (rate of angle, rate of displacement)"
             raise ModelError(
-                "must be the pair (rate of angle, rate of displacement)",
-                label=Label("start", "speed", f"speed of {key!r}"),
-                value=speed,
+                problem, label=Label("start", "speed", f"speed of {key!r}"), value=speed
             )
         return speed[of_pair]
 
-    def _add(self, label: str, output: ScalarOutput, value: Any, speed: Any) -> None:
+    def _add(self, label: str, output: ScalarOutput, value: object, speed: object) -> None:
         n, unit = self._data.parameter_set, output.unit
         at, rate = (
             n.scalar(value, f"start: {label}", unit=unit),

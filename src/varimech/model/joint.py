@@ -118,11 +118,11 @@ class Joint(Element):
         points = model.points_named(self.name)
         if len(points) != 2:
             where = ", ".join(repr(p.label) for p in points) or "none"
-            raise ModelError(
+            problem = (
                 f"without points given, exactly two bodies must have a point {self.name!r};"
-                f" found {where}",
-                element=self.label,
+                f" found {where}"
             )
+            raise ModelError(problem, element=self.label)
         self.given |= {"first": points[0], "second": points[1]}
 
     def prepare(self, model: ModelData) -> None:
@@ -135,12 +135,12 @@ class Joint(Element):
             for body in condition.oriented():
                 if not body.is_rigid:
                     hinge = "revolute" if self.dimension == 2 else "spherical"
-                    raise ModelError(
-                        f"{body.name!r} is a beam, which has no single orientation",
-                        element=self.label,
-                        remedy=f"use {hinge}, distance, clamp, or point_on_line or point_on_plane"
-                        " with its point as the second one",
+                    problem = f"{body.name!r} is a beam, which has no single orientation"
+                    remedy = (
+                        f"use {hinge}, distance, clamp, or point_on_line or point_on_plane"
+                        " with its point as the second one"
                     )
+                    raise ModelError(problem, element=self.label, remedy=remedy)
 
     def add_to(self, model: ModelData) -> None:
         model.add_joint(self)

@@ -47,7 +47,7 @@ class CallRecord:
 class ModelData:
     """Bodies, joints, forces, drivers and the start of one mechanism."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+    def __init__(self, name: str, *, gravity: object = None, dimension: int | None = None):
         check_name("mechanism", name)
         self.name = name
         self.dimension = _dimension(name, gravity, dimension)
@@ -98,7 +98,9 @@ class ModelData:
         kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept
 
-    def record(self, method: str, arguments: dict[str, Any], element: type[Element] | None) -> None:
+    def record(
+        self, method: str, arguments: dict[str, object], element: type[Element] | None
+    ) -> None:
         """Count a change and remember the call, whatever becomes of lists and arrays in it."""
         kept = {name: _copied(value) for name, value in arguments.items()}
         self.calls.append(CallRecord(method, kept, element))
@@ -150,12 +152,11 @@ class ModelData:
         """A body by name, which must not be a beam."""
         found = self.find_body(body)
         if not isinstance(found, RigidBody):
-            raise ModelError(
+            problem = (
                 f"{found.name!r} is a beam, which has no single orientation and no points but"
-                " its nodes",
-                element=user,
-                remedy="name these instead",
+                " its nodes"
             )
+            raise ModelError(problem, element=user, remedy="name these instead")
         return found
 
     def find_beam_parts(
@@ -194,19 +195,14 @@ class ModelData:
         if not isinstance(thing, Point) and (isinstance(thing, Body) or not self._is_point(thing)):
             body = self.find_body(thing)
             if isinstance(body, Beam):
-                raise ModelError(
-                    f"beam {body.name!r} turns by other angles at other places",
-                    element=user,
-                    remedy=f"name one of its points, such as {body.nodes[-1].label!r}",
-                )
+                problem = f"beam {body.name!r} turns by other angles at other places"
+                remedy = f"name one of its points, such as {body.nodes[-1].label!r}"
+                raise ModelError(problem, element=user, remedy=remedy)
             return body
         point = self.find_point(thing)
         if not isinstance(point.body, Beam):
-            raise ModelError(
-                f"{point.label!r} is a point of a rigid body",
-                element=user,
-                remedy=f"name the body, {point.body.name!r}",
-            )
+            problem = f"{point.label!r} is a point of a rigid body"
+            raise ModelError(problem, element=user, remedy=f"name the body, {point.body.name!r}")
         return BeamNode(point)
 
     def find_point(self, point: PointLike) -> Point:
@@ -231,10 +227,9 @@ class ModelData:
             )
         if len(found) > 1 and not self.joined(found):
             options = ", ".join(repr(p.label) for p in found)
+            problem = f"point {point!r} is not one place: {options}"
             raise ModelError(
-                f"point {point!r} is not one place: {options}",
-                value=str(point),
-                remedy="write the full name, or join them first",
+                problem, value=str(point), remedy="write the full name, or join them first"
             )
         return found[0]
 
@@ -254,10 +249,8 @@ class ModelData:
             return measure
         if name in self.bodies:
             if self.dimension == 3:
-                raise ModelError(
-                    f"body {name!r} is spatial: it has no single angle",
-                    remedy="use a joint's angle or its orientation",
-                )
+                problem = f"body {name!r} is spatial: it has no single angle"
+                raise ModelError(problem, remedy="use a joint's angle or its orientation")
             return planar_angle(self.ground, self.bodies[name])
         raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
 
@@ -370,10 +363,8 @@ class ModelData:
             taken = {c.name for c in self.own_coordinates}
             for coordinate in own:
                 if coordinate.name in taken:
-                    raise ModelError(
-                        f"{force.name!r}: there is a state {coordinate.name!r} already",
-                        remedy="give it another name",
-                    )
+                    problem = f"{force.name!r}: there is a state {coordinate.name!r} already"
+                    raise ModelError(problem, remedy="give it another name")
 
     def add_joint_force(self, force: ForceLaw) -> None:
         """Add a force that a joint exerts: before all others, as a file has them, so that sums are
@@ -403,7 +394,7 @@ class ModelData:
             )
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> object:
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -420,7 +411,7 @@ def _root(groups: dict[Point, Point], point: Point) -> Point:
     return root
 
 
-def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
+def _dimension(name: str, gravity: object, dimension: int | None) -> int:
     if dimension not in (None, 2, 3):
         raise ModelError(
             "must be 2 (planar) or 3 (spatial)",
@@ -432,10 +423,6 @@ def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
         return dimension or 2
     size = getattr(gravity, "__len__", lambda: 0)()
     if size not in (2, 3):
-        raise ModelError(
-            "must have 2 (planar) or 3 (spatial) components",
-            element=f"mechanism {name!r}",
-            field="gravity",
-            value=gravity,
-        )
+        problem = "must have 2 (planar) or 3 (spatial) components"
+        raise ModelError(problem, element=f"mechanism {name!r}", field="gravity", value=gravity)
     return int(size)

@@ -56,12 +56,12 @@ class MotionFunctions(RelativeMotion):
             raise ModelError(f"cannot be computed: {error}", field="relative_motion") from error
         self.dimension = 2 if self._turn.is_scalar() else 3
         if self._turn.shape not in ((1, 1), (3, 3)) or self._d.shape != (self.dimension, 1):
-            raise ModelError(
+            problem = (
                 f": the rotation has shape {self._turn.shape} and the displacement"
                 f" {self._d.numel()} components; in space these are (3, 3) and 3, in the plane an"
-                " angle and 2",
-                field="relative_motion",
+                " angle and 2"
             )
+            raise ModelError(problem, field="relative_motion")
         if wrong := sorted(set(self._units.values()) - {"rad", "m"}):
             raise ModelError(f": unit {wrong[0]!r} must be 'rad' or 'm'", field="relative_motion")
         own = symbols_in(self._z)

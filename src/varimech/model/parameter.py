@@ -47,12 +47,9 @@ class Tolerance:
     def sigma(self) -> float:
         """Standard deviation, in the parameter's unit."""
         if isinstance(self.width, str):
+            remedy = "give it to a parameter, or write a number"
             raise ModelError(
-                "is a text",
-                element="tolerance",
-                field="width",
-                value=self.width,
-                remedy="give it to a parameter, or write a number",
+                "is a text", element="tolerance", field="width", value=self.width, remedy=remedy
             )
         return self.width / self.sigmas
 
@@ -103,11 +100,11 @@ class Parameter:
             isinstance(distribution, Tolerance)
             or any(hasattr(distribution, f) for f in ("rvs", "ppf", "icdf"))
         ):
+            problem = (
+                "is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats"
+            )
             raise ModelError(
-                "is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats",
-                element=f"parameter {name!r}",
-                field="distribution",
-                value=distribution,
+                problem, element=f"parameter {name!r}", field="distribution", value=distribution
             )
 
     @property
@@ -131,10 +128,8 @@ class Parameter:
         lower, upper = self.bounds
         if (lower is not None and number < lower) or (upper is not None and number > upper):
             unit = f" {self.unit}" if self.unit else ""
-            raise ModelError(
-                f"value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}",
-                element=f"parameter {self.name!r}",
-            )
+            problem = f"value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}"
+            raise ModelError(problem, element=f"parameter {self.name!r}")
         return number
 
     def __repr__(self) -> str:
@@ -164,7 +159,9 @@ class Parameter:
             f" nominal value, or {otherwise}"
         )
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> object:
         if method != "__call__" or kwargs:
             return NotImplemented
         return ufunc(*[x.symbol if isinstance(x, Parameter) else x for x in inputs])
@@ -253,7 +250,7 @@ class Parameters(Displayed, dict[str, Parameter]):
 HEAD = ("parameter", "value", "unit", "lower", "upper", "distribution")
 
 
-def _distribution(distribution: Any) -> str:
+def _distribution(distribution: object) -> str:
     """Short text of a distribution."""
     if distribution is None:
         return ""
@@ -264,7 +261,7 @@ def _distribution(distribution: Any) -> str:
     )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -281,7 +278,7 @@ def _finite(name: str, value: Any, unit: str = "") -> float:
     return number
 
 
-def _unit(name: str, value: Any, unit: str) -> str:
+def _unit(name: str, value: object, unit: str) -> str:
     """The unit that is given, or that of a value in text, as one of the SI: a label must not make
     30 m of 30 mm.
     """
@@ -303,7 +300,7 @@ def _unit(name: str, value: Any, unit: str) -> str:
     return unit or (si_unit(own, f"parameter {name!r}") if own else "")
 
 
-def _number(name: str, value: Any, unit: str, what: str) -> Any:
+def _number(name: str, value: object, unit: str, what: str) -> Any:
     """A value in text as a number in the parameter's unit; other values as they are."""
     if not isinstance(value, str):
         return value
@@ -340,3 +337,11 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
             remedy="give lower < upper",
         )
     return (None if lower == -math.inf else lower, None if upper == math.inf else upper)
+
+
+Number = Any
+"""A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
+expression ("L/2"). Not a union: numbers of NumPy and whatever converts to one are fine, too.
+"""
+Vector = Any
+"""Components, each a `Number`, or an expression of all of them."""

@@ -135,7 +135,7 @@ class ParameterSet:
             part.reshape(x.shape, order="F") for part, x in zip(parts, expressions, strict=True)
         ]
 
-    def scalar(self, value: Any, label: str, rule: str | None = None, *, unit: str = "") -> SX:
+    def scalar(self, value: object, label: str, rule: str | None = None, *, unit: str = "") -> SX:
         """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule; a
         text is a quantity or an expression.
         """
@@ -170,11 +170,8 @@ class ParameterSet:
                 raise ModelError(problem, label=label, value=value) from None
         if len(components) != size:
             plane = "planar" if size == 2 else "spatial"
-            raise ModelError(
-                f"has {len(components)} components; this mechanism is {plane}, give {size}",
-                label=label,
-                value=value,
-            )
+            problem = f"has {len(components)} components; this mechanism is {plane}, give {size}"
+            raise ModelError(problem, label=label, value=value)
         return ca.vertcat(
             *[self.scalar(c, component(label, k), unit=unit) for k, c in enumerate(components)]
         )
@@ -240,12 +237,11 @@ class ParameterSet:
                 else f"{text[: text.index(own)].strip()}*{both[0]}"
             )
             known = "a parameter" if both[0] in self.parameters else "a name in expressions"
-            raise ModelError(
+            problem = (
                 f": {both[0]!r} is a unit and {known}; write {expression} for the expression, or the"
-                f" number in {unit or 'SI units'} without a unit for the quantity",
-                label=label,
-                value=text,
+                f" number in {unit or 'SI units'} without a unit for the quantity"
             )
+            raise ModelError(problem, label=label, value=text)
         return in_unit(number, own, unit, label)
 
     @property
@@ -258,12 +254,12 @@ class ParameterSet:
             self._scope = Scope(symbols, {"parameter": self._symbol})
         return self._scope
 
-    def _symbol(self, name: Any) -> SX:
+    def _symbol(self, name: object) -> SX:
         if not isinstance(name, str) or name not in self.parameters:
             raise unknown_name(f"parameter of mechanism {self.owner!r}", name, self.parameters)
         return self.parameters[name].symbol
 
-    def scope_with(self, name: str, value: Any, meaning: str) -> Scope:
+    def scope_with(self, name: str, value: object, meaning: str) -> Scope:
         """The same with a name that means something of its own."""
         scope = self.scope
         return Scope(
@@ -302,11 +298,8 @@ class ParameterSet:
                 and parameter.symbol.element_hash() in alone
                 and not of_one_kind(parameter.unit, unit)
             ):
-                raise ModelError(
-                    f"= parameter {parameter.name!r}, which is in {parameter.unit}",
-                    label=label,
-                    remedy=f"what belongs here is in {unit}",
-                )
+                problem = f"= parameter {parameter.name!r}, which is in {parameter.unit}"
+                raise ModelError(problem, label=label, remedy=f"what belongs here is in {unit}")
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
         """Refuse symbols that are not parameters of this mechanism (or among `also`; see
@@ -321,13 +314,13 @@ class ParameterSet:
         foreign = [name for symbol, name in used if symbol not in known and symbol not in also]
         if foreign:
             names = ", ".join(repr(n) for n in foreign)
-            raise ModelError(
-                f"uses {names} of another mechanism, which mechanism {self.owner!r} does not have",
-                label=label,
-                remedy=Message(
-                    "a parameter belongs to one mechanism: make it there with {}", Call("parameter")
-                ),
+            problem = (
+                f"uses {names} of another mechanism, which mechanism {self.owner!r} does not have"
             )
+            remedy = Message(
+                "a parameter belongs to one mechanism: make it there with {}", Call("parameter")
+            )
+            raise ModelError(problem, label=label, remedy=remedy)
 
 
 def evaluated(text: str, scope: Scope, label: str) -> Any:
@@ -339,7 +332,7 @@ def evaluated(text: str, scope: Scope, label: str) -> Any:
             raise ModelError(f"{label} = {error}", value=text) from None
 
 
-def listed(names: Any, field: str, remedy: Message) -> list[Any]:
+def listed(names: Any, field: str, remedy: Message) -> list[object]:
     """A parameter, its name, or any number of these, as a list.
 
     Raises:

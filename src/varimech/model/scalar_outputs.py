@@ -8,6 +8,7 @@ torque that drives it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -165,14 +166,24 @@ def angle_about(first: Axis, second: Axis) -> Turn:
     return Turn(first.body, reference, quarter, second.body, second.normals[0])
 
 
-@dataclass(frozen=True)
-class Slide:
-    """The offset of the second point from the first along a direction of the first body."""
+class _Length(ABC):
+    """An output in m, whose difference from a target is algebraic."""
 
-    first: Point
-    axis: Axis
-    second: Point
     unit: ClassVar[str] = "m"
+
+    @abstractmethod
+    def value(self, frames: Frames) -> SX: ...
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        return self.difference(frames, target)
+
+
+class _BetweenPoints(_Length):
+    first: Point
+    second: Point
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -182,11 +193,18 @@ class Slide:
     def bodies(self) -> tuple[Body, ...]:
         return self.first.body, self.second.body
 
+
+@dataclass(frozen=True)
+class Slide(_BetweenPoints):
+    """The offset of the second point from the first along a direction of the first body."""
+
+    first: Point
+    axis: Axis
+    second: Point
+
     def value(self, frames: Frames) -> SX:
-        return ca.dot(
-            frames[self.axis.body].direction(self.axis.direction),
-            gap(frames, self.first, self.second),
-        )
+        direction = frames[self.axis.body].direction(self.axis.direction)
+        return ca.dot(direction, gap(frames, self.first, self.second))
 
     def rate(self, frames: Frames) -> SX:
         frame = frames[self.axis.body]
@@ -198,27 +216,13 @@ class Slide:
             + turning
         )
 
-    def difference(self, frames: Frames, target: SX) -> SX:
-        return self.value(frames) - target
-
-    deviation = difference
-
 
 @dataclass(frozen=True)
-class Distance:
+class Distance(_BetweenPoints):
     """The distance between two points."""
 
     first: Point
     second: Point
-    unit: ClassVar[str] = "m"
-
-    @property
-    def points(self) -> tuple[Point, ...]:
-        return self.first, self.second
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return self.first.body, self.second.body
 
     def value(self, frames: Frames) -> SX:
         d = gap(frames, self.first, self.second)
@@ -228,21 +232,17 @@ class Distance:
         d, ḋ = gap(frames, self.first, self.second), gap_rate(frames, self.first, self.second)
         return ca.dot(d, ḋ) / ca.sqrt(ca.dot(d, d))
 
-    def difference(self, frames: Frames, target: SX) -> SX:
-        return self.value(frames) - target
-
     def deviation(self, frames: Frames, target: SX) -> SX:
         d = gap(frames, self.first, self.second)
         return (ca.dot(d, d) - target**2) / (2 * target)
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class Coordinate(_Length):
     """The component of a point's position along a fixed global direction."""
 
     point: Point
     direction: SX
-    unit: ClassVar[str] = "m"
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -257,8 +257,3 @@ class Coordinate:
 
     def rate(self, frames: Frames) -> SX:
         return ca.dot(self.direction, frames[self.point.body].velocity(self.point.local))
-
-    def difference(self, frames: Frames, target: SX) -> SX:
-        return self.value(frames) - target
-
-    deviation = difference

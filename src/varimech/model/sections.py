@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.errors import ModelError
 from ..core.symbols import SX
+from .parameter import Number
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Section:
     """
 
     shape: str
-    sizes: tuple[Any, ...]
+    sizes: tuple[Number, ...]
 
     def __post_init__(self) -> None:
         for name, size in zip(SHAPES[self.shape].sizes, self.sizes, strict=True):
@@ -51,7 +51,7 @@ class Section:
                 raise ModelError("must not be negative", element="section", field=name, value=size)
 
 
-def circle(diameter: Any) -> Section:
+def circle(diameter: Number) -> Section:
     """A solid circle: A = π d²/4, I = π d⁴/64.
 
     Args:
@@ -63,7 +63,7 @@ def circle(diameter: Any) -> Section:
     return Section("circle", (diameter,))
 
 
-def tube(outer: Any, inner: Any) -> Section:
+def tube(outer: Number, inner: Number) -> Section:
     """A tube: A = π (D² − d²)/4, I = π (D⁴ − d⁴)/64.
 
     Args:
@@ -76,7 +76,7 @@ def tube(outer: Any, inner: Any) -> Section:
     return Section("tube", (outer, inner))
 
 
-def rectangle(width: Any, height: Any) -> Section:
+def rectangle(width: Number, height: Number) -> Section:
     """A rectangle that bends along its height: A = w h, I = w h³/12.
 
     For planar mechanisms; use `square` for spatial ones.
@@ -91,7 +91,7 @@ def rectangle(width: Any, height: Any) -> Section:
     return Section("rectangle", (width, height))
 
 
-def square(side: Any) -> Section:
+def square(side: Number) -> Section:
     """A square: A = a², I = a⁴/12 in all directions.
 
     Args:

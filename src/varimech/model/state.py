@@ -5,7 +5,7 @@ coordinates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import casadi as ca
 
@@ -389,7 +389,7 @@ class State:
         the names they have here.
         """
         scope = self._model.parameter_set.scope_with("t", self.time, "the time")
-        functions: dict[str, Callable[..., Any]] = {
+        functions: dict[str, Callable[..., object]] = {
             name: getattr(self, name) for name in OUTPUTS_IN_TEXT
         }
         for name in ("axial_force", "bending_moment"):  # numbers in a text are floats

@@ -43,7 +43,7 @@ CLOSED = 1e-9
 
 
 def _one_of(what: str, *kinds: type, more: Callable[[Any], bool] = lambda value: True) -> Convert:
-    def convert(value: Any, label: Label) -> Any:
+    def convert(value: Any, label: Label) -> object:
         if not isinstance(value, kinds) or not more(value):
             raise ModelError(f"must be {what}", label=label, value=value)
         return value
@@ -52,7 +52,7 @@ def _one_of(what: str, *kinds: type, more: Callable[[Any], bool] = lambda value:
 
 
 def _each(what: str, convert: Convert) -> Convert:
-    def convert_all(values: Any, label: Label) -> tuple[Any, ...]:
+    def convert_all(values: object, label: Label) -> tuple[object, ...]:
         if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
             raise ModelError(f"must be a list of {what}", label=label, value=values)
         return tuple(convert(value, label.component(k)) for k, value in enumerate(values))
@@ -60,15 +60,15 @@ def _each(what: str, convert: Convert) -> Convert:
     return convert_all
 
 
-def _scalar(value: Any, label: Label) -> SX:
+def _scalar(value: object, label: Label) -> SX:
     return as_column(value, 1, label)
 
 
-def _column(value: Any, label: Label) -> SX:
+def _column(value: object, label: Label) -> SX:
     return as_column(value, None, label)
 
 
-def _pair(value: Any, label: Label) -> tuple[SX, SX]:
+def _pair(value: object, label: Label) -> tuple[SX, SX]:
     if not isinstance(value, Sequence) or len(value) != 2:
         raise ModelError("must be a pair (rate, effort)", label=label, value=value)
     rate, effort = (as_column(each, None, label) for each in value)
@@ -85,10 +85,7 @@ def _has_bodies(condition: Condition) -> bool:
 OUTPUT = ("unit", "points", "bodies", "value", "rate", "difference", "deviation")
 """What every scalar output has."""
 RETURNS: dict[type, dict[str, Convert]] = {
-    Element: {
-        "check_given": lambda value, label: None,
-        "prepare": lambda value, label: None,
-    },
+    Element: {"check_given": lambda value, label: None, "prepare": lambda value, label: None},
     BodyElement: {"build": _one_of("a body, such as vm.elements.rigid_body(…)", Body)},
     Joint: {
         "conditions": _each(
@@ -171,10 +168,10 @@ def guard(kind: type[Element]) -> None:
     kind.is_guarded = True
 
 
-def _guarded(name: str, method: Callable[..., Any], convert: Convert) -> Callable[..., Any]:
+def _guarded(name: str, method: Callable[..., object], convert: Convert) -> Callable[..., object]:
     @wraps(method)
-    def guarded(element: Element, *arguments: Any) -> Any:
-        def converted() -> Any:
+    def guarded(element: Element, *arguments: object) -> object:
+        def converted() -> object:
             return convert(method(element, *arguments), _label(element, name))
 
         return _called(element, name, converted)
@@ -186,7 +183,7 @@ def _label(element: Element, method: str) -> Label:
     return Label(element.label, method, f"{type(element).__name__}.{method}")
 
 
-def _called(element: Element, name: str, method: Callable[..., Any], *arguments: Any) -> Any:
+def _called(element: Element, name: str, method: Callable[..., object], *arguments: object) -> Any:
     try:
         return method(*arguments)
     except VarimechError as error:
@@ -344,11 +341,9 @@ def _try_force(force: Force, model: ModelData) -> None:
     _require(len(ż) == count, force, "rates", problem)
     for k, (rate, _) in enumerate(pairs):
         if ca.depends_on(ca.jacobian(rate, v), v) or ca.depends_on(rate, z):
-            raise ModelError(
-                "has a rate that is not linear in the velocities of bodies and coordinates",
-                label=_label(force, "efforts").component(k),
-                remedy="put such factors into the effort",
-            )
+            problem = "has a rate that is not linear in the velocities of bodies and coordinates"
+            remedy = "put such factors into the effort"
+            raise ModelError(problem, label=_label(force, "efforts").component(k), remedy=remedy)
     for c in own:
         if c.order == 2:
             y = state.state(c.name)

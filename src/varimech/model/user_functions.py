@@ -59,7 +59,7 @@ class StateExpression:
 
     text: str
 
-    def __call__(self, state: State) -> Any:
+    def __call__(self, state: State) -> object:
         """Its value there."""
         return evaluated(self.text, state.scope, "text")
 
@@ -89,7 +89,7 @@ class _AnyReactions:
     def effort(self, driver: str) -> SX:
         return self._of(driver, "driver", self.parts.effort_units, 1)
 
-    def _of(self, name: str, kind: str, known: Mapping[str, Any], size: int) -> SX:
+    def _of(self, name: str, kind: str, known: Mapping[str, object], size: int) -> SX:
         if name not in known:
             raise unknown_name(kind, name, known)
         return SX.sym("f", size)
@@ -153,14 +153,14 @@ def trial_state(
     )
 
 
-def call_user(function: Callable[[State], Any], state: State, label: str) -> Any:
+def call_user(function: Callable[[State], object], state: State, label: str) -> object:
     """The value of a user's function of the state."""
     if isinstance(function, StateExpression):
         return evaluated(function.text, state.scope, label)
     return called(function, state, label, "state s (its time is s.time)")
 
 
-def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -> Any:
+def called(function: Callable[[Any], object], argument: object, label: str, of: str) -> object:
     """The value of a user's function; symbols, and a state taken for a time, fail in words that do
     not help.
     """
@@ -219,22 +219,18 @@ def as_column(value: Any, size: int | None, label: str) -> SX:
         entry.is_constant() and not math.isfinite(float(entry))
         for entry in ca.vertsplit(ca.vec(ca.densify(column)))
     ):
-        raise ModelError(
-            "is not finite",
-            label=label,
-            remedy="use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the"
-            " state",
-        )
+        remedy = "use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
+        raise ModelError("is not finite", label=label, remedy=remedy)
     return column.reshape((column.numel(), 1))
 
 
-def column_of(function: Callable[[State], Any], state: State, label: str) -> SX:
+def column_of(function: Callable[[State], object], state: State, label: str) -> SX:
     """What a user's function gives for a state, a number or a vector, as a column."""
     return as_column(call_user(function, state, label), None, label)
 
 
 def function_of_state(
-    model: ModelData, value: Any, size: int, label: str, unit: str
+    model: ModelData, value: object, size: int, label: str, unit: str
 ) -> Callable[[State], SX]:
     """Given numbers, texts, or a user's function, as a function of the state that was tried."""
     numbers = model.parameter_set
@@ -251,7 +247,7 @@ def function_of_state(
     return lambda state: constant
 
 
-def _with_texts(model: ModelData, value: Any, label: str, unit: str) -> Any:
+def _with_texts(model: ModelData, value: object, label: str, unit: str) -> object:
     """Texts, alone or as components, as a function of the state; quantities as numbers."""
     parts = value if isinstance(value, (list, tuple)) else [value]
     if not any(isinstance(part, str) for part in parts):
@@ -266,7 +262,7 @@ def _with_texts(model: ModelData, value: Any, label: str, unit: str) -> Any:
         part if number is None else number for part, number in zip(parts, quantities, strict=True)
     ]
 
-    def function(state: State) -> Any:
+    def function(state: State) -> object:
         values = [
             evaluated(part, state.scope, label) if isinstance(part, str) else part for part in known
         ]
@@ -276,7 +272,7 @@ def _with_texts(model: ModelData, value: Any, label: str, unit: str) -> Any:
 
 
 def function_of_time(
-    model: ModelData, motion: Any, label: str, unit: str, rule: str | None
+    model: ModelData, motion: object, label: str, unit: str, rule: str | None
 ) -> Callable[[SX], SX]:
     """A given number, text, or user's function, as a function of time that was tried at t = 0."""
     numbers, t = model.parameter_set, SX.sym("t")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from .element import Element
 from .model_data import ModelData
@@ -22,10 +22,6 @@ class Builder(Protocol):
 M = TypeVar("M", bound=Builder)
 P = ParamSpec("P")
 R = TypeVar("R")
-Number = Any
-"""A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
-expression ("L/2").
-"""
 
 
 def change(
@@ -59,7 +55,7 @@ def change(
 
 
 def _bad_call(
-    name: str, signature: inspect.Signature, given: Mapping[str, Any], error: TypeError
+    name: str, signature: inspect.Signature, given: Mapping[str, object], error: TypeError
 ) -> TypeError:
     unknown = next((key for key in given if key not in signature.parameters), None)
     reason = error if unknown is None else f"has no argument {unknown!r}"

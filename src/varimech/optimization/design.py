@@ -58,13 +58,11 @@ def design_problem(
     space = space_of(analysis, s.solvers.data.parameter_set, over, bounds, start, s.given)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
-        raise ModelError(
+        late = (
             f"provides derivatives at the end of a run only, and {next(iter(paths))!r} is needed"
-            " during the run",
-            element=analysis,
-            field="method",
-            value=method,
+            " during the run"
         )
+        raise ModelError(late, element=analysis, field="method", value=method)
     evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
     with_jumps = check_derivatives(evaluator.equations, scalars, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)

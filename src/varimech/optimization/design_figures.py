@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
+from ..plotting.style import in_style
 from ..results.run import Run
 from ..sensitivity.objective import Objective
 from .measurement import component_suffix
@@ -30,7 +31,7 @@ MOST_PATHS = 4
 """Most path constraints that are drawn."""
 
 
-def draw_optimum(optimum: Optimum) -> Figure:
+def draw_optimum(optimum: Optimum, style: str | None) -> Figure:
     """Left the objective and path constraints over time, right the search over its iterations."""
     left, right = _over_time(optimum), _over_iterations(optimum)
     figure = new_figure(11.0, 1.0 + 2.4 * max(len(left), len(right)))
@@ -49,7 +50,7 @@ def draw_optimum(optimum: Optimum) -> Figure:
         f"{optimum.label}: {p.name} {optimum.objective_before:.4g} → {optimum.objective:.4g}{unit}"
     )
     figure.suptitle(title, fontsize=12, color=INK)
-    return figure
+    return in_style(figure, style)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _per_second(unit: str) -> str:
     return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
 
 
-def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
+def _over_time(optimum: Optimum) -> list[Callable[[object], None]]:
     goal, panels = optimum.problem.goal, [_drawn(optimum, each) for each in compared(optimum)]
     if (
         len(panels) > 1
@@ -172,7 +173,7 @@ def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
     return [*panels, parameters]
 
 
-def draw_fit(fit: Fit) -> Figure:
+def draw_fit(fit: Fit, style: str | None) -> Figure:
     """A panel for each measurement: samples, curve and band."""
     figure = new_figure(7.5, 1.0 + 2.6 * len(fit.measured))
     axes = figure.subplots(len(fit.measured), 1, sharex=True, squeeze=False)[:, 0]
@@ -224,7 +225,7 @@ def draw_fit(fit: Fit) -> Figure:
     axes[-1].set_xlabel("time (s)")
     values = ", ".join(f"{n} = {v:.5g}" for n, v in fit.parameters.items())
     figure.suptitle(f"{fit.label}: {values}", fontsize=12, color=INK)
-    return figure
+    return in_style(figure, style)
 
 
 def confidence_band(

@@ -61,10 +61,8 @@ def quantities_of(
         elif isinstance(constraint.of, Objective):
             scalars[key] = constraint.of
         else:
-            raise ModelError(
-                f"it bounds {constraint.of!r}, which is neither an objective nor a path",
-                element=f"constraint {key!r}",
-            )
+            problem = f"it bounds {constraint.of!r}, which is neither an objective nor a path"
+            raise ModelError(problem, element=f"constraint {key!r}")
     return scalars, paths
 
 

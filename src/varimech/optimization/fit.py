@@ -58,14 +58,9 @@ class Fit(Result):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, level of confidence, whether the search converged, runs and seconds."""
-        return {
-            "mechanism": self.label,
-            "level": self.level,
-            "converged": self.converged,
-            "message": self.message,
-            "evaluations": self.evaluations,
-            "seconds": self.seconds,
-        }
+        end = {"level": self.level, "converged": self.converged, "message": self.message}
+        cost = {"evaluations": self.evaluations, "seconds": self.seconds}
+        return {"mechanism": self.label, **end, **cost}
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -254,10 +249,9 @@ class Fit(Result):
         Returns:
             A figure.
         """
-        from ..plotting.style import in_style
         from .design_figures import draw_fit
 
-        return in_style(draw_fit(self), style)
+        return draw_fit(self, style)
 
     def _described(self) -> Description:
         return described(self)

@@ -50,13 +50,11 @@ def fit(
     check_level("fit", level)
     check_whole("fit", 1, max_iterations=max_iterations)
     if method == "adjoint":
-        raise ModelError(
+        problem = (
             "gives derivatives at the end of a run only, and data are needed during the run; remove"
-            " it",
-            element="fit",
-            field="method",
-            value=method,
+            " it"
         )
+        raise ModelError(problem, element="fit", field="method", value=method)
     space = space_of("fit", s.solvers.data.parameter_set, over, bounds, start, s.given)
     residuals = _Residuals(storing_samples(s, named), space, named, method)
     first, _ = residuals.at(space.start)  # an error at the initial values is raised
@@ -125,13 +123,7 @@ def _least(
 class _Residuals:
     """(model − data)/σ at all samples and its derivatives, from one run; NaN if it fails."""
 
-    def __init__(
-        self,
-        s: Simulation,
-        space: Space,
-        named: Mapping[str, Measurement],
-        method: str,
-    ):
+    def __init__(self, s: Simulation, space: Space, named: Mapping[str, Measurement], method: str):
         functions = [(f"measurement {name!r}", m.function) for name, m in named.items()]
         self.evaluator = MechanismEvaluator(s.counting(functions), space.names, method)
         self.named = named
@@ -162,11 +154,11 @@ class _Residuals:
             at = np.abs(run.time[:, None] - m.times[None, :]).argmin(axis=0)
             model = run.measure(m.function, name=name).to_numpy().reshape(run.time.size, -1)[at]
             if model.shape != m.values.shape:
-                raise ModelError(
+                problem = (
                     f"its function returns {model.shape[1]} numbers, but samples have"
-                    f" {m.components}",
-                    element=f"measurement {name!r}",
+                    f" {m.components}"
                 )
+                raise ModelError(problem, element=f"measurement {name!r}")
             change = (
                 run.measure(m.function, name=name, wrt="all")
                 .to_numpy()
@@ -204,10 +196,9 @@ def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulati
     # a round value: above the rounding of the quotient, and a negligible part of a step
     between_steps = np.abs(steps - np.round(steps)) > 1e-6
     if between_steps.any():
-        raise ModelError(
-            f"the sample at {times[between_steps][0]:g} s is between steps of"
-            f" {s.schedule.step:g} s",
-            element="fit",
-            remedy="give a step that divides the sample times, or tolerance= instead",
+        problem = (
+            f"the sample at {times[between_steps][0]:g} s is between steps of {s.schedule.step:g} s"
         )
+        remedy = "give a step that divides the sample times, or tolerance= instead"
+        raise ModelError(problem, element="fit", remedy=remedy)
     return s

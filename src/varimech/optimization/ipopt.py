@@ -37,7 +37,7 @@ class _Raised:
         self.first: BaseException | None = None
         self._held = held
 
-    def call(self, function: Callable[[], list[Any]]) -> list[Any] | None:
+    def call(self, function: Callable[[], list[object]]) -> list[object] | None:
         """Result of a function; None if it raises, or if another one has raised before."""
         if self.first is None:
             try:
@@ -54,7 +54,7 @@ class _Plain(ca.Callback):
     def __init__(
         self,
         name: str,
-        function: Callable[..., list[Any]],
+        function: Callable[..., list[object]],
         inputs: Shapes,
         outputs: Shapes,
         raised: _Raised,
@@ -133,16 +133,16 @@ def _functions(
     n, m = scaled.z0.size, scaled.row_lower.size
     inputs, one, rows = {"x": (n, 1), "p": (0, 1)}, (1, 1), (m, 1)
 
-    def flat(function: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
+    def flat(function: Callable[[np.ndarray], object]) -> Callable[[np.ndarray], object]:
         """NaN makes IPOPT step back; it would accept infinite numbers."""
         return lambda z: (
             np.asarray(function(z.ravel())) + (0.0 if scaled.works(z.ravel()) else np.nan)
         )
 
-    def hessian(z: np.ndarray, _: np.ndarray, σ: np.ndarray, λ: np.ndarray) -> list[Any]:
+    def hessian(z: np.ndarray, _: np.ndarray, σ: np.ndarray, λ: np.ndarray) -> list[object]:
         return [scaled.hessian(z.ravel(), float(σ.item()), λ.ravel())]
 
-    def iterated(z: np.ndarray, *rest: np.ndarray) -> list[Any]:
+    def iterated(z: np.ndarray, *rest: np.ndarray) -> list[object]:
         on_iteration(z.ravel())
         return [0.0]
 

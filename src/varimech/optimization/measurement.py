@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..core.errors import ModelError
 from ..model.scalar_outputs import Distance, Slide, Turn
@@ -37,9 +37,9 @@ Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
 
 def measurement(
     function: StateFunction | Turn | Slide | Distance,
-    times: Any,
-    values: Any,
-    sigma: Any = None,
+    times: ArrayLike,
+    values: ArrayLike,
+    sigma: ArrayLike | None = None,
     *,
     name: str = "",
     unit: str = "",
@@ -77,11 +77,9 @@ def measurement(
         raise ModelError(problem, element=label, field="times", value=times)
     table = numbers[:, None] if numbers.ndim == 1 else numbers
     if table.ndim != 2 or table.shape[0] != when.size:
+        problem = f"of shape {numbers.shape} for {when.size} times"
         raise ModelError(
-            f"of shape {numbers.shape} for {when.size} times",
-            element=label,
-            field="values",
-            remedy="give a number or a row for each time",
+            problem, element=label, field="values", remedy="give a number or a row for each time"
         )
     deviations = (
         None
@@ -104,21 +102,15 @@ def _deviations(
         and values.ndim == 2
         and values.shape[0] == values.shape[1] == given.size
     ):
-        raise ModelError(
-            "may be one for each time or for each component: give it as a table like values",
-            element=label,
-            field="sigma",
-        )
+        problem = "may be one for each time or for each component: give it as a table like values"
+        raise ModelError(problem, element=label, field="sigma")
     try:
         deviations = np.broadcast_to(
             given[:, None] if given.ndim == 1 and given.size == count else given, shape
         ).copy()
     except ValueError:
-        raise ModelError(
-            f"of shape {given.shape} does not match values of shape {values.shape}",
-            element=label,
-            field="sigma",
-        ) from None
+        problem = f"of shape {given.shape} does not match values of shape {values.shape}"
+        raise ModelError(problem, element=label, field="sigma") from None
     if (deviations <= 0).any():
         problem, least = "must be positive", float(deviations.min())
         raise ModelError(problem, element=label, field="sigma", value=least)
@@ -155,12 +147,10 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
     named: dict[str, Measurement] = {}
     for name, one in pairs:
         if not isinstance(one, Measurement):
-            raise ModelError(
-                "is not a measurement; make one with varimech.measurement(function, times, values)",
-                element="fit",
-                field=repr(name),
-                value=one,
+            problem = (
+                "is not a measurement; make one with varimech.measurement(function, times, values)"
             )
+            raise ModelError(problem, element="fit", field=repr(name), value=one)
         if name in named:
             problem = f"two measurements are called {name!r}; choose another name"
             raise ModelError(problem, element="fit")
@@ -173,13 +163,12 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
         )
     if known == {False} and len({m.unit for m in named.values()}) > 1:
         raise ModelError(
-            "measurements of different units need sigma= for their relative weights",
-            element="fit",
+            "measurements of different units need sigma= for their relative weights", element="fit"
         )
     return named
 
 
-def _numbers(label: str, what: str, given: Any) -> np.ndarray:
+def _numbers(label: str, what: str, given: object) -> np.ndarray:
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ def by_scipy(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> E
         return lambda z: function(z if scaled.works(z) else last)
 
     name = settings.solver
-    arguments: dict[str, Any] = {"options": _options(scaled, settings)}
+    arguments: dict[str, object] = {"options": _options(scaled, settings)}
     if name not in DERIVATIVE_FREE:
         arguments["jac"] = near(scaled.gradient)
     if settings.exact and name in (*NEWTON, "trust-constr"):
@@ -70,7 +69,7 @@ def by_scipy(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> E
     )
 
 
-def _options(scaled: Scaled, settings: Settings) -> dict[str, Any]:
+def _options(scaled: Scaled, settings: Settings) -> dict[str, object]:
     """Stopping criteria of a method, by its own option names."""
     name, tight = settings.solver, settings.tolerance
     if name == "TNC":  # it limits runs, not iterations: 20 for each, a round value

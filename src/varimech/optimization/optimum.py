@@ -65,16 +65,10 @@ class Optimum(Result):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, objective, solver, end of the search, and seconds."""
-        return {
-            "mechanism": self.label,
-            "objective": self.problem.name,
-            "value": self.objective,
-            "solver": self.settings.solver,
-            "converged": self.converged,
-            "message": self.message,
-            "evaluations": self.evaluations,
-            "seconds": self.seconds,
-        }
+        goal = {"objective": self.problem.name, "value": self.objective}
+        search = {"solver": self.settings.solver, "converged": self.converged}
+        cost = {"evaluations": self.evaluations, "seconds": self.seconds}
+        return {"mechanism": self.label, **goal, **search, "message": self.message, **cost}
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -320,11 +314,11 @@ class Optimum(Result):
         assert outcome is not None and isinstance(p.goal, Peak)
         instant = float(p.time[p.peak_path(outcome)[0].argmax()])
         if instant == 0:
-            raise ModelError(
+            problem = (
                 "it is largest at the start, where nothing has moved yet: there is no motion to"
-                " certify",
-                element=f"objective {p.name!r}",
+                " certify"
             )
+            raise ModelError(problem, element=f"objective {p.name!r}")
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
     def plot(self, *, style: str | None = None) -> Figure:
@@ -336,10 +330,9 @@ class Optimum(Result):
         Returns:
             A figure.
         """
-        from ..plotting.style import in_style
         from .design_figures import draw_optimum
 
-        return in_style(draw_optimum(self), style)
+        return draw_optimum(self, style)
 
     def _described(self) -> Description:
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""
@@ -373,7 +366,7 @@ class Optimum(Result):
         body = [[name, *[row[c] for c in names]] for name, row in self.constraints.iterrows()]
         return [(["constraint", *names], body)]
 
-    def _constraint(self, r: Rows) -> list[Any]:
+    def _constraint(self, r: Rows) -> list[object]:
         values = self.problem.constraints(self.best.x)[r.rows]
         c, λ = r.constraint, self.best.optimality.rows[r.rows]
         margins = np.minimum(values - c.lower, c.upper - values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.errors import ModelError
 from ..core.names import check_name
@@ -31,15 +30,12 @@ class Peak:
     function: StateFunction
     unit: str = ""
 
-    def __le__(self, upper: Any) -> Constraint:
+    def __le__(self, upper: object) -> Constraint:
         return Path(self.function, self.unit) <= upper
 
-    def __ge__(self, lower: Any) -> Constraint:
-        raise ModelError(
-            "it can be bounded from above only: a lower bound leaves the instant open",
-            element="peak",
-            remedy="use vm.path or vm.final",
-        )
+    def __ge__(self, lower: object) -> Constraint:
+        problem = "it can be bounded from above only: a lower bound leaves the instant open"
+        raise ModelError(problem, element="peak", remedy="use vm.path or vm.final")
 
 
 def path(function: StateFunction | str, *, unit: str = "") -> Path:
@@ -90,18 +86,16 @@ def named_goals(objectives: Goals) -> dict[str, Goal]:
     for name, goal in named.items():
         check_name("objective", name, without="")
         if isinstance(goal, Path):
+            remedy = "take vm.integral or vm.final of it, or minimise vm.peak of it"
             raise ModelError(
-                "it is a function of time",
-                element=f"objective {name!r}",
-                remedy="take vm.integral or vm.final of it, or minimise vm.peak of it",
+                "it is a function of time", element=f"objective {name!r}", remedy=remedy
             )
         if not isinstance(goal, (Objective, Peak)):
-            raise ModelError(
+            problem = (
                 "is not an objective; make one with varimech.integral, varimech.final or"
-                " varimech.peak",
-                field=f"objective {name!r}",
-                value=goal,
+                " varimech.peak"
             )
+            raise ModelError(problem, field=f"objective {name!r}", value=goal)
     return named
 
 
@@ -110,11 +104,8 @@ def scalars_of(analysis: str, goals: Mapping[str, Goal]) -> dict[str, Objective]
     scalars = {name: goal for name, goal in goals.items() if isinstance(goal, Objective)}
     for name in goals:
         if name not in scalars:
-            raise ModelError(
-                f"objective {name!r} is a peak, which only optimize takes",
-                element=analysis,
-                remedy="take vm.integral or vm.final of it",
-            )
+            problem = f"objective {name!r} is a peak, which only optimize takes"
+            raise ModelError(problem, element=analysis, remedy="take vm.integral or vm.final of it")
     return scalars
 
 

@@ -54,8 +54,7 @@ def settled(problem: DesignProblem, settings: Settings, first: Attempt) -> Attem
             return replace(current, converged=not falls, curvature=doubt if contradicted else check)
         current = _joined(settings, current, again, check)
     return replace(
-        current,
-        curvature=unchecked(f"{MOST} stationary designs were left, which is the limit"),
+        current, curvature=unchecked(f"{MOST} stationary designs were left, which is the limit")
     )
 
 

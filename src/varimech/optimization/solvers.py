@@ -24,36 +24,21 @@ def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> 
     if str(name).lower() not in known:
         raise unknown_name("solver", name, ["ipopt", "scipy", *SCIPY])
     solver = known[str(name).lower()]
+    problem, remedy = "", Message("")
     if solver in SCIPY and constrained and solver not in CONSTRAINED:
-        raise ModelError(
-            "supports no constraints (and no peaks)",
-            field="solver",
-            value=solver,
-            remedy=f"use 'ipopt', {', '.join(map(repr, CONSTRAINED))}",
-        )
-    if solver in SCIPY and bounded and solver not in BOUNDED:
-        raise ModelError(
-            "supports no bounds",
-            field="solver",
-            value=solver,
-            remedy=f"use 'ipopt', {', '.join(map(repr, BOUNDED))}",
-        )
-    if exact and solver not in ("ipopt", "trust-constr", *NEWTON):
-        raise ModelError(
-            "does not use second derivatives",
-            field="solver",
-            value=solver,
-            remedy=Message("use 'ipopt' or 'trust-constr', or {hessian}", hessian="approximate"),
-        )
-    if not exact and solver in NEWTON:
-        raise ModelError(
-            "needs second derivatives",
-            field="solver",
-            value=solver,
-            remedy=Message(
-                "give {hessian}, or use 'ipopt' or 'BFGS' without them", hessian="exact"
-            ),
-        )
+        problem = "supports no constraints (and no peaks)"
+        remedy = Message("use 'ipopt', {}", ", ".join(map(repr, CONSTRAINED)))
+    elif solver in SCIPY and bounded and solver not in BOUNDED:
+        problem = "supports no bounds"
+        remedy = Message("use 'ipopt', {}", ", ".join(map(repr, BOUNDED)))
+    elif exact and solver not in ("ipopt", "trust-constr", *NEWTON):
+        problem = "does not use second derivatives"
+        remedy = Message("use 'ipopt' or 'trust-constr', or {hessian}", hessian="approximate")
+    elif not exact and solver in NEWTON:
+        problem = "needs second derivatives"
+        remedy = Message("give {hessian}, or use 'ipopt' or 'BFGS' without them", hessian="exact")
+    if problem:
+        raise ModelError(problem, field="solver", value=solver, remedy=remedy)
     return solver
 
 

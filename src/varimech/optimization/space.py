@@ -63,12 +63,11 @@ class Space:
             if not math.isfinite(r)
         ]
         if open_:
-            raise ModelError(
-                f"are distributed within the bounds, but {', '.join(map(repr, open_))} has none",
-                field="starts",
-                value=count,
-                remedy=Message("give {bounds}", bounds={open_[0]: "(lower, upper)"}),
+            problem = (
+                f"are distributed within the bounds, but {', '.join(map(repr, open_))} has none"
             )
+            remedy = Message("give {bounds}", bounds={open_[0]: "(lower, upper)"})
+            raise ModelError(problem, field="starts", value=count, remedy=remedy)
         from scipy.stats import qmc
 
         points = qmc.Halton(len(self.names), seed=seed).random(count - 1)
@@ -104,11 +103,9 @@ def space_of(
     names = tuple(p.name for p in parameters)
     for name in held:
         if name in names:
-            raise ModelError(
-                Message("{!r} is in {over} and in {parameters}", name),
-                element=analysis,
-                remedy=Message("give its initial value in {start}"),
-            )
+            twice = Message("{!r} is in {over} and in {parameters}", name)
+            remedy = Message("give its initial value in {start}")
+            raise ModelError(twice, element=analysis, remedy=remedy)
     for label, named in (("bounds", bounds), ("start", start)):
         _check_varied(analysis, label, named or {}, numbers, names)
     initial_values, lowers, uppers = [], [], []
@@ -118,12 +115,12 @@ def space_of(
         initial_value = p.check(value)
         if not low <= initial_value <= high:
             which = "start value" if start and p.name in start else "nominal value"
-            raise ModelError(
+            problem = (
                 f"the {which} {initial_value:g} of {p.name!r} is outside its bounds ({low:g},"
-                f" {high:g})",
-                element=analysis,
-                remedy=Message("give {start} within them, or wider bounds", start={p.name: ...}),
+                f" {high:g})"
             )
+            remedy = Message("give {start} within them, or wider bounds", start={p.name: ...})
+            raise ModelError(problem, element=analysis, remedy=remedy)
         initial_values.append(initial_value)
         lowers.append(low)
         uppers.append(high)
@@ -143,11 +140,10 @@ def _check_varied(
     """Check that bounds or initial values are those of varied parameters."""
     for name in named:
         if numbers.indices([name]) and name not in names:
-            raise ModelError(
-                Message("names {!r}, which {over} does not: {}", name, ", ".join(map(repr, names))),
-                element=analysis,
-                field=label,
+            problem = Message(
+                "names {!r}, which {over} does not: {}", name, ", ".join(map(repr, names))
             )
+            raise ModelError(problem, element=analysis, field=label)
 
 
 def _chosen(
@@ -182,9 +178,6 @@ def _narrowed(
     low = max(-math.inf if a is None else float(a) for a, _ in pairs)
     high = min(math.inf if b is None else float(b) for _, b in pairs)
     if not low < high:
-        raise ModelError(
-            f"{given} of {parameter.name!r} and its own, {parameter.bounds}, do not overlap",
-            element=analysis,
-            field="bounds",
-        )
+        problem = f"{given} of {parameter.name!r} and its own, {parameter.bounds}, do not overlap"
+        raise ModelError(problem, element=analysis, field="bounds")
     return low, high

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import COLOURS, INK, new_figure, quiet
+from .figure import COLOURS, INK, Line, new_figure, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,15 +35,6 @@ STYLES: tuple[Dashes, ...] = (
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Relative differences over relative perturbations."""
-
-    label: str
-    x: np.ndarray
-    y: np.ndarray
-
-
-@dataclass(frozen=True)
 class Level:
     """Relative difference of another method (`kind`) for the objective `label`."""
 
@@ -53,7 +44,7 @@ class Level:
 
 
 def sweep_figure(
-    panels: Mapping[str, tuple[Sequence[Curve], Sequence[Level]]],
+    panels: Mapping[str, tuple[Sequence[Line], Sequence[Level]]],
     labels: Sequence[str],
     *,
     title: str,
@@ -95,7 +86,7 @@ def sweep_figure(
 
 def _draw_panel(
     ax: Axes,
-    curves: Sequence[Curve],
+    curves: Sequence[Line],
     levels: Sequence[Level],
     colour: Mapping[str, str],
     style: Mapping[str, Dashes],

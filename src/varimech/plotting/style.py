@@ -37,7 +37,7 @@ DASHES: tuple[Any, ...] = (
 PIXELS = 300
 """Resolution of saved bitmaps (pixels per inch), usual for print."""
 HATCHES = ("", "////", "....", "xxxx")
-FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
+FONTS: dict[Any, object] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 """Keep text as text in vector formats."""
 
 
@@ -152,7 +152,7 @@ def _fit_legend(ax: Axes, *, narrow: bool) -> int:
     handles, labels = ax.get_legend_handles_labels()
     if narrow and legend.get_bbox_to_anchor().x0 >= ax.bbox.x1 - 1:
         columns = _columns(labels)
-        options: dict[str, Any] = {
+        options: dict[str, object] = {
             "frameon": False,
             "fontsize": SMALL,
             "handlelength": 2.2,

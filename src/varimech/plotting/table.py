@@ -8,12 +8,12 @@ from numbers import Real
 from typing import Any
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value is a real number (and not a bool)."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_written_number(value: Any) -> bool:
+def is_written_number(value: object) -> bool:
     """Whether a value is a number, or the text of one."""
     if not isinstance(value, str):
         return is_number(value)

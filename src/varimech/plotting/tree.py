@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ LETTER, LINE = 0.078, 0.16
 CUT = COLOURS[1]
 
 
-@dataclass(frozen=True)
-class Chord:
+class Chord(NamedTuple):
     """A connection outside the tree."""
 
     label: str
@@ -205,24 +204,9 @@ class _Labels:
         x, y = layout.place[b.node]
         fill = "white" if b.label else GRID
         if self._free(x, y, _half(b.node) + 0.02, 0.6 * LINE):
-            box = {
-                "boxstyle": "round,pad=0.3",
-                "facecolor": fill,
-                "edgecolor": INK,
-                "linewidth": 1.0,
-            }
-            self.ax.text(
-                x,
-                y,
-                b.node,
-                fontsize=9,
-                color=INK,
-                ha="center",
-                va="center",
-                bbox=box,
-                parse_math=False,
-                zorder=4,
-            )
+            box = {"boxstyle": "round,pad=0.3", "edgecolor": INK, "linewidth": 1.0}
+            box["facecolor"] = fill
+            self._text(x, y, b.node, fontsize=9, color=INK, bbox=box, zorder=4)
         else:
             self.ax.plot([x], [y], "o", color=fill, markeredgecolor=INK, markersize=4, zorder=3)
 
@@ -233,17 +217,10 @@ class _Labels:
         )
         if place is not None:
             box = {"pad": 1, "facecolor": "white", "edgecolor": "none"}
-            self.ax.text(
-                *place,
-                text,
-                fontsize=8,
-                color=colour,
-                ha="center",
-                va="center",
-                bbox=box,
-                parse_math=False,
-                zorder=3,
-            )
+            self._text(*place, text, fontsize=8, color=colour, bbox=box, zorder=3)
+
+    def _text(self, x: float, y: float, text: str, **style: Any) -> None:
+        self.ax.text(x, y, text, ha="center", va="center", parse_math=False, **style)
 
     def _free(self, x: float, y: float, half_width: float, half_height: float) -> bool:
         """Whether a position is free; if so, it is marked as taken."""

@@ -29,7 +29,7 @@ MOST_LABELS = 24
 """Most labelled points: more would overlap."""
 
 
-def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[str, Any]:
+def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[str, object]:
     """Animation data as plain data.
 
     Positions are relative to `origin`, the centre of the motion, so that single precision suffices
@@ -60,7 +60,7 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
     origin = (low + high) / 2
     for motion in motions:
         motion.places -= origin
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "dimension": int(run.info["dimension"]),
         "up": _upright(plan.get("gravity", [])),
         "origin": origin.tolist(),
@@ -105,7 +105,7 @@ def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], 
     return points, {p: place[places.get(p, p)] for p in drawn}
 
 
-def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str, Any]]:
+def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str, object]]:
     """Shapes through points; bodies without length that are no slider block are discs at their
     centres of mass.
     """
@@ -163,7 +163,7 @@ def _warning(run: Run, motion: Frames, points: list[str]) -> str:
     )
 
 
-def _sensitivity(run: Run, points: list[str]) -> dict[str, Any]:
+def _sensitivity(run: Run, points: list[str]) -> dict[str, object]:
     """Derivatives of all positions with respect to each parameter: (parameter, time, point,
     component).
     """
@@ -178,7 +178,7 @@ def _sensitivity(run: Run, points: list[str]) -> dict[str, Any]:
 
 def _joints(
     plan: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Joints by symbol; a slider on the ground has a rail along its whole path."""
     if "joints" not in plan:  # a run saved by an earlier version has only fixed points
         return [
@@ -228,7 +228,7 @@ def _rail(path: np.ndarray, size: float) -> list[list[float]] | None:
     return None if away.max() <= STILL * size else [first.tolist(), last.tolist()]
 
 
-def _labels(names: Mapping[str, str], index: Mapping[str, int]) -> list[dict[str, Any]]:
+def _labels(names: Mapping[str, str], index: Mapping[str, int]) -> list[dict[str, object]]:
     """Labels in the order of the bodies; a selection if there are very many."""
     ordered = sorted(names, key=lambda p: (index[p], p))
     return [

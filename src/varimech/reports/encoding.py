@@ -9,7 +9,6 @@ import html
 import json
 import re
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -19,17 +18,17 @@ MOST_POINTS = 2000
 """Most points of a plotted curve: more than a screen resolves."""
 
 
-def escaped(text: Any) -> str:
+def escaped(text: object) -> str:
     """Text that is safe between tags and within quotes."""
     return html.escape(str(text), quote=True)
 
 
-def plot_text(text: Any) -> str:
+def plot_text(text: object) -> str:
     """Text for plotly.js, which interprets some tags, and text between two $ as a formula."""
     return escaped(text).replace("$", "&#36;")
 
 
-def script_json(data: Any) -> str:
+def script_json(data: object) -> str:
     """JSON for a script element: no text in it can close the element or open a comment."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -50,7 +49,7 @@ def plotted(values: np.ndarray) -> dict[str, str]:
     }
 
 
-def printed(value: Any, digits: int = 6) -> str:
+def printed(value: object, digits: int = 6) -> str:
     """A number with a true minus sign and a short exponent; other values as their text."""
     text = number(value, digits)
     return re.sub(r"e\+?(-?)0*", r"e\1", text).replace("-", "−") if is_number(value) else text

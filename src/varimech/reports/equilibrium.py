@@ -4,8 +4,6 @@ parameters.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..results.catalog import ENERGIES, OUTPUTS
@@ -50,7 +48,7 @@ def rest_section(run: Run) -> str:
     return section("rest", "At rest", note(run.redundant_reactions), table(head, rows), *folds)
 
 
-def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[Any]]:
+def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[object]]:
     """Rows of all outputs of a kind, with rounding errors set to zero; none if all are zero."""
     rows = [row for name in names for row in _rows(run, kind, name)]
     numbers = np.array([[row[VALUE], *row[VALUE + 2 :]] for row in rows]).reshape(
@@ -64,7 +62,7 @@ def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[Any]]:
     return kept if numbers.any() else []
 
 
-def _rows(run: Run, kind: str, name: str) -> list[list[Any]]:
+def _rows(run: Run, kind: str, name: str) -> list[list[object]]:
     """Rows of one output, one for each component."""
     array = getattr(run, kind)(name).isel(time=0)
     values = np.atleast_1d(array.to_numpy())

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -83,7 +82,7 @@ class Frames:
         )
         return bool(((path > least) & (deviation > SWUNG * path)).any())
 
-    def encoded(self) -> dict[str, Any]:
+    def encoded(self) -> dict[str, object]:
         """The motion as encoded page data."""
         return {
             "time": floats(self.time),

@@ -98,7 +98,7 @@ def per(unit: str, parameter_unit: str) -> str:
 def certificate_section(certificate: Certificate, plots: Plots) -> str:
     """Reliable digits, the findings that limit them, and the sweep of differences."""
     c = certificate
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for (o, p), value in np.ndenumerate(c.gradient):
         digits = [round(float(d), 1) if np.isfinite(d) else None for d in c.digit_array[:, o, p]]
         rows.append(

@@ -46,12 +46,8 @@ def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str
         points = _most_moving(run)
         return {**({"position": points} if points else {}), **_turning(run)}, points[:1]
     if not isinstance(show, Mapping):
-        raise ModelError(
-            'must map outputs to names, such as {"position": ["2"], "trace": ["2"]}',
-            element="report",
-            field="show",
-            value=show,
-        )
+        problem = 'must map outputs to names, such as {"position": ["2"], "trace": ["2"]}'
+        raise ModelError(problem, element="report", field="show", value=show)
     requested = {
         kind: [names] if isinstance(names, str) else list(names) for kind, names in show.items()
     }

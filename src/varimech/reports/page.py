@@ -47,6 +47,8 @@ SCRIPTS = (
     "plots.js",
     "page.js",
 )
+Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
+"""Heading → (column titles, rows)."""
 
 
 def report(
@@ -55,8 +57,8 @@ def report(
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
-    show: Mapping[str, Any] | None = None,
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
+    show: Mapping[str, object] | None = None,
+    tables: Tables | None = None,
 ) -> Path:
     """Write a self-contained HTML page about results: animation, plots, tables, and the method.
 
@@ -92,54 +94,37 @@ def report(
     _check(results, model, certificate)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantReactionWarning)  # the page has its own note
-        text = page(
-            results, title=title, model=model, certificate=certificate, show=show, tables=tables
-        )
+        text = page(results, title, model, certificate, show, tables)
     path = Path(path)
     write_text(path, text)
     return path
 
 
-def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
+def _check(results: tuple[object, ...], model: object, certificate: object) -> None:
     names = ", ".join(kind.__name__ for kind in KINDS)
     if not results:
         raise ModelError("no results", element="report", remedy=f"give one or more of {names}")
     for result in results:
         if not isinstance(result, KINDS):
-            raise ModelError(
-                f"{type(result).__name__} {result!r:.60} is not a reportable result",
-                element="report",
-                value=result,
-                remedy=f"give any of {names}",
-            )
+            problem = f"{type(result).__name__} {result!r:.60} is not a reportable result"
+            raise ModelError(problem, element="report", value=result, remedy=f"give any of {names}")
     kinds = [type(result).__name__ for result in results]
     if doubled := next((kind for kind in kinds if kinds.count(kind) > 1), None):
-        raise ModelError(
-            f"there are {kinds.count(doubled)} results of kind {doubled}",
-            element="report",
-            remedy="give one of each kind, and write separate pages for the others",
-        )
+        problem = f"there are {kinds.count(doubled)} results of kind {doubled}"
+        remedy = "give one of each kind, and write separate pages for the others"
+        raise ModelError(problem, element="report", remedy=remedy)
     if len(mechanisms := {_mechanism(result) for result in results}) > 1:
-        raise ModelError(
-            f"results belong to several mechanisms ({', '.join(map(repr, sorted(mechanisms)))})",
-            element="report",
-            remedy="write a page for each",
+        problem = (
+            f"results belong to several mechanisms ({', '.join(map(repr, sorted(mechanisms)))})"
         )
+        raise ModelError(problem, element="report", remedy="write a page for each")
     if model is not None and not isinstance(model, str):
-        raise ModelError(
-            "must be the text of a model file",
-            element="report",
-            field="model",
-            value=model,
-            remedy="read it with Path(…).read_text()",
-        )
+        remedy = "read it with Path(…).read_text()"
+        problem = "must be the text of a model file"
+        raise ModelError(problem, element="report", field="model", value=model, remedy=remedy)
     if certificate is not None and not isinstance(certificate, Certificate):
-        raise ModelError(
-            "must be a result of Gradient.certify()",
-            element="report",
-            field="certificate",
-            value=certificate,
-        )
+        problem = "must be a result of Gradient.certify()"
+        raise ModelError(problem, element="report", field="certificate", value=certificate)
 
 
 def _model(run: Run | None) -> str | None:
@@ -159,13 +144,12 @@ def _mechanism(result: Any) -> str:
 
 
 def page(
-    results: tuple[Any, ...],
-    *,
+    results: tuple[object, ...],
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
-    show: Mapping[str, Any] | None = None,
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
+    show: Mapping[str, object] | None = None,
+    tables: Tables | None = None,
 ) -> str:
     """The page as text; `report` documents the arguments."""
     from plotly.offline import get_plotlyjs
@@ -225,7 +209,7 @@ def _motion(name: str, warning: str) -> str:
     )
 
 
-def _subject(results: tuple[Any, ...]) -> Run | None:
+def _subject(results: tuple[object, ...]) -> Run | None:
     """The run that is animated: that of an optimum, or preferably one with sensitivities."""
     if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
         return optimum.after
@@ -235,7 +219,7 @@ def _subject(results: tuple[Any, ...]) -> Run | None:
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
-def _run_of(result: Any) -> Run | None:
+def _run_of(result: object) -> Run | None:
     """Run of a result. That of a study is simulated here if possible: its mechanism may have
     changed, or fail at the parameter means.
     """
@@ -281,7 +265,7 @@ def _parameters(run: Run) -> list[dict[str, Any]]:
 
 
 def _chips(
-    results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any
+    results: tuple[object, ...], run: Run | None, certificate: Certificate | None, animation: Any
 ) -> str:
     """Method, duration, and the status of each result in a few words."""
     chips = (

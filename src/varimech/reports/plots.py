@@ -43,9 +43,9 @@ class Curve:
 class Plots:
     """All plots of a page, in order."""
 
-    specs: list[dict[str, Any]] = field(default_factory=list)
+    specs: list[dict[str, object]] = field(default_factory=list)
 
-    def add(self, title: str, spec: dict[str, Any], *, height: int = 260) -> str:
+    def add(self, title: str, spec: dict[str, object], *, height: int = 260) -> str:
         """Add a plot; returns its HTML element."""
         spec["title"] = title
         self.specs.append(spec)
@@ -146,7 +146,7 @@ def _trace(curve: Curve, rows: np.ndarray, colour: str) -> dict[str, Any]:
 
 def _band(
     x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name: str
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     common = {
         "type": "scatter",
         "mode": "lines",
@@ -161,11 +161,11 @@ def _band(
     ]
 
 
-def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, Any]:
+def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, object]:
     """Data of a selectable band; its bounds are traces `place` and `place + 1`, its
     curve the next.
     """
-    band: dict[str, Any] = {"lower": place, "upper": place + 1, "line": place + 2}
+    band: dict[str, object] = {"lower": place, "upper": place + 1, "line": place + 2}
     if curve.derivatives is not None:
         band["derivatives"] = [floats(column) for column in curve.derivatives[rows].T]
     if curve.deviation is not None:
@@ -173,7 +173,7 @@ def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, Any]:
     return band
 
 
-def _line(value: float) -> dict[str, Any]:
+def _line(value: float) -> dict[str, object]:
     line = {"color": COLOURS[1], "width": 1.2, "dash": "dash"}
     return {
         "type": "line",
@@ -186,7 +186,7 @@ def _line(value: float) -> dict[str, Any]:
     }
 
 
-def _beyond(time: float) -> dict[str, Any]:
+def _beyond(time: float) -> dict[str, object]:
     rest = {
         "yref": "paper",
         "y0": 0,
@@ -200,7 +200,7 @@ def _beyond(time: float) -> dict[str, Any]:
 
 def bar_plot(
     names: Sequence[str], values: Sequence[float], xlabel: str, notes: Sequence[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Horizontal bars, the first on top, one colour for each sign; `notes` are tooltips."""
     colours = [COLOURS[0] if v >= 0 else COLOURS[1] for v in values]
     bars = {

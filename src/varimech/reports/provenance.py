@@ -54,7 +54,7 @@ def computed_section(run: Run, plots: Plots) -> str:
         f"{name} {printed(r, 2)} {unit}"
         for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
-    entries: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
+    entries: dict[str, object] = {"method": i["method"], "duration": duration(run)}
     if "configuration" in i:
         entries["configuration"] = i["configuration"]
     if "steps" in i:
@@ -93,7 +93,7 @@ def computed_section(run: Run, plots: Plots) -> str:
     return section("computed", "How it was computed", *parts, lead=lead)
 
 
-def parameter_rows(run: Run) -> list[list[Any]]:
+def parameter_rows(run: Run) -> list[list[object]]:
     """Values of this run, with unit, bounds and distribution if the mechanism is available."""
     known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
     units = parameter_units(run)

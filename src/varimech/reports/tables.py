@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..plotting.table import is_written_number
 from .encoding import escaped, printed
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[object]], *, digits: int = 6) -> str:
     """A table as HTML, words left-aligned and numbers right-aligned."""
     right = [
         bool(rows)
@@ -36,7 +35,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6
     )
 
 
-def facts(pairs: Mapping[str, Any]) -> str:
+def facts(pairs: Mapping[str, object]) -> str:
     """Names with their values, as a list."""
     return (
         '<dl class="facts">'

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _shares(moments: Moments, k: int, plots: Plots) -> str:
     return plots.add(title, spec, height=bar_height(len(names)))
 
 
-def _deviations(moments: Moments, k: int) -> dict[str, Any]:
+def _deviations(moments: Moments, k: int) -> dict[str, object]:
     """Over time, |∂ψ/∂ρ| σ of the parameters that contribute most; their squares add
     up, not these.
     """
@@ -126,24 +126,11 @@ def study_section(study: Study, plots: Plots) -> str:
             mean = study.mean.to_numpy()[:, k]
             for title, base in ((name, np.zeros_like(mean)), (f"{name} minus its mean", mean)):
                 low, high, five, most = (side - base for side in (*extremes, *band))
+                middle = Curve("median", study.time, median - base, colour=GREY, dash="dash")
+                average = Curve("mean", study.time, mean - base, colour=COLOURS[0])
                 curves = [
-                    Curve(
-                        "median",
-                        study.time,
-                        median - base,
-                        band=(low, high),
-                        band_name="all samples",
-                        colour=GREY,
-                        dash="dash",
-                    ),
-                    Curve(
-                        "mean",
-                        study.time,
-                        mean - base,
-                        band=(five, most),
-                        band_name="5 % to 95 %",
-                        colour=COLOURS[0],
-                    ),
+                    replace(middle, band=(low, high), band_name="all samples"),
+                    replace(average, band=(five, most), band_name="5 % to 95 %"),
                 ]
                 figures.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
         figures.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
@@ -175,7 +162,7 @@ def _distributions(study: Study) -> str:
     return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 
 
-def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
+def _histogram(study: Study, name: str, unit: str) -> dict[str, object]:
     """Histogram with neighbouring bins merged to a legible number."""
     counts = study.histogram(name)
     middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])

@@ -13,18 +13,11 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..core.errors import ModelError
-from ..plotting.perturbation_sweep import Curve, Level, sweep_figure
+from ..plotting.figure import Line
+from ..plotting.perturbation_sweep import Level, sweep_figure
 from ..plotting.style import in_style
-from .certificate_evidence import (
-    DerivativeCheck,
-    Finding,
-    Growth,
-    Reference,
-    Refinement,
-    Singularity,
-)
-from .labels import with_units
-from .result import Description, Result, Variable
+from .certificate_evidence import Finding, GradientEvidence, Verdicts
+from .result import ByParameter, Description, Variable
 from .saving import load_dataset, load_json, plain, restored_array
 
 if TYPE_CHECKING:
@@ -64,7 +57,7 @@ that these approximate.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate(Result):
+class Certificate(ByParameter, GradientEvidence, Verdicts):
     """How far a gradient can be trusted; made by `Gradient.certify`. Arrays are by (objective,
     parameter).
     """
@@ -73,54 +66,13 @@ class Certificate(Result):
     method: str
     differentiated: str
     """The method of the gradient in question."""
-    objective_names: tuple[str, ...]
-    parameter_names: tuple[str, ...]
-    units: tuple[str, ...]
-    parameter_units: tuple[str, ...]
-    gradient: np.ndarray
-    """The gradient in question."""
-    sizes: np.ndarray
-    """By what errors are measured: its derivatives, or the sizes given to `certify` where these are
-    larger.
-    """
-    digit_array: np.ndarray
-    """(of, objective, parameter); see `digits`"""
-    errors: np.ndarray
-    """(of, objective, parameter): estimated errors, absolute."""
-    status: np.ndarray
-    """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
-    reason: np.ndarray
-    """Why not; empty where it is trusted."""
     wanted: float
     """Digits from which on a derivative is trusted."""
-    derivative_checks: tuple[DerivativeCheck, ...]
-    relative_steps: tuple[float, ...]
-    sweep: np.ndarray
-    """Central differences: (perturbation, objective, parameter)."""
     plateau_value: np.ndarray
     """What neighbouring perturbations agree on; NaN where they do not."""
     plateau_error: np.ndarray
     plateau_decades: np.ndarray
     """Its width."""
-    slope: np.ndarray
-    """How errors of differences fall with the perturbation: 2 for smooth functions, NaN where they
-    do not fall.
-    """
-    refinement: Refinement
-    reference: Reference
-    """The gradient by a run of another kind: exact constraints, steps of irregular length,
-    functions of time resolved.
-    """
-    order: np.ndarray
-    """Of convergence under halving of the step; NaN where rounding is reached, or
-    steps are chosen.
-    """
-    amplification: np.ndarray
-    """By objective: its rounding over that of one number."""
-    residuals: tuple[float, ...]
-    """Largest violations of constraints: position, velocity, acceleration."""
-    growth: Growth | None
-    singularity: Singularity | None
     findings: tuple[Finding, ...]
     seconds: float
 
@@ -133,14 +85,9 @@ class Certificate(Result):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, scheme, method of the gradient, verdict, and seconds."""
-        return {
-            "mechanism": self.mechanism,
-            "method": self.method,
-            "derivatives": self.differentiated,
-            "trusted": self.trusted,
-            "wanted": self.wanted,
-            "seconds": self.seconds,
-        }
+        origin = {"mechanism": self.mechanism, "method": self.method}
+        verdict = {"derivatives": self.differentiated, "trusted": self.trusted}
+        return {**origin, **verdict, "wanted": self.wanted, "seconds": self.seconds}
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -151,7 +98,7 @@ class Certificate(Result):
 
         dims, of = ("objective", "parameter"), ("of", "objective", "parameter")
         plain_ones = ("gradient", "sizes", "plateau_value", "plateau_error", "plateau_decades")
-        variables: dict[str, Any] = {
+        variables: dict[str, object] = {
             name: (dims, getattr(self, name)) for name in (*plain_ones, "slope", "order")
         }
         return xr.Dataset(
@@ -167,8 +114,7 @@ class Certificate(Result):
             coords={
                 "of": list(OF),
                 "relative_step": list(self.relative_steps),
-                **with_units("objective", self.objective_names, self.units),
-                **with_units("parameter", self.parameter_names, self.parameter_units),
+                **self._coords("parameter"),
             },
         )
 
@@ -238,7 +184,7 @@ class Certificate(Result):
         """
         return {"trusted": self.trusted, **plain(self)}
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         """All of it: evidence that the dataset does not have, too."""
         return self.to_json()
 
@@ -260,7 +206,7 @@ class Certificate(Result):
         return cls.from_json(load_json(path, kind) if json else load_dataset(path, kind)[1])
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Certificate:
+    def from_json(cls, data: dict[str, object]) -> Certificate:
         """A certificate from plain data.
 
         Args:
@@ -300,7 +246,7 @@ class Certificate(Result):
     def _verdict(self) -> str:
         return "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
 
-    def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
+    def sweep_panels(self) -> tuple[dict[str, tuple[list[Line], list[Level]]], str]:
         """What `plot` draws.
 
         Returns:
@@ -309,7 +255,7 @@ class Certificate(Result):
         known = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
         against = next(reversed(known), "")
         exact = known.pop(against, self.gradient)
-        panels: dict[str, tuple[list[Curve], list[Level]]] = {}
+        panels: dict[str, tuple[list[Line], list[Level]]] = {}
         for p, parameter in enumerate(self.parameter_names):
             curves, levels = panels[parameter] = [], []
             for o, objective in enumerate(self.objective_names):
@@ -318,7 +264,7 @@ class Certificate(Result):
                 if size == 0 or self.status[o, p] in (INDEPENDENT, ZERO):
                     continue
                 differences = np.abs(self.sweep[:, o, p] - value) / size
-                curves.append(Curve(objective, np.array(self.relative_steps), differences))
+                curves.append(Line(objective, np.array(self.relative_steps), differences))
                 errors = {name: float(other[o, p]) - value for name, other in known.items()}
                 repeated = (
                     exact if self.differentiated == against else known.get(self.differentiated)
@@ -353,7 +299,7 @@ class Certificate(Result):
         )
 
 
-def _restored(kind: Any, value: Any) -> Any:
+def _restored(kind: object, value: Any) -> Any:
     """What plain data were made of, by its type; null is NaN where a number belongs."""
     if get_origin(kind) is UnionType:
         (kind,) = (each for each in get_args(kind) if each is not NoneType)

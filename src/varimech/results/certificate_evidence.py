@@ -90,3 +90,54 @@ class Finding:
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True, eq=False)
+class GradientEvidence:
+    """What is known about a gradient."""
+
+    gradient: np.ndarray
+    """The gradient in question."""
+    sizes: np.ndarray
+    """By what errors are measured: its derivatives, or the sizes given to `certify` where these are
+    larger.
+    """
+    derivative_checks: tuple[DerivativeCheck, ...]
+    relative_steps: tuple[float, ...]
+    sweep: np.ndarray
+    """Central differences: (perturbation, objective, parameter); NaN for those that failed."""
+    refinement: Refinement
+    reference: Reference
+    """The gradient by a run of another kind: exact constraints, steps of irregular length,
+    functions of time resolved.
+    """
+    residuals: tuple[float, ...]
+    """Largest violations of constraints: position, velocity, acceleration."""
+    growth: Growth | None
+    singularity: Singularity | None
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What follows for each derivative."""
+
+    digit_array: np.ndarray
+    """(of, objective, parameter): digits of the computed function and of the true motion; NaN where
+    there is nothing to count.
+    """
+    errors: np.ndarray
+    """(of, objective, parameter): estimated errors, absolute."""
+    status: np.ndarray
+    """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
+    reason: np.ndarray
+    """Why not; empty where it is trusted."""
+    slope: np.ndarray
+    """How errors of differences fall with the perturbation: 2 for smooth functions, NaN where they
+    do not fall.
+    """
+    order: np.ndarray
+    """Of convergence under halving of the step; NaN where rounding is reached, or
+    steps are chosen.
+    """
+    amplification: np.ndarray
+    """By objective: its rounding over that of one number."""

@@ -50,8 +50,8 @@ class Ensemble(Result):
         """Values, gradients and samples as one xarray Dataset."""
         import xarray as xr
 
-        variables: dict[str, Any] = {"value": (("sample", "objective"), self.value_array)}
-        coords: dict[str, Any] = {"objective": list(self.objective_names)}
+        variables: dict[str, object] = {"value": (("sample", "objective"), self.value_array)}
+        coords: dict[str, object] = {"objective": list(self.objective_names)}
         if self.gradient_array is not None:
             variables["gradient"] = (("sample", "objective", "parameter"), self.gradient_array)
             coords["parameter"] = list(self.parameter_names)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,22 +18,24 @@ from ..plotting.bars import bar_figure
 from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.style import in_style
 from ..sensitivity.objective import Objective, functions_of
-from .labels import along_time, table_text, with_units
-from .result import Description, Result
+from .labels import along_time, table_text
+from .result import Derivatives, Description
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
     from .certificate import Certificate
-    from .run import Run
 
-    Certifier = Callable[["Gradient", Sequence[float] | None, float, Any, bool | None], Certificate]
+    Certifier = Callable[
+        ["Gradient", Sequence[float] | None, float, ArrayLike, bool | None], Certificate
+    ]
 
 
 @dataclass(frozen=True, repr=False)
-class Gradient(Result):
+class Gradient(Derivatives):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
     `method` names the derivative method; `sweep` has, for differences, the estimates for all
@@ -42,16 +44,9 @@ class Gradient(Result):
     estimates the trustworthy digits.
     """
 
-    method: str
-    objective_names: tuple[str, ...]
-    parameter_names: tuple[str, ...]
-    units: tuple[str, ...]
-    parameter_units: tuple[str, ...]
     time: np.ndarray
     value_history: np.ndarray
     gradient_history: np.ndarray
-    run: Run
-    seconds: dict[str, float]
     sweep: xr.DataArray | None = None
     repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
     """The same once more, with other arguments of `Mechanism.sensitivity`:
@@ -61,11 +56,6 @@ class Gradient(Result):
     """What was differentiated."""
     certifier: Certifier | None = field(default=None, repr=False, compare=False)
     """What certifies it: `certification.certify`, which analyses give along."""
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """That of the run, the method of the derivatives, and seconds."""
-        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @property
     def values(self) -> xr.DataArray:
@@ -91,12 +81,8 @@ class Gradient(Result):
                 "value": (("time", "objective"), self.value_history),
                 "gradient": (("time", "objective", "parameter"), gradient),
             },
-            coords={
-                **along_time(self.time),
-                **with_units("objective", self.objective_names, self.units),
-                **with_units("parameter", self.parameter_names, self.parameter_units),
-            },
-            attrs={"mechanism": self.run.info["mechanism"], "method": self.method},
+            coords={**along_time(self.time), **self._coords("parameter")},
+            attrs=self._attrs,
         )
 
     @property
@@ -109,7 +95,7 @@ class Gradient(Result):
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
-        sizes: Any = 0.0,
+        sizes: ArrayLike = 0.0,
         progress: bool | None = None,
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.
@@ -143,11 +129,8 @@ class Gradient(Result):
         True
         """
         if self.certifier is None:
-            raise ModelError(
-                "has no mechanism any more",
-                element="this gradient",
-                remedy="certify it in the session that computed it",
-            )
+            remedy = "certify it in the session that computed it"
+            raise ModelError("has no mechanism any more", element="this gradient", remedy=remedy)
         return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -177,12 +160,9 @@ class Gradient(Result):
             ModelError: if the method gives the gradient at the end only.
         """
         if len(self.gradient_history) < self.time.size:
-            raise ModelError(
-                "gives the gradient at the end of the run only",
-                field="method",
-                value=self.method,
-                remedy="over time it needs method='direct'",
-            )
+            problem = "gives the gradient at the end of the run only"
+            remedy = "over time it needs method='direct'"
+            raise ModelError(problem, field="method", value=self.method, remedy=remedy)
         panels = []
         for k, objective in enumerate(self.objective_names):
             lines = [

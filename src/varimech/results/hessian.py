@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -13,9 +13,8 @@ from ..core.errors import ModelError, unknown_name
 from ..core.messages import PYTHON, PythonSyntax
 from ..core.symbols import SX
 from ..sensitivity.objective import StateFunction
-from .labels import along_time, labels_along, table_text, with_units
-from .result import Description, Result, Variable
-from .run import Run
+from .labels import along_time, labels_along, table_text
+from .result import Derivatives, Description, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,25 +22,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Hessian(Result):
+class Hessian(Derivatives):
     """Objectives ψ, their gradients and Hessians with respect to parameters.
 
     Exact: derivatives of the discrete solution itself. Both halves of each Hessian come from
     different runs, so their difference (`asymmetry`) shows the rounding.
     """
 
-    method: str
-    objective_names: tuple[str, ...]
-    parameter_names: tuple[str, ...]
-    units: tuple[str, ...]
-    parameter_units: tuple[str, ...]
     psi: np.ndarray
     gradient_array: np.ndarray
     """(objective, parameter)"""
     curvatures: np.ndarray
     """(objective, parameter, parameter), as it came out"""
-    run: Run
-    seconds: dict[str, float]
     second_states: np.ndarray | None = None
     """(time, state, parameter, parameter), where derivatives were carried along the motion"""
 
@@ -49,11 +41,6 @@ class Hessian(Result):
     gradient = Variable("dψ/dρ, by objective and parameter.")
     hessian = Variable("d²ψ/dρ², by objective, parameter and parameter2; symmetric.")
     _dims = ("objective",)
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """That of the run, the method of the derivatives, and seconds."""
-        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -63,13 +50,10 @@ class Hessian(Result):
         symmetric = (self.curvatures + self.curvatures.transpose(0, 2, 1)) / 2
         arrays = {"value": self.psi, "gradient": self.gradient_array, "hessian": symmetric}
         dims = ("objective", "parameter", "parameter2")
-        coords = with_units("objective", self.objective_names, self.units)
-        for name in dims[1:]:
-            coords |= with_units(name, self.parameter_names, self.parameter_units)
         return xr.Dataset(
             {name: (dims[: array.ndim], array) for name, array in arrays.items()},
-            coords=coords,
-            attrs={"mechanism": self.run.info["mechanism"], "method": self.method},
+            coords=self._coords(*dims[1:]),
+            attrs=self._attrs,
         )
 
     @property
@@ -100,12 +84,9 @@ class Hessian(Result):
         import xarray as xr
 
         if self.second_states is None:
-            raise ModelError(
-                "does not keep second derivatives over time",
-                field="method",
-                value=self.method,
-                remedy="call hessian(…, method='forward')",
-            )
+            problem = "does not keep second derivatives over time"
+            remedy = "call hessian(…, method='forward')"
+            raise ModelError(problem, field="method", value=self.method, remedy=remedy)
         expression = self.run.live.expression(function, name)
         values, size = self._second_derivatives(expression), expression.numel()
         dims = ["time", "component"][: 1 if size == 1 else 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def shape_of(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tu
     return ((), ()) if not dims or single else ((expression.numel(),), dims)
 
 
-def curve_label(dim: str, label: Any) -> str:
+def curve_label(dim: str, label: object) -> str:
     """Name of a curve along a dimension."""
     return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
 
@@ -50,7 +50,7 @@ def derivative_label(column: xr.DataArray) -> str:
     return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
 
 
-def with_units(dim: str, names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
+def with_units(dim: str, names: Sequence[str], units: Sequence[str]) -> dict[str, object]:
     """Coordinates along a dimension: names, and their units beside them."""
     return {dim: list(names), f"{dim}_unit": (dim, list(units))}
 
@@ -62,12 +62,12 @@ def derivative_units(unit: str) -> dict[str, str]:
     return {"units": f"({unit}) per parameter unit", "output_unit": unit}
 
 
-def along_time(time: np.ndarray) -> dict[str, Any]:
+def along_time(time: np.ndarray) -> dict[str, object]:
     """Coordinates along time (s)."""
     return {"time": ("time", time, {"units": "s"})}
 
 
-def labels_along(dim: str, count: int) -> list[Any]:
+def labels_along(dim: str, count: int) -> list[object]:
     """Labels along a dimension."""
     if dim in BEAM_PARTS:
         return list(range(BEAM_PARTS[dim], BEAM_PARTS[dim] + count))

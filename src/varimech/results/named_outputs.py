@@ -40,7 +40,7 @@ class NamedOutputs(Result):
     """What a run is asked for, one name at a time."""
 
     def __init__(
-        self, live: LiveRun | None, info: dict[str, Any], dataset: xr.Dataset | None = None
+        self, live: LiveRun | None, info: dict[str, object], dataset: xr.Dataset | None = None
     ):
         self._live = live
         self._dataset = dataset
@@ -445,12 +445,8 @@ class NamedOutputs(Result):
     def _output(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
         what = OUTPUTS[kind]
         if not isinstance(name, (str, Named)):
-            raise ModelError(
-                f"{name!r} is not a name",
-                element=kind,
-                value=name,
-                remedy=f"several are plotted by run.plot({kind}=[…]), and run.dataset has all",
-            )
+            remedy = f"several are plotted by run.plot({kind}=[…]), and run.dataset has all"
+            raise ModelError(f"{name!r} is not a name", element=kind, value=name, remedy=remedy)
         if isinstance(name, (Joint, Driver)):
             name = name.name
         if self._live is not None:
@@ -530,14 +526,12 @@ class NamedOutputs(Result):
         )
         return array.sel(parameter=chosen)
 
-    def _selected(self, wrt: Wrt) -> Any:
+    def _selected(self, wrt: Wrt) -> object:
         known = self.parameter_names
         if not known:
+            remedy = "get one from Mechanism.sensitivity(…, method='direct').run"
             raise ModelError(
-                ": this run was not differentiated",
-                field="wrt",
-                value=wrt,
-                remedy="get one from Mechanism.sensitivity(…, method='direct').run",
+                ": this run was not differentiated", field="wrt", value=wrt, remedy=remedy
             )
         if isinstance(wrt, str) and wrt == "all":
             return known
@@ -578,7 +572,7 @@ class NamedOutputs(Result):
                     variables[key].attrs["note"] = self.redundant_reactions
         return xr.Dataset(variables)
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         """`info`, and what a run needs to be drawn and asked without its mechanism."""
         if self._live is None:
             return self.info

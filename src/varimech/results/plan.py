@@ -28,7 +28,7 @@ def point_aliases(model: ModelData) -> dict[str, str]:
     return aliases
 
 
-def drawing_plan(model: ModelData) -> dict[str, Any]:
+def drawing_plan(model: ModelData) -> dict[str, object]:
     """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all
     points of bodies that have more than two (`extents`), labels, and which points are fixed.
 
@@ -121,7 +121,7 @@ def composition(dimension: int, counts: Mapping[str, int]) -> list[str]:
     return ["planar" if dimension == 2 else "spatial", *parts]
 
 
-def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
+def _axis(model: ModelData, joint: Joint) -> dict[str, object]:
     """The axis of a joint, in the frame of a rigid body."""
     for axis in joint.values.values():
         if isinstance(axis, Axis) and axis.body.is_rigid and joint.symbol != "fixed":

@@ -19,11 +19,14 @@ from ..core.markup import Displayed, html_heading, html_table, html_text
 from ..core.messages import PYTHON, PythonSyntax, Text, rendered
 from ..plotting.figure import picture
 from ..plotting.table import table
+from .labels import with_units
 from .saving import dataset_of, load_dataset, load_json, plain, save_dataset, save_json
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from .run import Run
 
 
 class Variable:
@@ -135,12 +138,10 @@ class Result(Displayed):
         """
         path = Path(path)
         if variables is not None and path.suffix in (".nc", ".json"):
+            problem = f"chooses nothing in a {path.suffix} file, which has all variables"
+            remedy = "leave it out, or save .csv or .mat"
             raise ModelError(
-                f"chooses nothing in a {path.suffix} file, which has all variables",
-                element="save",
-                field="variables",
-                value=variables,
-                remedy="leave it out, or save .csv or .mat",
+                problem, element="save", field="variables", value=variables, remedy=remedy
             )
         if path.suffix == ".json":
             return save_json({**self.to_json(), "text": self.text()}, path)
@@ -177,7 +178,7 @@ class Result(Displayed):
         """The class that files name, and whose dimensions tables show."""
         return type(self)
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         """`info`, and whatever else a file needs to be loaded."""
         return self.info
 
@@ -207,10 +208,47 @@ class Result(Displayed):
         return self.text()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ByParameter(Result):
+    """A result with objectives and parameters as labels."""
+
+    objective_names: tuple[str, ...]
+    units: tuple[str, ...]
+    """Of the objectives."""
+    parameter_names: tuple[str, ...]
+    parameter_units: tuple[str, ...]
+
+    def _coords(self, *dims: str) -> dict[str, Any]:
+        """Coordinates by objective, and by parameter along some dimensions."""
+        coords = with_units("objective", self.objective_names, self.units)
+        for dim in dims:
+            coords |= with_units(dim, self.parameter_names, self.parameter_units)
+        return coords
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivatives(ByParameter):
+    """Derivatives along a run."""
+
+    method: str
+    """The derivative method."""
+    run: Run
+    seconds: dict[str, float]
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """That of the run, the method of the derivatives, and seconds."""
+        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
+
+    @property
+    def _attrs(self) -> dict[str, str]:
+        return {"mechanism": self.run.info["mechanism"], "method": self.method}
+
+
 class SavedResult(Result):
     """A result of any kind as it was saved: read-only, without its mechanism."""
 
-    def __init__(self, kind: type[Result], dataset: xr.Dataset, info: dict[str, Any]):
+    def __init__(self, kind: type[Result], dataset: xr.Dataset, info: dict[str, object]):
         self._saved = kind
         self._dataset = dataset
         self._info = {key: value for key, value in info.items() if key != "text"}

@@ -83,7 +83,7 @@ class Run(ArrayOutputs):
         wrt: Wrt = None,
         title: str | None = None,
         style: str | None = None,
-        **outputs: Any,
+        **outputs: object,
     ) -> Figure:
         """Plot named outputs, one panel for each kind.
 
@@ -108,7 +108,7 @@ class Run(ArrayOutputs):
         heading = ("" if style else self.info["mechanism"]) if title is None else title
         return line_figure(self.panels(wrt=wrt, **outputs), title=heading, style=style)
 
-    def panels(self, *, wrt: Wrt = None, **outputs: Any) -> list[Panel]:
+    def panels(self, *, wrt: Wrt = None, **outputs: object) -> list[Panel]:
         """Named outputs as labelled curves: what `plot` draws.
 
         Args:

@@ -48,13 +48,9 @@ def save_dataset(
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise ModelError(
-            f"must end with {', '.join(ENDINGS)} or .json",
-            element="save",
-            field="path",
-            value=str(path),
-            remedy="the ending chooses the format",
-        )
+        problem = f"must end with {', '.join(ENDINGS)} or .json"
+        remedy = "the ending chooses the format"
+        raise ModelError(problem, element="save", field="path", value=str(path), remedy=remedy)
     if only is not None:
         names = [only] if isinstance(only, str) else list(only)
         for name in names:
@@ -71,7 +67,7 @@ def save_dataset(
     return path
 
 
-def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
+def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, object]]:
     """A netCDF file that holds a saved result of a kind: its dataset and metadata.
 
     Raises:
@@ -95,7 +91,7 @@ def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
     return dataset.drop_attrs(deep=False).assign_attrs(own), info
 
 
-def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
+def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset, dict[str, object]]:
     """Dataset and metadata in what `Result.to_json` gave, with the text beside it.
 
     Raises:
@@ -113,7 +109,7 @@ def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset,
         raise _not_saved(path, kind, f": {error!r}") from None
 
 
-def restored_array(value: Any) -> np.ndarray:
+def restored_array(value: object) -> np.ndarray:
     """An array from what `plain` made of it: among numbers, null is NaN and "inf" infinite."""
     entries = np.array(value, dtype=object).ravel().tolist()
     infinite = [x in ("inf", "-inf") for x in entries]
@@ -123,14 +119,14 @@ def restored_array(value: Any) -> np.ndarray:
     )
 
 
-def save_json(data: dict[str, Any], path: Path) -> Path:
+def save_json(data: dict[str, object], path: Path) -> Path:
     """Write plain data with their digest."""
     text = json.dumps({**data, SEAL: data_digest(data)}, indent=1, ensure_ascii=False)
     write_text(path, text)
     return path
 
 
-def load_json(path: Path, kind: str) -> dict[str, Any]:
+def load_json(path: Path, kind: str) -> dict[str, object]:
     """Plain data that `save_json` wrote.
 
     Raises:
@@ -164,7 +160,7 @@ def _check_exists(path: Path) -> None:
         raise ModelError(f"there is no file {str(path)!r}", value=str(path))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Lists, mappings, texts and numbers, as JSON has them; NaN becomes None, infinities their
     names.
     """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -56,6 +56,6 @@ def digest(dataset: xr.Dataset) -> str:
     return total.hexdigest()
 
 
-def data_digest(data: Any) -> str:
+def data_digest(data: object) -> str:
     """Of plain data, as JSON has it."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

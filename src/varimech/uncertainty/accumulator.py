@@ -73,9 +73,9 @@ class Accumulator:
         """Replicates that have samples."""
         return [g for g in self.groups if g is not None]
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, object]:
         """The state as plain arrays and numbers."""
-        arrays: dict[str, Any] = {
+        arrays: dict[str, object] = {
             "taken": self.taken,
             "failed": self.failed,
             "replicates": len(self.groups),
@@ -126,5 +126,5 @@ HISTOGRAM = ("count", "low", "high", "exponent", "first", "counts")
 SKETCH = ("centre", "near", "far", "same", "counts")
 
 
-def _plain(array: np.ndarray) -> Any:
+def _plain(array: np.ndarray) -> object:
     return array if array.ndim else array.item()

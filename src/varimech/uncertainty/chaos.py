@@ -120,13 +120,12 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
     ot, d = openturns(), len(study.names)
     highest = _degree(d, runs) if degree is None else int(degree)
     if (candidates := math.comb(d + highest, d)) > runs:
-        raise ModelError(
+        problem = (
             f": there are {candidates} polynomials of degree {highest} in {d} parameters, more than"
-            f" runs ({runs})",
-            element="chaos",
-            field="degree",
-            remedy=f"give a smaller degree, or runs={2 * candidates}",
+            f" runs ({runs})"
         )
+        remedy = f"give a smaller degree, or runs={2 * candidates}"
+        raise ModelError(problem, element="chaos", field="degree", remedy=remedy)
     # two streams of the same seed: an even set to fit, and an independent one to check
     size = 1 << (runs - 1).bit_length()
     fitted = study.distributions.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])

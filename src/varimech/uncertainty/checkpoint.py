@@ -52,7 +52,7 @@ class Checkpoint:
         except TypeError:
             problem = "must be the path of a folder"
             raise ModelError(problem, field="checkpoint", value=folder) from None
-        self._about: dict[str, Any] = {}
+        self._about: dict[str, object] = {}
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -180,7 +180,7 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(opened)
 
 
-def _sealed(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def _sealed(arrays: Mapping[str, object]) -> dict[str, object]:
     """The arrays with a digest."""
     return {**arrays, SEAL: _digest(arrays)}
 
@@ -197,7 +197,7 @@ def _unsealed(stored: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _digest(arrays: Mapping[str, Any]) -> str:
+def _digest(arrays: Mapping[str, object]) -> str:
     total = hashlib.sha256()
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
@@ -232,7 +232,7 @@ def _wrong(problem: str, remedy: str) -> ModelError:
     return ModelError(f": {problem}", field="checkpoint", remedy=remedy)
 
 
-def check_same(folder: Path, stored: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
+def check_same(folder: Path, stored: Mapping[str, object], requested: Mapping[str, object]) -> None:
     """Check that a stored study has the same description.
 
     Raises:
@@ -244,12 +244,10 @@ def check_same(folder: Path, stored: Mapping[str, Any], requested: Mapping[str, 
         for name in {**stored, **requested}
         if stored.get(name) != requested.get(name)
     ]:
-        raise _wrong(
-            f"{folder} belongs to another study, which differs in {'; '.join(differences)}",
-            "use the same settings, give another folder, or delete this one",
-        )
+        problem = f"{folder} belongs to another study, which differs in {'; '.join(differences)}"
+        raise _wrong(problem, "use the same settings, give another folder, or delete this one")
 
 
-def _difference(name: str, there: Any, here: Any) -> str:
+def _difference(name: str, there: object, here: object) -> str:
     short = all(isinstance(x, (str, int, float, bool, NoneType)) for x in (there, here))
     return f"{name} ({there!r} there, {here!r} here)" if short else name

@@ -72,7 +72,7 @@ class DesignPoint:
     """
     curvatures: np.ndarray
     """Curvatures of the limit in the standard space."""
-    result: Any = field(repr=False)
+    result: object = field(repr=False)
     """`openturns.SORMResult`."""
 
     @property
@@ -265,11 +265,11 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
         σ = float(np.nanmax(np.abs(beyond - at_origin), initial=0.0)) / RADII[-1]
     if not σ > 0:
         names = ", ".join(study.names)
-        raise ModelError(
+        problem = (
             f"the gradient of {study.objective_names[limit.objective]!r} vanishes at the medians of"
-            f" {names}, and it does not change within six standard deviations",
-            element="probability",
+            f" {names}, and it does not change within six standard deviations"
         )
+        raise ModelError(problem, element="probability")
     return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
 
 
@@ -309,7 +309,7 @@ def _no_point(limit: Limit) -> VarimechError:
     )
 
 
-def _second(result: Any, formula: str) -> float:
+def _second(result: object, formula: str) -> float:
     try:
         return float(getattr(result, f"getEventProbability{formula}")())
     # the limit is curved around the origin as much as a sphere

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -106,14 +106,31 @@ def variance_of(summary: Summary, groups: Sequence[CoMoments]) -> Estimate:
     return Estimate(v, _error(differences / n, len(groups) - 1), len(groups) - 1)
 
 
-def bands_about(mean: xr.DataArray, std: xr.DataArray, sigmas: float) -> xr.Dataset:
-    """The mean minus and plus a number of standard deviations: `lower` and `upper`."""
+class HasBands(Protocol):
+    """A result with means and standard deviations over time."""
+
+    @property
+    def mean(self) -> xr.DataArray: ...  # noqa: D102
+    @property
+    def std(self) -> xr.DataArray: ...  # noqa: D102
+
+
+def bands_about(self: HasBands, sigmas: float = 3.0) -> xr.Dataset:
+    """Mean ± a number of standard deviations.
+
+    Args:
+        sigmas: that number.
+
+    Returns:
+        `lower` and `upper`, (time, objective).
+    """
     import xarray as xr
 
     check_numbers("bands", sigmas=sigmas)
     if not sigmas > 0:
         raise ModelError("must be positive", element="bands", field="sigmas", value=sigmas)
-    return xr.Dataset({"lower": mean - sigmas * std, "upper": mean + sigmas * std})
+    off = sigmas * self.std
+    return xr.Dataset({"lower": self.mean - off, "upper": self.mean + off})
 
 
 def _of_means(groups: Sequence[CoMoments]) -> CoMoments:

@@ -57,7 +57,7 @@ class Executor(Protocol):
         """
 
 
-def executor_of(given: Any) -> Executor:
+def executor_of(given: object) -> Executor:
     """The executor for a user's argument.
 
     Args:
@@ -79,12 +79,11 @@ def executor_of(given: Any) -> Executor:
         for kind in type(given).__mro__
     ):
         return Cluster(given)  # recognised by name, so that Dask is not required
-    raise ModelError(
+    problem = (
         "must be a number of threads, a dask.distributed.Client, 'cuda', or omitted for one thread"
-        " on each core",
-        field="executor",
-        value=given,
+        " on each core"
     )
+    raise ModelError(problem, field="executor", value=given)
 
 
 class Threads:
@@ -130,11 +129,8 @@ class Cluster:
 
     def __init__(self, client: Any):
         if getattr(client, "asynchronous", False):
-            raise ModelError(
-                ": this Dask client is asynchronous",
-                field="executor",
-                remedy="make one with Client(…, asynchronous=False)",
-            )
+            remedy = "make one with Client(…, asynchronous=False)"
+            raise ModelError(": this Dask client is asynchronous", field="executor", remedy=remedy)
         if getattr(client, "status", "running") != "running":
             problem = f": this Dask client is {client.status}"
             raise ModelError(problem, field="executor", remedy="make a new one with Client(…)")
@@ -152,14 +148,14 @@ class Cluster:
 
         in_progress: set[Any] = set()
 
-        def sent() -> Iterator[tuple[np.ndarray, Any]]:
+        def sent() -> Iterator[tuple[np.ndarray, object]]:
             for rows in chunks:
                 with _reporting_loss():
                     future = client.submit(_done, shared_work, rows, pure=False, retries=RETRIES)
                 in_progress.add(future)
                 yield rows, future
 
-        def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
+        def finish(pair: tuple[np.ndarray, object]) -> Outcome:
             rows, future = pair
             try:
                 with _reporting_loss():
@@ -225,12 +221,11 @@ def _compiled(work: Work) -> Sampler:
         problem = f": a GPU or a cluster needs a compiled program: {NO_COMPILER}"
         raise ModelError(problem, field="executor", remedy=ON_THREADS)
     if work.sampler is None:
-        raise ModelError(
+        problem = (
             ": this mechanism has no compiled program that assembles its own initial state, as a"
-            " GPU or a cluster needs it",
-            field="executor",
-            remedy=ON_THREADS,
+            " GPU or a cluster needs it"
         )
+        raise ModelError(problem, field="executor", remedy=ON_THREADS)
     return work.sampler
 
 

@@ -107,14 +107,13 @@ def at_means(s: Simulation, distributions: ParameterDistributions) -> Simulation
     parameters = s.given or {}
     for name in parameters:
         if name in distributions.names:
+            remedy = Message(
+                "give {distributions} to change it, or {} to fix it",
+                f"distributions={{{name!r}: None}}",
+                distributions={name: ...},
+            )
             raise ModelError(
-                f"names {name!r}, which has its own distribution",
-                field="parameters",
-                remedy=Message(
-                    "give {distributions} to change it, or {} to fix it",
-                    f"distributions={{{name!r}: None}}",
-                    distributions={name: ...},
-                ),
+                f"names {name!r}, which has its own distribution", field="parameters", remedy=remedy
             )
     return s.at(
         {**parameters, **dict(zip(distributions.names, distributions.mean.tolist(), strict=True))}
@@ -210,14 +209,9 @@ def _check_sides(numbers: ParameterSet, rows: np.ndarray) -> None:
         try:
             numbers.check(row)
         except ModelError as error:
-            raise ModelError(
-                f"1 also runs the mechanism at means ± σ, to estimate its horizon, and there {error}",
-                element="moments",
-                field="order",
-                remedy=Message(
-                    "use {order}, which does not need it, or a smaller tolerance", order=2
-                ),
-            ) from None
+            problem = f"1 also runs the mechanism at means ± σ, to estimate its horizon, and there {error}"
+            remedy = Message("use {order}, which does not need it, or a smaller tolerance", order=2)
+            raise ModelError(problem, element="moments", field="order", remedy=remedy) from None
 
 
 def _warn(result: Moments, failed: list[str]) -> None:

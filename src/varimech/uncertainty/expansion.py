@@ -63,20 +63,18 @@ def check_second(distributions: ParameterDistributions) -> None:
         ModelError: for correlated parameters that are not normal, or without fourth moments.
     """
     if not (distributions.normal or distributions.independent):
-        raise ModelError(
+        problem = (
             "a variance of order 2 is available for normal or for independent parameters; these are"
-            " correlated and not all normal",
-            element="moments",
-            remedy=FIRST_OR_SAMPLES,
+            " correlated and not all normal"
         )
+        raise ModelError(problem, element="moments", remedy=FIRST_OR_SAMPLES)
     for name, m in zip(distributions.names, distributions.marginals, strict=True):
         if not np.isfinite(m.higher_moments).all():
-            raise ModelError(
+            problem = (
                 "a variance of order 2 needs four moments of each parameter, and"
-                f" {m.description} of {name!r} does not have them",
-                element="moments",
-                remedy=FIRST_OR_SAMPLES,
+                f" {m.description} of {name!r} does not have them"
             )
+            raise ModelError(problem, element="moments", remedy=FIRST_OR_SAMPLES)
 
 
 def _of_independent(

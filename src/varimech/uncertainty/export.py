@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..analyses.simulation import Simulation
 from ..backends.bundle import TARGETS, write_bundle
@@ -40,12 +39,11 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
             element="export",
         )
     if sampler is None:
+        problem = f"{s.scheme.title} has no compiled program that assembles its own initial state"
         raise ModelError(
-            f"{s.scheme.title} has no compiled program that assembles its own initial state",
-            element=f"mechanism {s.name!r}",
-            remedy="try another formulation or integrator",
+            problem, element=f"mechanism {s.name!r}", remedy="try another formulation or integrator"
         )
-    about: Mapping[str, Any] = {
+    about: Mapping[str, object] = {
         "mechanism": s.name,
         "method": s.scheme.title,
         "duration": float(s.duration),

@@ -165,7 +165,7 @@ class Runs:
         )
 
 
-def function_of(runs: Runs) -> Any:
+def function_of(runs: Runs) -> object:
     """The runs as an `openturns.Function`, whose derivatives have the objective as last index."""
     ot = openturns()
     base: Any = ot.OpenTURNSPythonFunction
@@ -176,16 +176,16 @@ def function_of(runs: Runs) -> Any:
             self.setInputDescription(list(runs.distributions.names))
             self.setOutputDescription(list(runs.objectives))
 
-        def _exec(self, x: Any) -> np.ndarray:
+        def _exec(self, x: object) -> np.ndarray:
             return runs.values(np.array(x))[0]
 
-        def _exec_sample(self, x: Any) -> np.ndarray:
+        def _exec_sample(self, x: object) -> np.ndarray:
             return runs.values(np.array(x))
 
-        def _gradient(self, x: Any) -> np.ndarray:
+        def _gradient(self, x: object) -> np.ndarray:
             return runs.gradient(np.array(x)).T
 
-        def _hessian(self, x: Any) -> np.ndarray:
+        def _hessian(self, x: object) -> np.ndarray:
             return runs.hessian(np.array(x)).transpose(1, 2, 0)
 
     return ot.Function(Mechanical())

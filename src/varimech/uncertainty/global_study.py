@@ -222,10 +222,10 @@ def check_varies(study: GlobalStudy, values: Any) -> None:
     """
     for k, name in enumerate(study.objective_names):
         if not values.getMarginal(k).computeVariance()[0] > 0:
-            raise ModelError(
-                f"it does not vary: none of the parameters {', '.join(study.names)} changes it",
-                element=f"objective {name!r}",
+            problem = (
+                f"it does not vary: none of the parameters {', '.join(study.names)} changes it"
             )
+            raise ModelError(problem, element=f"objective {name!r}")
 
 
 def labelled(study: GlobalStudy, *parameters: str) -> dict[str, Any]:

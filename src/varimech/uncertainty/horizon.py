@@ -59,47 +59,32 @@ def estimated_error(
         observed: error of mean or standard deviation observed in neighbouring runs, likewise.
         accuracy: the error that ends the horizon.
     """
-    return np.column_stack(
-        [
-            _error(order, time, g, h, e, accuracy)
-            for g, h, e in zip(first_order.T, curvature.T, observed.T, strict=True)
-        ]
-    )
 
-
-def _error(
-    order: int,
-    time: np.ndarray,
-    first_order: np.ndarray,
-    curvature: np.ndarray,
-    observed: np.ndarray,
-    accuracy: float,
-) -> np.ndarray:
-    """Error of one objective. The horizon and the values that count for it depend on each other;
-    the iteration from the whole run only shortens it.
-    """
-    envelope, curvature_envelope, end = (
-        _envelope(time, first_order),
-        _envelope(time, curvature),
-        time.size,
-    )
-    added = np.maximum(curvature / 2, np.hypot(first_order, curvature / np.sqrt(2)) - first_order)
-    while True:
-        size = np.maximum(
-            envelope,
-            max(
-                NEGLIGIBLE * first_order[:end].max(),
-                ROUNDING * max(curvature.max(), observed.max()),
-            ),
+    def error_of(
+        first_order: np.ndarray, curvature: np.ndarray, observed: np.ndarray
+    ) -> np.ndarray:
+        """Of one objective. The horizon and the values that count for it depend on each other; the
+        iteration from the whole run only shortens it.
+        """
+        envelope, curvature_envelope = _envelope(time, first_order), _envelope(time, curvature)
+        added = np.maximum(
+            curvature / 2, np.hypot(first_order, curvature / np.sqrt(2)) - first_order
         )
-        size[size == 0] = 1.0  # no variation, no error
-        error = np.maximum((curvature_envelope / size) ** 2 / 2, observed / size)
-        if order == 1:
-            error = np.maximum(error, added / size)
-        beyond = np.flatnonzero(error > accuracy)
-        if not beyond.size or beyond[0] + 1 >= end:
-            return error
-        end = beyond[0] + 1
+        rounding, end = ROUNDING * max(curvature.max(), observed.max()), time.size
+        while True:
+            negligible = NEGLIGIBLE * first_order[:end].max()
+            size = np.maximum(envelope, max(negligible, rounding))
+            size[size == 0] = 1.0  # no variation, no error
+            error = np.maximum((curvature_envelope / size) ** 2 / 2, observed / size)
+            if order == 1:
+                error = np.maximum(error, added / size)
+            beyond = np.flatnonzero(error > accuracy)
+            if not beyond.size or beyond[0] + 1 >= end:
+                return error
+            end = beyond[0] + 1
+
+    columns = zip(first_order.T, curvature.T, observed.T, strict=True)
+    return np.column_stack([error_of(*column) for column in columns])
 
 
 def horizon(time: np.ndarray, error: np.ndarray, accuracy: float) -> np.ndarray:

@@ -112,11 +112,11 @@ class Frozen:
         """The distribution as text, the same in any process."""
         return " ".join(repr(self.given).split()) if self._newer else type(self.given).__name__
 
-    def ppf(self, p: Any) -> Any:
+    def ppf(self, p: object) -> object:
         """Quantile: value with probability p below it."""
         return self.given.icdf(p) if self._newer else self.given.ppf(p)
 
-    def isf(self, p: Any) -> Any:
+    def isf(self, p: object) -> object:
         """Upper quantile: value with probability p above it."""
         if self._newer:
             return self.given.iccdf(p)
@@ -124,7 +124,7 @@ class Frozen:
             self.given.isf(p) if hasattr(self.given, "isf") else self.given.ppf(1 - np.asarray(p))
         )
 
-    def stats(self, moments: str) -> tuple[Any, ...]:
+    def stats(self, moments: str) -> tuple[object, ...]:
         """Mean and variance ("mv"), or skewness and excess kurtosis ("sk"); NaN if unknown."""
         if moments == "mv":
             return self.given.mean(), self.given.variance() if self._newer else self.given.var()
@@ -135,7 +135,7 @@ class Frozen:
         )
 
 
-def marginal(parameter: Parameter, distribution: Any) -> Marginal:
+def marginal(parameter: Parameter, distribution: object) -> Marginal:
     """Check the distribution of a parameter: a `Tolerance` about its value, or a distribution.
 
     Raises:
@@ -153,28 +153,28 @@ def marginal(parameter: Parameter, distribution: Any) -> Marginal:
         ) from None
     result = Other(frozen, mean, math.sqrt(variance) if variance > 0 else math.nan)
     if not (math.isfinite(mean) and math.isfinite(result.sigma)):
-        raise ModelError(
+        problem = (
             f"{result.description} has mean {mean:g} and variance {variance:g}; moments need a"
-            " finite mean and a positive finite variance",
-            label=label,
-            remedy="give a distribution that has them, or truncate it",
+            " finite mean and a positive finite variance"
         )
+        remedy = "give a distribution that has them, or truncate it"
+        raise ModelError(problem, label=label, remedy=remedy)
     return Normal(mean, result.sigma) if _is_normal(distribution) else result
 
 
-def _frozen(label: Label, nominal: float, distribution: Any) -> Any:
+def _frozen(label: Label, nominal: float, distribution: object) -> Any:
     """A distribution with its parameters, in the form of frozen ones of scipy.stats."""
     from scipy.stats import rv_continuous, rv_histogram
 
     if isinstance(distribution, rv_histogram):
         return distribution()
     if isinstance(distribution, rv_continuous):
-        raise ModelError(
-            f"= scipy.stats.{distribution.name} is a family of distributions",
-            label=label,
-            remedy=f"give its numbers too, such as scipy.stats.{distribution.name}(loc={nominal:g},"
-            " scale=…)",
+        problem = f"= scipy.stats.{distribution.name} is a family of distributions"
+        remedy = (
+            f"give its numbers too, such as scipy.stats.{distribution.name}(loc={nominal:g},"
+            " scale=…)"
         )
+        raise ModelError(problem, label=label, remedy=remedy)
     if isinstance(getattr(distribution, "dist", None), rv_continuous):
         return distribution
     discrete = hasattr(distribution, "dist") or "DiscreteDistribution" in (
@@ -185,16 +185,15 @@ def _frozen(label: Label, nominal: float, distribution: Any) -> Any:
         or discrete
         or not any(all(hasattr(distribution, f) for f in each) for each in LOOKS)
     ):
-        raise ModelError(
+        problem = (
             "is neither a varimech.Tolerance nor a continuous distribution with its numbers, such as"
-            " scipy.stats.uniform(0.9, 0.2), nor an object with ppf(p), mean() and var()",
-            label=label,
-            value=distribution,
+            " scipy.stats.uniform(0.9, 0.2), nor an object with ppf(p), mean() and var()"
         )
+        raise ModelError(problem, label=label, value=distribution)
     return Frozen(distribution)
 
 
-def _is_normal(distribution: Any) -> bool:
+def _is_normal(distribution: object) -> bool:
     from scipy import stats
 
     newer = getattr(stats, "Normal", None)

@@ -123,16 +123,7 @@ class Moments(Result):
         """The horizon of each objective (s)."""
         return horizon(self.time, self.errors, self.accuracy)
 
-    def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean ± a number of standard deviations.
-
-        Args:
-            sigmas: that number.
-
-        Returns:
-            `lower` and `upper`, (time, objective).
-        """
-        return bands_about(self.mean, self.std, sigmas)
+    bands = bands_about
 
     def table(self) -> pd.DataFrame:
         """Mean, standard deviation and contribution of each parameter at the end of the run.

@@ -47,7 +47,7 @@ class StudyOptions(TypedDict, total=False):
     samples: int
     sampling: str
     seed: int
-    executor: Any
+    executor: object
     control: bool
     target: Target
     keep: bool
@@ -65,7 +65,7 @@ def monte_carlo(
     samples: int = 10_000,
     sampling: str = "random",
     seed: int = 0,
-    executor: Any = None,
+    executor: object = None,
     control: bool = False,
     target: Target = None,
     keep: bool = False,
@@ -120,7 +120,7 @@ def monte_carlo(
 
 
 def _check(
-    samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any, **switches: Any
+    samples: Any, sampling: str, seed: object, chunk: Any, allowed_failures: Any, **switches: object
 ) -> None:
     for label, switch in switches.items():
         if not isinstance(switch, bool):
@@ -131,27 +131,19 @@ def _check(
     check_whole("monte_carlo", 1, samples=samples, chunk=1 if chunk is None else chunk)
     check_whole("monte_carlo", 0, seed=seed)
     if not isinstance(allowed_failures, Real) or not 0 <= float(allowed_failures) < 1:
+        problem = "must be a share of the samples, from 0 to below 1"
         raise ModelError(
-            "must be a share of the samples, from 0 to below 1",
-            element="monte_carlo",
-            field="allowed_failures",
-            value=allowed_failures,
+            problem, element="monte_carlo", field="allowed_failures", value=allowed_failures
         )
     if sampling == "sobol":
         if chunk is not None and chunk & (chunk - 1):
-            raise ModelError(
-                "must be a power of two, by which Sobol sequences are even",
-                element="monte_carlo",
-                field="chunk",
-                value=chunk,
-            )
+            problem = "must be a power of two, by which Sobol sequences are even"
+            raise ModelError(problem, element="monte_carlo", field="chunk", value=chunk)
         if samples > (most := REPLICATES << SOBOL_BITS):
+            problem = f"are more than Sobol sequences have ({most})"
+            remedy = Message("use {sampling}", sampling="random")
             raise ModelError(
-                f"are more than Sobol sequences have ({most})",
-                element="monte_carlo",
-                field="samples",
-                value=samples,
-                remedy=Message("use {sampling}", sampling="random"),
+                problem, element="monte_carlo", field="samples", value=samples, remedy=remedy
             )
 
 
@@ -179,18 +171,15 @@ def _compiled(task: Task, where: Executor) -> Task:
     return replace(task, backend="native") if where.elsewhere else task
 
 
-def _executor(executor: Any, backend: str) -> Executor:
+def _executor(executor: object, backend: str) -> Executor:
     where = executor_of(executor)
     if where.elsewhere and backend == "interpreted":
-        raise ModelError(
-            Message(
-                "{backend} runs in this process only, and {executor} asks for a GPU or a cluster",
-                backend="interpreted",
-                executor=...,
-            ),
-            element="monte_carlo",
-            remedy="leave one of them out",
+        problem = Message(
+            "{backend} runs in this process only, and {executor} asks for a GPU or a cluster",
+            backend="interpreted",
+            executor=...,
         )
+        raise ModelError(problem, element="monte_carlo", remedy="leave one of them out")
     return where
 
 
@@ -203,13 +192,11 @@ def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | Non
         if name not in named:
             raise unknown_name("objective", name, named)
         if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
-            raise ModelError(
+            problem = (
                 f"for {name!r} must be a positive number in its unit: half of the confidence"
-                " interval of its mean at the end",
-                element="monte_carlo",
-                field="target",
-                value=value,
+                " interval of its mean at the end"
             )
+            raise ModelError(problem, element="monte_carlo", field="target", value=value)
     return np.array([float(targets.get(name, np.inf)) for name in named])
 
 
@@ -272,7 +259,7 @@ def _about(
     *,
     control: bool,
     keep: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Everything that decides the numbers of a study, but for how many there are; long things by a
     digest.
     """

@@ -25,10 +25,8 @@ def openturns() -> Any:
     try:
         import openturns as ot
     except ImportError:
-        raise ModelError(
-            "chaos, Sobol indices and reliability need OpenTURNS: pip install 'varimech[uq]'",
-            element="openturns",
-        ) from None
+        problem = "chaos, Sobol indices and reliability need OpenTURNS: pip install 'varimech[uq]'"
+        raise ModelError(problem, element="openturns") from None
     return ot
 
 
@@ -44,21 +42,21 @@ def distribution_of(distributions: ParameterDistributions) -> Any:
     return joint
 
 
-def _marginal(ot: Any, marginal: Marginal) -> Any:
+def _marginal(ot: Any, marginal: Marginal) -> object:
     if isinstance(marginal, Normal):
         return ot.Normal(marginal.mean, marginal.sigma)
     if isinstance(marginal.distribution, Frozen):
-        raise ModelError(
+        problem = (
             f"{marginal.description} is not a frozen distribution of scipy.stats, such as"
-            " scipy.stats.uniform(0.9, 0.2)",
-            element="openturns",
+            " scipy.stats.uniform(0.9, 0.2)"
         )
+        raise ModelError(problem, element="openturns")
     if marginal.distribution.dist.name == "uniform":
         return ot.Uniform(*(float(x) for x in marginal.distribution.support()))
     return ot.Distribution(_wrapped(ot, marginal.distribution))
 
 
-def _wrapped(ot: Any, frozen: Any) -> Any:
+def _wrapped(ot: Any, frozen: Any) -> object:
     """A SciPy distribution that draws by the generator of OpenTURNS, so that its seed applies, and
     that resolves the upper tail.
     """

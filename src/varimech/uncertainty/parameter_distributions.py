@@ -151,11 +151,8 @@ def distributions_of(
     ('L', 'mass')
     """
     if given is not None and not isinstance(given, Mapping):
-        raise ModelError(
-            "must be distributions by parameter, such as {'L': varimech.Tolerance(0.01)}",
-            field="distributions",
-            value=given,
-        )
+        problem = "must be distributions by parameter, such as {'L': varimech.Tolerance(0.01)}"
+        raise ModelError(problem, field="distributions", value=given)
     requested = {name: p.distribution for name, p in parameters.items()}
     for name, distribution in (given or {}).items():
         if name not in parameters:
@@ -198,16 +195,16 @@ def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
     values, vectors = np.linalg.eigh(R)
     if values[0] < 1e-12:
         i, j = sorted(np.argsort(-np.abs(vectors[:, 0]))[:2])
-        raise ModelError(
-            f": the matrix is not positive definite (smallest eigenvalue {values[0]:.2g})",
-            field="correlation",
-            remedy=f"check first {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and the correlations"
-            " of each with the others",
+        problem = f": the matrix is not positive definite (smallest eigenvalue {values[0]:.2g})"
+        remedy = (
+            f"check first {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and the correlations"
+            " of each with the others"
         )
+        raise ModelError(problem, field="correlation", remedy=remedy)
     return R
 
 
-def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
+def _from_pairs(names: tuple[str, ...], given: Mapping[Any, object]) -> np.ndarray:
     R = np.eye(len(names))
     known: dict[frozenset[str], Real] = {}
     for pair, r in given.items():
@@ -229,7 +226,7 @@ def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
     return R
 
 
-def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
+def _from_matrix(names: tuple[str, ...], given: object) -> np.ndarray:
     d = len(names)
     order = ", ".join(map(repr, names))
     try:
@@ -237,11 +234,8 @@ def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         R = np.empty(0)
     if R.shape != (d, d):
-        raise ModelError(
-            f"must be a {d}×{d} matrix in the order {order}, or numbers by pairs of names",
-            field="correlation",
-            value=given,
-        )
+        problem = f"must be a {d}×{d} matrix in the order {order}, or numbers by pairs of names"
+        raise ModelError(problem, field="correlation", value=given)
     for i, j in combinations(range(d), 2):
         if not abs(R[i, j] - R[j, i]) < 1e-12:
             raise _wrong(
@@ -250,11 +244,11 @@ def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
             )
     for name, r in zip(names, R.diagonal(), strict=True):
         if not abs(r - 1) < 1e-12:
-            raise ModelError(
+            problem = (
                 f"of {name!r} with itself is {r:g}; it must be 1 (give correlations, not"
-                " covariances)",
-                field="correlation",
+                " covariances)"
             )
+            raise ModelError(problem, field="correlation")
     return (R + R.T) / 2
 
 

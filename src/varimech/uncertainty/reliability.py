@@ -66,7 +66,7 @@ class Reliability(Result):
     sampled: Sampled | None
     calls: dict[str, int]
     """Values, gradients and Hessians that were computed."""
-    result: Any = field(repr=False)
+    result: object = field(repr=False)
     """`openturns.SORMResult` at the design point; of the contrary event where β is negative."""
     points: tuple[DesignPoint, ...] = field(repr=False)
     """All design points that were found and count, the nearest first; `beta`, `design`, … are those
@@ -234,27 +234,25 @@ def _notes(
     return tuple(notes)
 
 
-def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
+def _limit(study: GlobalStudy, event: object) -> tuple[int, float, bool]:
     """Which objective, its limit, and whether the event is above it."""
     if not isinstance(event, Constraint):
-        raise ModelError(
+        problem = (
             f"{event!r} is no event; compare an objective of the study with a number, as in"
-            " ψ >= 3.0",
-            element="probability",
+            " ψ >= 3.0"
         )
+        raise ModelError(problem, element="probability")
     objectives = list(study.runs.objectives.values())
     if event.of not in objectives:
         names = ", ".join(map(repr, study.objective_names))
+        problem = f"what is compared is none of the objectives of this study ({names})"
         raise ModelError(
-            f"what is compared is none of the objectives of this study ({names})",
-            element="probability",
-            remedy="compare the same object that openturns(…) got",
+            problem, element="probability", remedy="compare the same object that openturns(…) got"
         )
     above, below = math.isfinite(event.lower), math.isfinite(event.upper)
     if above and below:
+        remedy = "ask for both and subtract, or use monte_carlo(…)"
         raise ModelError(
-            f"{event.rule} has two limits, and FORM takes one",
-            element="probability",
-            remedy="ask for both and subtract, or use monte_carlo(…)",
+            f"{event.rule} has two limits, and FORM takes one", element="probability", remedy=remedy
         )
     return objectives.index(event.of), event.lower if above else event.upper, above

@@ -126,12 +126,12 @@ def check_independent(study: GlobalStudy) -> None:
     s = study.distributions
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
-            raise ModelError(
+            problem = (
                 "Sobol indices share the variance out among independent parameters, but"
-                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g}",
-                element="sobol",
-                remedy="leave correlation out, or use moments(…).contributions",
+                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g}"
             )
+            remedy = "leave correlation out, or use moments(…).contributions"
+            raise ModelError(problem, element="sobol", remedy=remedy)
 
 
 def indices_dataset(study: GlobalStudy, **arrays: np.ndarray) -> xr.Dataset:
@@ -154,13 +154,10 @@ def sampled_sobol(
     check_independent(study)
     ot = openturns()
     if len(study.names) == 1:
-        raise ModelError(
-            f"{study.names[0]!r} alone varies, so all of the variance is due to it",
-            element="sobol",
-            remedy="give others a distribution, too",
-        )
+        problem = f"{study.names[0]!r} alone varies, so all of the variance is due to it"
+        raise ModelError(problem, element="sobol", remedy="give others a distribution, too")
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
-    columns: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
+    columns: dict[str, list[object]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
     with seeded(seed), study.runs.own_errors("Sobol indices"):
         x = ot.SobolIndicesExperiment(study.distribution, samples, True).generate()
         y = study.function(x)

@@ -64,13 +64,11 @@ class Study(Result):
         keep none.
         """
         if self.at_means is None:
-            raise ModelError(
-                "the study was pickled without its mechanism; repeat it for its run",
-                element=f"study of {self.label!r}",
-            )
+            problem = "the study was pickled without its mechanism; repeat it for its run"
+            raise ModelError(problem, element=f"study of {self.label!r}")
         return self.at_means()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """All but the mechanism."""
         return {**{k: v for k, v in self.__dict__.items() if k != "run"}, "at_means": None}
 
@@ -87,15 +85,9 @@ class Study(Result):
     @property
     def info(self) -> dict[str, Any]:
         """Mechanism, numbers of samples, whether a control corrects means, sampling, seconds."""
-        return {
-            "mechanism": self.label,
-            "samples": self.count,
-            "failed": self.failed,
-            "control": int(self.corrected),
-            "sampling": self.sampling.kind,
-            "seed": self.sampling.seed,
-            "seconds": self.seconds,
-        }
+        samples = {"samples": self.count, "failed": self.failed, "control": int(self.corrected)}
+        sampling = {"sampling": self.sampling.kind, "seed": self.sampling.seed}
+        return {"mechanism": self.label, **samples, **sampling, "seconds": self.seconds}
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -158,7 +150,7 @@ class Study(Result):
             attrs={"level": level},
         )
 
-    def _about_estimate(self, level: float, of: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _about_estimate(self, level: float, of: object) -> tuple[np.ndarray, np.ndarray]:
         if of not in ("mean", "variance", "std"):
             raise unknown_name("interval", of, ("mean", "variance", "std"))
         estimate = self._mean() if of == "mean" else self._variance()
@@ -298,16 +290,7 @@ class Study(Result):
             f"quantiles_{side}"
         )
 
-    def bands(self, sigmas: float = 3.0) -> xr.Dataset:
-        """Mean ± a number of standard deviations.
-
-        Args:
-            sigmas: that number.
-
-        Returns:
-            `lower` and `upper`, (time, objective).
-        """
-        return bands_about(self.mean, self.std, sigmas)
+    bands = bands_about
 
     @property
     def samples(self) -> xr.Dataset:
@@ -421,7 +404,7 @@ class Study(Result):
     def _counts(self) -> tuple[Histogram, Sketch]:
         return self._summary().histogram, self._summary().sketch
 
-    def _coords(self) -> dict[str, Any]:
+    def _coords(self) -> dict[str, object]:
         return {
             **along_time(self.time),
             **with_units("objective", self.objective_names, self.units),
@@ -442,7 +425,7 @@ class Study(Result):
         )
 
 
-def _probabilities(what: str, given: Any) -> np.ndarray:
+def _probabilities(what: str, given: object) -> np.ndarray:
     try:
         several = np.atleast_1d(np.asarray(given, dtype=float))
     except (TypeError, ValueError):

@@ -209,16 +209,16 @@ class StudyRunner:
             return ended
         f = accumulator.failures[0]
         values = ", ".join(f"{name} = {value:.6g}" for name, value in f.parameters.items())
-        raise StudyError(
+        problem = (
             f"{study.label!r}: {accumulator.failed} of {accumulator.taken} samples failed, more than"
             f" allowed_failures = {allowed:g} of them; for example sample {f.sample}, {values}:"
-            f" {f.kind}: {f.message}",
-            study,
-            remedy=Message(
-                "narrower or other distributions keep parameters where the mechanism works; a larger"
-                " {allowed_failures} accepts more failures. The partial study is the `study` of"
-                " this error{}",
-                ", and its checkpoint is kept" if self.folder is not None else "",
-                allowed_failures=...,
-            ),
+            f" {f.kind}: {f.message}"
         )
+        remedy = Message(
+            "narrower or other distributions keep parameters where the mechanism works; a larger"
+            " {allowed_failures} accepts more failures. The partial study is the `study` of"
+            " this error{}",
+            ", and its checkpoint is kept" if self.folder is not None else "",
+            allowed_failures=...,
+        )
+        raise StudyError(problem, study, remedy=remedy)
