@@ -12,11 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +29,7 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.backends import background, compiler, library_cache, native, runner
 from varimech.benchmarks import five_bar
+from varimech.cli import doctor
 from varimech.cli.app import app
 
 pytestmark = pytest.mark.skipif(
@@ -115,8 +119,10 @@ def test_a_cache_that_cannot_be_written_does_not_stop_a_run(
     """One folder of this process takes its place."""
     monkeypatch.setenv("VARIMECH_CACHE", folder)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    for _ in range(2):
-        assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
+    monkeypatch.setattr(library_cache, "_reported", set())
+    with pytest.warns(UserWarning, match="libraries .* cannot be written"):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+    assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
     assert len(compilations) == 1 and len(list(library_cache._own[0].glob("*/program.so"))) == 1
 
 
@@ -187,12 +193,19 @@ def test_what_killed_processes_left_leaves_the_cache(own_cache: Path) -> None:
     assert not left.exists() and at_work.exists()
 
 
-def test_a_cache_without_a_size_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_without_a_size_is_refused_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("VARIMECH_CACHE_MB", "much")
     with pytest.raises(
         vm.VarimechError, match="VARIMECH_CACHE_MB = 'much' must be a number of megabytes"
     ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
+    monkeypatch.setattr(compiler, "_explained", False)
+    monkeypatch.setattr(native, "_machine", native._Machine())
+    for _ in range(2):
+        assert pendulum().simulate(0.1, step=1e-2).time.size == 11
+    assert len(caplog.messages) == 1 and "VARIMECH_CACHE_MB = 'much'" in caplog.messages[0]
     result = CliRunner().invoke(app, ["doctor", "--json"])
     assert "must be a number of megabytes" in json.loads(result.stdout)["cache"]["remedy"]
 
@@ -225,7 +238,7 @@ def hide_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(runner, "_explained", False)
+    monkeypatch.setattr(compiler, "_explained", False)
     monkeypatch.setattr(native, "_machine", native._Machine())
 
 
@@ -268,11 +281,19 @@ def test_a_compiler_that_hangs_is_done_without(
 ) -> None:
     monkeypatch.setenv("CC", script(tmp_path / "hanging-cc", "sleep 5"))
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(runner, "_explained", False)
+    monkeypatch.setattr(compiler, "_explained", False)
     monkeypatch.setattr(native, "_machine", native._Machine())
     monkeypatch.setattr(native, "MACHINE_SECONDS", 0.1)
+    waited, wait = list[float](), background.Work.wait
+
+    def noted(self: background.Work, timeout: float | None = None) -> bool:
+        waited.append(timeout or 0.0)
+        return wait(self, timeout)
+
+    monkeypatch.setattr(background.Work, "wait", noted)
     for _ in range(2):
         assert pendulum().simulate(0.1, step=1e-2).time.size == 11
+    assert 0 < waited[0] <= 0.1 and not any(waited[1:])
     assert len(caplog.messages) == 1 and "has not finished within 0.1 s" in caplog.messages[0]
 
 
@@ -297,7 +318,7 @@ def test_a_broken_compiler_is_reported_and_done_without(
 ) -> None:
     text, words = BROKEN[options]
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
-    monkeypatch.setattr(runner, "_explained", False)
+    monkeypatch.setattr(compiler, "_explained", False)
     monkeypatch.setattr(native, "_machine", native._Machine())
     with pytest.raises(vm.VarimechError, match=words):
         pendulum().simulate(0.1, step=1e-2, backend="native")
@@ -336,10 +357,10 @@ def test_unknown_backend() -> None:
 def test_auto_compiles_in_the_background_what_takes_long(
     compilations: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[Event] = []
+    begun: list[background.Work] = []
 
-    def in_background(task: Callable[[], None]) -> Event:
-        begun.append(background.in_background(task))
+    def in_background(task: Callable[[], None], estimated: float) -> background.Work:
+        begun.append(background.in_background(task, estimated))
         return begun[-1]
 
     monkeypatch.setattr(native, "in_background", in_background)
@@ -350,6 +371,127 @@ def test_auto_compiles_in_the_background_what_takes_long(
     for _ in range(2):
         m.simulate(0.01, step=1e-3)
         assert len(begun) == 1 and begun[0].wait(60) and len(compilations) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script")
+@pytest.mark.parametrize("text", ["kill -9 $$", "sleep 60"], ids=["killed", "hangs"])
+def test_a_build_in_the_background_that_fails_is_done_without(
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    native.machine()
+    monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
+    monkeypatch.setattr(compiler, "LONGEST_BUILD", 0.5)
+    monkeypatch.setattr(compiler, "_explained", False)
+    monkeypatch.setattr(runner, "PATIENCE", 0.0)
+    runs = []
+    for m in (pendulum(), pendulum()):
+        for _ in range(2):
+            runs.append(m.simulate(0.01, step=1e-3))
+            assert background.in_background(lambda: None).wait(20)  # after the build
+    interpreted = pendulum().simulate(0.01, step=1e-3, backend="interpreted").angle("rod")
+    for run in runs:
+        assert run.info["execution"]["by"] == "bytecode"
+        np.testing.assert_array_equal(run.angle("rod"), interpreted)
+    assert len(caplog.messages) == 1
+    assert "bytecode goes on" in caplog.messages[0] and "broken-cc failed" in caplog.messages[0]
+
+
+def test_a_run_describes_what_executed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, advance = Event(), Event(), native.NativeProgram.advance
+    m = pendulum()
+    monkeypatch.setattr(runner, "PATIENCE", 0.0)
+
+    def hold() -> None:
+        begun.set()
+        go_on.wait(20)
+
+    background.in_background(hold, 3.0)
+    assert begun.wait(20)
+    waits = m.simulate(0.01, step=1e-3).info["execution"]
+    assert waits["by"] == "bytecode" and waits["building"]["seconds"] == 0
+    assert waits["building"]["estimated"] > 0
+    assert background._build_text() in (
+        f"compiling in the background for {k} of about 3 s" for k in range(20)
+    )
+    go_on.set()
+
+    def wait_and_advance(self: native.NativeProgram, run: Any, last: int) -> None:
+        advance(self, run, last)
+        assert self._work is not None and self._work.wait(60)
+
+    monkeypatch.setattr(native.NativeProgram, "advance", wait_and_advance)
+    execution = m.simulate(0.2, step=1e-3).info["execution"]  # two slices
+    assert execution == {"by": "bytecode, then compiled code"}
+    assert m.simulate(0.2, step=1e-3).info["execution"] == {"by": "compiled code"}
+    assert background._build_text() == ""
+    interpreted = m.simulate(0.01, step=1e-3, backend="interpreted").info["execution"]
+    assert interpreted == {"by": "interpreter"}
+
+
+def test_an_error_in_the_background_does_not_stop_what_follows(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    failed, done = background.in_background(fail), background.in_background(lambda: None)
+    assert failed.wait(20) and done.wait(20)
+    assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_a_fork_in_the_middle_of_a_build_can_run_and_leaves_it_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    native.machine()
+    within, go_on = Event(), Event()
+    text, main = native.NativeProgram.functions_source, threading.current_thread()
+
+    def held(self: native.NativeProgram, *given: Any, **options: Any) -> str:
+        if threading.current_thread() is not main:
+            within.set()
+            go_on.wait(30)
+        return text(self, *given, **options)
+
+    monkeypatch.setattr(native.NativeProgram, "functions_source", held)
+    monkeypatch.setattr(runner, "PATIENCE", 0.0)
+    with library_cache_folder() as building:
+        expected = pendulum().simulate(0.01, step=1e-3).angle("rod").to_numpy()
+        assert within.wait(20)
+        child = os.fork()
+        if child == 0:  # another program of the class whose code is being written
+            left_alone = not compiler._watched
+            monkeypatch.setattr(runner, "WRITE_SECONDS_PER_INSTRUCTION", 0.0)
+            angle = pendulum().simulate(0.01, step=1e-3).angle("rod").to_numpy()
+            library_cache._remove_temporary()  # as when Python ends
+            os._exit(0 if left_alone and (angle == expected).all() else 1)
+        status = ended(child)
+        go_on.set()
+        assert status == 0 and building.is_dir()
+
+
+@contextmanager
+def library_cache_folder() -> Iterator[Path]:
+    """A folder as of a build that is under way."""
+    folder = library_cache._temporary_folder(library_cache.BUILDING)
+    yield folder
+    folder.rmdir()
+    library_cache._temporary.discard(folder)
+
+
+def ended(process: int) -> int | None:
+    """Status of a child; None if it had to be ended."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if (reaped := os.waitpid(process, os.WNOHANG))[0]:
+            return reaped[1]
+        time.sleep(0.02)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return None
 
 
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
@@ -391,6 +533,19 @@ def test_doctor_finds_what_is_there(own_cache: Path) -> None:
     assert findings["native backend"]["found"] == "builds"
     assert str(own_cache) in findings["cache"]["found"]
     assert findings["varimech"]["found"] == "0.1.0"
+    assert findings["bytecode interpreter"]["found"].startswith("not built yet")
+    assert findings["builds under way"]["found"] == "none"
+
+
+def test_doctor_finds_the_interpreter_and_builds(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "machine_source", lambda: "int x;")
+    library = compiler.build_library("int x;")
+    (own_cache / f"{library_cache.BUILDING}1").mkdir()
+    findings = {f.what: f.status for f in (doctor._machine(), doctor._builds())}
+    assert findings["bytecode interpreter"] == f"built: {library}"
+    assert findings["builds under way"].startswith("for ")
 
 
 def test_doctor_has_a_remedy_for_what_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ def by_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
         advance(self, run, last)
 
     monkeypatch.setattr(NativeProgram, "load", lambda self: False)
-    monkeypatch.setattr(NativeProgram, "build_in_background", lambda self: None)
+    monkeypatch.setattr(NativeProgram, "build_in_background", lambda *_: None)
     monkeypatch.setattr(NativeProgram, "advance", noted)
     yield used
     assert used and set(used) == {native.machine()}
@@ -318,7 +318,7 @@ def test_code_that_is_built_while_samples_are_prepared_is_taken_whole(
 
     monkeypatch.setattr(Sampler, "__init__", noted)
     monkeypatch.setattr(NativeProgram, "load", lambda self: False)
-    monkeypatch.setattr(NativeProgram, "build_in_background", lambda self: None)
+    monkeypatch.setattr(NativeProgram, "build_in_background", lambda *_: None)
     four_bar.cache_clear()
     nominal = np.array([p.value for p in four_bar().parameters.values()])
     name = next(iter(four_bar().parameters))

@@ -18,6 +18,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import varimech as vm
+from varimech.core import units
 from varimech.core.expressions import fixed_number
 from varimech.core.units import is_of_kind, is_si, si_unit, split_quantity
 
@@ -406,3 +407,16 @@ def test_values_of_a_run_are_quantities_in_python_too() -> None:
         vm.final("parameter('x')"), over="x", parameters=dict[str, Any](L="260 mm"), duration=0.01
     )
     assert best.parameters["x"] == pytest.approx(-1.0)
+
+
+def test_common_units_need_no_pint_and_have_its_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    common = ["mm", "cm", "km", "g", "deg", "°", "ms", "kN", "mN", "kPa", "MPa", "GPa", "kJ", "kW"]
+    products = ["N/m", "N·m/rad", "kg*m**2", "N²·s", "1/s", "m/s²", ""]
+    expected = {
+        unit: in_floats().Quantity(0.3, unit).to_base_units() for unit in [*common, *products]
+    }
+    units._read.cache_clear()
+    monkeypatch.setattr(units, "_by_pint", None)
+    for unit, quantity in expected.items():
+        assert units.si_value(0.3, unit, "") == quantity.magnitude
+        assert units._read(unit).dimension == frozenset(quantity.dimensionality.items())

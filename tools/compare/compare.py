@@ -2,9 +2,8 @@
 and their pictures.
 
 Each side is a file of its own, run by the environment it needs, and prints its figures. `make
-compare` runs everything; a part alone: `python tools/compare/compare.py five-bar`, or `… andrews`,
-`… scale`, `… methods`, `… coordinates`, `… flexible`, `… derivatives`, `… ensembles`. Each part
-writes a page of its own and leaves the others as they are.
+compare` runs everything; a part alone: `python tools/compare/compare.py five-bar`, or another one of
+`PARTS`. Each part writes a page of its own and leaves the others as they are.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from compare_derivatives import compare_derivatives
 from compare_ensembles import compare_ensembles
 from compare_five_bar import compare_five_bar
 from compare_flexible import compare_flexible
+from compare_machines import compare_machines
 from compare_methods import compare_methods
 from compare_scale import compare_scale
 
@@ -24,6 +24,7 @@ PARTS = {
     "five-bar": compare_five_bar,
     "andrews": compare_andrews,
     "scale": compare_scale,
+    "machines": compare_machines,
     "methods": compare_methods,
     "coordinates": compare_coordinates,
     "flexible": compare_flexible,

@@ -142,6 +142,7 @@ class ModelSolvers:
                 else schedule.duration / steps
             ),
             "steps": lengths.size if steps is None else steps,
+            "execution": trajectory.execution,
         }
         # some of the equal steps end at edges of explicit functions of time
         if schedule.step and lengths.size > schedule.steps:

@@ -6,6 +6,7 @@ import _ctypes
 import ctypes
 import hashlib
 import importlib.util
+import logging
 import os
 import platform
 import shlex
@@ -18,8 +19,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..core.errors import ModelError
 from ..core.interrupts import deferred_interrupts
 from ..core.progress import progress_bar
+from .background import after_fork
 from .library_cache import LIBRARY, add_library, cache_folder, found_library
 
 FLAGS: tuple[str, ...] = (
@@ -40,13 +43,27 @@ must not look for them.
 """
 NICE = 10
 """Lower priority of a compiler in the background, out of 19: it shall not slow down what waits."""
+LONGEST_BUILD = 600.0
+"""Seconds after which a compiler in the background is ended, so that others get their turn."""
 NO_COMPILER = (
     "no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform"
 )
 
 
+_log = logging.getLogger("varimech")
+_explained = False
+
+
 class BuildError(Exception):
-    """The compiler refused; its own words are in the message."""
+    """There is no library; the message quotes the compiler."""
+
+
+def explain_once(consequence: str, error: BuildError) -> None:
+    """Warn that there is no compiled code, and why; the first time only."""
+    global _explained
+    if not _explained:
+        _explained = True
+        _log.warning("varimech: %s: %s", consequence, " ".join(str(error).splitlines()[:2]))
 
 
 def find_compiler() -> list[str] | None:
@@ -110,6 +127,8 @@ def build_library(source: str, *, in_background: bool = False) -> Path:
         return add_library(
             _key(source), lambda folder: _compile(compiler, source, folder, in_background)
         )
+    except ModelError as error:  # of the size of the cache
+        raise BuildError(str(error)) from None
     except OSError as error:
         raise BuildError(
             f"cannot build in {cache_folder()}: {error.strerror or error}; set VARIMECH_CACHE to a"
@@ -154,9 +173,13 @@ def _executed_in_background(command: list[str]) -> tuple[bool, str]:
     with _started(command) as process:
         with suppress(OSError):  # it may have ended
             os.setpriority(os.PRIO_PGRP, process.pid, NICE)
-        assert process.stderr is not None
-        complaints = process.stderr.read()
-        return process.wait() != 0, complaints
+        try:
+            _, complaints = process.communicate(timeout=LONGEST_BUILD)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            return True, f"it has not finished within {LONGEST_BUILD:g} s"
+        return process.returncode != 0, complaints
 
 
 WATCHED = (
@@ -164,6 +187,15 @@ WATCHED = (
     ' "$@" 3<&- </dev/null; status=$?; kill $!; exit $status'
 )
 """A command, and beside it a process that ends all of them when standard input breaks off."""
+_watched: set[int] = set()
+"""Our ends of the pipes that these processes watch."""
+
+
+@after_fork
+def _leave_watched() -> None:
+    """A forked process must not keep the compiler of a killed one alive."""
+    while _watched:
+        os.close(_watched.pop())
 
 
 @contextmanager
@@ -175,6 +207,7 @@ def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     ours = theirs = -1
     if os.name == "posix" and shutil.which("sh"):
         theirs, ours = os.pipe()
+        _watched.add(ours)
         command = ["sh", "-c", WATCHED, "sh", *command]
     try:
         with subprocess.Popen(
@@ -187,6 +220,7 @@ def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
         ) as process:
             yield process
     finally:
+        _watched.discard(ours)
         for end in (ours, theirs):
             if end >= 0:
                 os.close(end)

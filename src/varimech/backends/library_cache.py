@@ -23,6 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..core.errors import ModelError
+from .background import after_fork
 from .private_folders import exposure, is_private
 
 LIBRARY, CHECKSUM = "program.so", "sha256"
@@ -85,8 +86,9 @@ def add_library(key: str, make: Callable[[Path], None]) -> Path:
         ModelError: if the room of the cache is no number.
     """
     room, folder = cache_space(), _writable(cache_folder())
-    with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as made:
-        fresh = Path(made) / "entry"
+    made = _temporary_folder(BUILDING, folder)
+    try:
+        fresh = made / "entry"
         fresh.mkdir(mode=0o700)
         make(fresh)
         (fresh / CHECKSUM).write_text(_digest(key, fresh / LIBRARY), encoding="utf-8")
@@ -94,6 +96,9 @@ def add_library(key: str, make: Callable[[Path], None]) -> Path:
             with suppress(OSError):  # a file system without modes
                 path.chmod(0o600)
         library = _install(fresh, folder / key)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        _temporary.discard(made)
     _allocate(folder, room)
     return library
 
@@ -173,10 +178,21 @@ def _remove(entry: Path) -> None:
         shutil.rmtree(going, ignore_errors=True)
 
 
+def builds_under_way(folder: Path) -> list[float]:
+    """Seconds that the builds of all processes in a cache have taken so far."""
+    now, ages = time.time(), list[float]()
+    for begun in folder.glob(f"{BUILDING}*"):
+        with suppress(OSError):
+            ages.append(now - begun.stat().st_mtime)
+    return [age for age in ages if age < FORGOTTEN]
+
+
 _own: list[Path] = []
 """The folder of this process, where it has one."""
+_temporary: set[Path] = set()
+"""Folders that go with this process."""
 _reported: set[Path] = set()
-"""Folders that were reported as not private."""
+"""Folders that were reported as not private, or not writable."""
 
 
 def _private(folder: Path) -> list[Path]:
@@ -190,29 +206,57 @@ def _private(folder: Path) -> list[Path]:
         return []
     if reason is None:
         return [place]
+    _report(
+        folder,
+        f"is not used, because {reason}: they could plant code there. Libraries are built anew for"
+        " each process until it is private (`chmod 700`, by its owner, after deleting what is in"
+        " it), or VARIMECH_CACHE names another folder",
+    )
+    return []
+
+
+def _report(folder: Path, problem: str) -> None:
+    """Warn of a folder; the first time only."""
     if folder not in _reported:
         _reported.add(folder)
-        warnings.warn(
-            f"the cache of compiled libraries {folder} is not used, because {reason}: they could"
-            " plant code there. Libraries are built anew for each process until it is private"
-            " (`chmod 700`, by its owner, after deleting what is in it), or VARIMECH_CACHE names"
-            " another folder",
-            stacklevel=2,
-        )
-    return []
+        warnings.warn(f"the cache of compiled libraries {folder} {problem}", stacklevel=3)
 
 
 def _writable(folder: Path) -> Path:
     """The folder itself where it is private, or one of this process alone where it is not, or
     cannot be written.
     """
-    with suppress(OSError):
+    try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         for place in _private(folder):
             with tempfile.TemporaryFile(dir=place):
                 return place
-    if not _own:  # it goes with the process
-        _own.append(Path(tempfile.mkdtemp(prefix="varimech-")).resolve())
-        atexit.register(shutil.rmtree, _own[0], ignore_errors=True)
+    except OSError as error:
+        _report(
+            folder,
+            f"cannot be written ({error.strerror or error}): libraries are built anew for each"
+            " process until it can, or VARIMECH_CACHE names another folder",
+        )
+    if not _own:
+        _own.append(_temporary_folder("varimech-"))
     return _own[0]
+
+
+def _temporary_folder(prefix: str, within: Path | None = None) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within)).resolve()
+    _temporary.add(folder)
+    return folder
+
+
+@atexit.register
+def _remove_temporary() -> None:
+    for folder in list(_temporary):  # a build may end in this moment
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@after_fork
+def _leave_temporary() -> None:
+    """They belong to the process that made them."""
+    _temporary.clear()
+    _own.clear()

@@ -14,21 +14,20 @@ import ctypes
 import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from threading import Event
 
 import casadi as ca
 
+from ..core.lazy import lazy
 from ..core.progress import ProgressCallback
 from ..stages.plan import Plan, lanes
-from .background import after_fork, in_background
+from .background import Work, after_fork, in_background
 from .batch import DONE
 from .bytecode import NotInterpretable, operation_definitions
 from .c_pieces import in_pieces
 from .columns import column_source
-from .compiler import BuildError, cached_library, load_library
+from .compiler import BuildError, cached_library, explain_once, load_library
 from .constants import definitions
 from .failures import (
     NO_CONVERGENCE,
@@ -54,8 +53,12 @@ DRIVER = ("newton.c", "chain.c", "selection.c", "explicit.c", "adjoint.c", "driv
 """The same text for the processor, where host.c follows, and for cards."""
 
 
-MACHINE_SECONDS = 30.0
-"""How long a first run waits for a compiler, which takes 1 to 2 s for the machine."""
+MACHINE_SECONDS = 10.0
+"""How long runs wait for a compiler in all, which takes 1 to 2 s for the machine; they are
+interpreted until it is there.
+"""
+MACHINE_ESTIMATE = 1.5
+"""How long that usually takes (s), measured."""
 FIRST_SLICE = 64
 """Steps after which a run first looks for Ctrl-C and for compiled code."""
 ONCE, COLD = (*range(6, 12), 18), 5000
@@ -78,9 +81,9 @@ class NativeProgram:
     def __init__(self, program: Program):
         self.program = program
         self._plans: list[PlanTables] = []
-        self._building: object = None
+        self._work: Work | None = None
 
-    @cached_property
+    @lazy
     def source(self) -> str:
         """The whole C text: generated functions and kernels, and what executes them."""
         interpreter = ["#define VM_BYTECODE", operation_definitions(), driver_text("bytecode.c")]
@@ -93,7 +96,7 @@ class NativeProgram:
             ]
         )
 
-    @cached_property
+    @lazy
     def cold(self) -> frozenset[int]:
         """Slots of functions that stay bytecode because a run calls them once: the start and the
         penalty, where they are large.
@@ -149,7 +152,7 @@ class NativeProgram:
         plans = [driver_text("plan.c"), *self.kernels.source]
         return "\n".join([symbols, generated, *plans, *pieces, *lists])
 
-    @cached_property
+    @lazy
     def _columns(self) -> dict[str, int]:
         """Number of columns of the functions that are executed in vectors, by name."""
         p = self.program
@@ -157,7 +160,7 @@ class NativeProgram:
         pullbacks = [(c.pullback, p.objective_count) for c in p.chains]
         return {f.name(): n for f, n in (*tangents, *pullbacks) if isinstance(f, ca.Function)}
 
-    @cached_property
+    @lazy
     def kernels(self) -> Kernels:
         """Kernels of all plans, equal ones once."""
         return Kernels([k for f in self.program.functions if isinstance(f, Plan) for k in f.maps])
@@ -181,14 +184,25 @@ class NativeProgram:
         """
         _ = self._compiled
 
-    def build_in_background(self) -> None:
-        """The same while runs go on; they take the library over when it is there."""
-        if self._building is None and not self.compiled:
-            self._building = in_background(self._build_quietly)
+    def build_in_background(self, estimated: float = 0.0) -> None:
+        """The same while runs go on; they take the library over when it is there.
+
+        Args:
+            estimated: seconds that it will take.
+        """
+        if self._work is None and not self.compiled:
+            self._work = in_background(self._build_quietly, estimated)
 
     def _build_quietly(self) -> None:
-        with suppress(BuildError):  # the machine goes on
+        try:
             self.__dict__["_compiled"] = _loaded(self.source, in_background=True)
+        except BuildError as error:
+            explain_once("bytecode goes on, some 5 times slower than compiled code", error)
+
+    @property
+    def building(self) -> Work | None:
+        """Its build in the background, while that is under way."""
+        return None if self._work is None or self._work.is_set() else self._work
 
     @property
     def interpretable(self) -> bool:
@@ -233,6 +247,7 @@ class NativeProgram:
     def advance(self, run: NativeRun, last: int) -> None:
         """Execute a run up to a step."""
         run.record["last"] = last
+        run.executed_by["compiled code" if self.compiled else "bytecode"] = None
         self.library.vm_run_forward(run.record.ctypes.data)
         self._check(run)
 
@@ -261,7 +276,7 @@ class NativeProgram:
     def _compiled(self) -> ctypes.CDLL:
         return _loaded(self.source)
 
-    @cached_property
+    @lazy
     def _bytecode(self) -> Bytecode:
         return Bytecode(self.program.slots, self.kernels, self._columns)
 
@@ -272,7 +287,7 @@ class NativeProgram:
             return self._sizes
         return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
 
-    @cached_property
+    @lazy
     def _sizes(self) -> dict[str, int]:
         p, chains, columns = self.program, self.program.chains, self._columns
         loops = self.kernels.loops
@@ -331,7 +346,7 @@ class NativeProgram:
             tables.append(PlanTables(self.program.slots, self.kernels, bytecode))
         return tables[-1]
 
-    @cached_property
+    @lazy
     def scheme(self) -> SchemeTables | None:
         """The coefficients of an explicit integrator as the driver reads them."""
         return None if self.program.scheme is None else SchemeTables(self.program.scheme)
@@ -341,36 +356,34 @@ class _Machine:
     """The library that interprets any program, built in the background when first asked for."""
 
     def __init__(self) -> None:
-        self._done: Event | None = None
+        self._work: Work | None = None
         self._library: ctypes.CDLL | None = None
         self._error = ""
 
-    def begin(self) -> Event:
-        if self._done is None:
-            self._done = in_background(self._build)
-        return self._done
+    def begin(self) -> Work:
+        if self._work is None:
+            self._work = in_background(self._build, MACHINE_ESTIMATE)
+            self._patience = time.monotonic() + MACHINE_SECONDS
+        return self._work
 
     def library(self) -> ctypes.CDLL:
-        if not self.begin().wait(MACHINE_SECONDS):
+        work = self.begin()
+        if not work.wait(max(0.0, self._patience - time.monotonic())):
             raise BuildError(f"the compiler has not finished within {MACHINE_SECONDS:g} s")
         if self._library is None:
             raise BuildError(self._error)
         return self._library
 
     def _build(self) -> None:
-        head = ["#define VM_MACHINE", "#define VM_BYTECODE", "#define VM_GENERATED 0LL"]
-        parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
-        none = [CALL_GENERATED.format(calls=""), "static const vm_map *vm_maps = 0;"]
-        driver = map(driver_text, ("scheme.c", *DRIVER, "host.c"))
         try:
-            self._library = _loaded("\n".join([*head, *parts, *none, definitions(), *driver]))
+            self._library = _loaded(machine_source())
         except BuildError as error:
             self._error = str(error)
 
     def forget_unfinished(self) -> None:
         """A forked process has no thread that would finish it."""
         if self._library is None and not self._error:
-            self._done = None
+            self._work = None
 
 
 _machine = _Machine()
@@ -384,6 +397,15 @@ def machine() -> ctypes.CDLL:
         BuildError: if there is no compiler, or it fails or hangs.
     """
     return _machine.library()
+
+
+def machine_source() -> str:
+    """The whole C text of the machine."""
+    head = ["#define VM_MACHINE", "#define VM_BYTECODE", "#define VM_GENERATED 0LL"]
+    parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
+    none = [CALL_GENERATED.format(calls=""), "static const vm_map *vm_maps = 0;"]
+    driver = map(driver_text, ("scheme.c", *DRIVER, "host.c"))
+    return "\n".join([*head, *parts, *none, definitions(), *driver])
 
 
 def warm_up() -> None:

@@ -134,6 +134,8 @@ class NativeRun:
     """The arrays of a run, and the record that points to them."""
 
     def __init__(self, native: NativeProgram, inputs: Inputs):
+        self.executed_by: dict[str, None] = {}
+        """Names of what has executed it so far, in turn."""
         self.inputs = i = inputs
         program, rows = native.program, inputs.schedule.stored_count
         p, o, n = program.direction_count, program.objective_count, program.state_size
@@ -203,7 +205,14 @@ class NativeRun:
         counts = int(r["rejected"]), int(r["selections"])
         stored = a["times"], a["states_stored"], a["objectives_stored"]
         return Trajectory(
-            *stored, a["residuals"], int(r["iterations"]), ends, *counts, None, *slopes
+            *stored,
+            a["residuals"],
+            int(r["iterations"]),
+            ends,
+            *counts,
+            sensitivities=slopes[0],
+            gradients=slopes[1],
+            execution={"by": ", then ".join(self.executed_by)},
         )
 
     @property

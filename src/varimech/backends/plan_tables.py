@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TypeGuard
 
 import casadi as ca
 import numpy as np
 
+from ..core.lazy import lazy
 from ..stages.plan import Factor, Map, Mode, Pattern, Plan, Port, Solve, Zero, lanes, row_length
 from .bytecode import NotInterpretable, bytecode_of, places_of
 from .c_pieces import in_pieces
@@ -67,7 +67,7 @@ class Kernels:
                 self._numbers[key] = len(self.loops)
                 self.loops.append(operation)
 
-    @cached_property
+    @lazy
     def _different(self) -> dict[tuple[object, ...], tuple[ca.Function, Map]]:
         """The kernels under names of their own, each once, and a map that uses it."""
         maps = {self._kernel(m): m for m in self.loops}

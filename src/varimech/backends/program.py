@@ -23,11 +23,11 @@ backwards over what was recorded of each step:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from ..core.lazy import lazy
 from ..integrators.runge_kutta import RungeKutta
 from ..sensitivity.objective_functions import ObjectiveFunctions
 from ..stages.plan import Plan
@@ -95,7 +95,7 @@ class Program:
     sharp: bool = False
     """Whether runs end (`Amplified`) where a nearly singular position amplifies rounding."""
 
-    @cached_property
+    @lazy
     def slots(self) -> list[Function | None]:
         """All functions, each in its place, as the driver of compiled programs expects them."""
         o = self.objectives
@@ -112,17 +112,17 @@ class Program:
         finals = (o.finals, o.final_tangent, o.final_pullback)
         return [*chains, self.penalty, self.jacobian, *integrands, *finals]
 
-    @cached_property
+    @lazy
     def functions(self) -> list[Function]:
         """All that it has."""
         return [f for f in self.slots if f is not None]
 
-    @cached_property
+    @lazy
     def chains(self) -> list[ChainFunctions]:
         """Step, start and rates, as far as it has them."""
         return [c for c in (self.step, self.start, self.rates) if c is not None]
 
-    @cached_property
+    @lazy
     def seeds(self) -> np.ndarray:
         """The change of each parameter that changes in any direction, in rows as derivatives of the
         state.
@@ -139,7 +139,7 @@ class Program:
         """
         return self.costate_row > 0
 
-    @cached_property
+    @lazy
     def pulled(self) -> int:
         """Number of all parameters, in an adjoint program."""
         return (
@@ -153,7 +153,7 @@ class Program:
         """Number of all parameters."""
         return int(self.objectives.integrands.numel_in(1))
 
-    @cached_property
+    @lazy
     def record_size(self) -> int:
         """Numbers that are recorded of each step: its beginning, length and end; states at its
         stages; unknowns and multipliers of iterated chains; the choice of independent coordinates.
@@ -162,19 +162,19 @@ class Program:
         chosen = self.coordinates if self.jacobian is not None else 0
         return 3 + stages * (self.state_size + sum(self.solved_sizes)) + chosen
 
-    @cached_property
+    @lazy
     def solved_sizes(self) -> tuple[int, int]:
         """Largest numbers of unknowns and multipliers of iterated chains."""
         iterations = [c.iterate for c in self.chains if c.iterate is not None]
         unknowns, multipliers = ([int(f.numel_out(k)) for f in iterations] for k in range(2))
         return max(unknowns, default=0), max(multipliers, default=0)
 
-    @cached_property
+    @lazy
     def state_size(self) -> int:
         """Length of a state."""
         return int(self.step.finish.numel_out(0))
 
-    @cached_property
+    @lazy
     def objective_count(self) -> int:
         """Number of objectives."""
         return int(self.objectives.integrands.numel_out(0))

@@ -11,7 +11,6 @@ All give the same numbers to the last bit, so the choice is one of time only.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -19,7 +18,7 @@ from functools import cached_property
 from ..core.errors import VarimechError
 from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
-from .compiler import BuildError
+from .compiler import BuildError, explain_once
 from .inputs import Inputs
 from .interpreted import run_interpreted
 from .native import NativeProgram, machine
@@ -40,9 +39,6 @@ user who runs a program for so long will most likely run it again.
 
 Timed = tuple[Trajectory, float]
 """What a run yields, and the seconds it took."""
-
-_log = logging.getLogger("varimech")
-_explained = False
 
 
 class Runner:
@@ -97,7 +93,7 @@ class Runner:
         try:
             machine()
         except BuildError as error:
-            _explain_once(str(error))
+            explain_once("interpreting, which is some 25 times slower than compiled code", error)
             return False
         return self.native.interpretable
 
@@ -110,7 +106,7 @@ class Runner:
         ahead = steps * stages * instructions * SECONDS_PER_INSTRUCTION
         spent = self._interpreted_seconds + ahead
         if spent > self._compile_seconds:
-            self.native.build_in_background()
+            self.native.build_in_background(self._compile_seconds)
         elif spent > instructions * WRITE_SECONDS_PER_INSTRUCTION:
             self.native.load()
 
@@ -120,7 +116,12 @@ class Runner:
         if not compiled:
             self._interpreted_seconds += seconds
             if self._interpreted_seconds > PATIENCE:
-                self.native.build_in_background()
+                self.native.build_in_background(self._compile_seconds)
+        if (work := self.native.building) is not None:
+            trajectory.execution["building"] = {
+                "seconds": work.seconds,
+                "estimated": work.estimated,
+            }
         return trajectory, seconds
 
     def _interpret(self, inputs: Inputs, progress: ProgressCallback | None) -> Timed:
@@ -136,17 +137,6 @@ def _compile_seconds(function: Function) -> float:
         return function.n_instructions() * COMPILE_SECONDS_PER_INSTRUCTION
     kernels = sum(m.kernel.n_instructions() for m in function.maps)
     return kernels * COMPILE_SECONDS_PER_INSTRUCTION + len(function.maps) * COMPILE_SECONDS_PER_MAP
-
-
-def _explain_once(reason: str) -> None:
-    """Why runs are interpreted that would be worth compiling."""
-    global _explained
-    if not _explained:
-        _explained = True
-        _log.warning(
-            "varimech: interpreting, which is some 25 times slower than compiled code: %s",
-            reason.splitlines()[0],
-        )
 
 
 def timed(run: Callable[[], Trajectory]) -> Timed:

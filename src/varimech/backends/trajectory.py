@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,11 @@ class Trajectory:
     gradients: np.ndarray | None = None
     """(time, objective, parameter); of an adjoint program with all parameters, and only at the end,
     else not a number
+    """
+
+    execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
+    """What executed it, and the build in the background that was under way at its end: seconds so
+    far, and estimated ones.
     """
 
     @property

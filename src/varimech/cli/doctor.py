@@ -10,9 +10,10 @@ import subprocess
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from ..backends.compiler import BuildError, find_compiler, load_library
+from ..backends.compiler import BuildError, cached_library, find_compiler, load_library
 from ..backends.cuda import check_gpu
-from ..backends.library_cache import cache_folder, cache_space, entries_of
+from ..backends.library_cache import builds_under_way, cache_folder, cache_space, entries_of
+from ..backends.native import machine_source
 from ..backends.private_folders import exposure
 from ..core.errors import ModelError
 
@@ -55,7 +56,9 @@ def examine() -> list[Finding]:
     findings += [_extra(name, extra) for name, extra in EXTRAS.items()]
     findings.append(_compiler())
     findings.append(_build())
+    findings.append(_machine())
     findings.append(_cache())
+    findings.append(_builds())
     return findings
 
 
@@ -105,6 +108,19 @@ def _build() -> Finding:
     except (BuildError, ModelError) as error:
         return Finding("native backend", "cannot build", False, str(error).splitlines()[0])
     return Finding("native backend", "builds", True)
+
+
+def _machine() -> Finding:
+    """The interpreter of bytecode, which executes what is not compiled yet."""
+    library = cached_library(machine_source())
+    status = f"built: {library}" if library else "not built yet; the first run does, in 1 to 2 s"
+    return Finding("bytecode interpreter", status, True)
+
+
+def _builds() -> Finding:
+    """Builds of all processes that use the cache."""
+    ages = [f"for {age:.0f} s" for age in builds_under_way(cache_folder())]
+    return Finding("builds under way", ", ".join(ages) or "none", True)
 
 
 def _cache() -> Finding:

@@ -13,7 +13,7 @@ from . import completion as c
 from . import options as o
 from .command_syntax import CommandSyntax
 from .output_files import model_text
-from .study_output import StudyOutput, StudyRequest, conduct, run_data, run_files
+from .study_output import StudyOutput, StudyRequest, conduct, run_data
 
 if TYPE_CHECKING:
     from ..optimization.optimum import Optimum
@@ -49,17 +49,16 @@ def run(context: typer.Context) -> None:
 
 
 def _run_output(run: Run) -> StudyOutput:
-    info, energy = run.info, run.energy().to_numpy()
+    live, info = run.live, run.info
+    energy = live.evaluate(live.equations.state.energy)[:, 0]  # labels would import xarray
     drift = abs(energy - energy[0]).max()
     seconds = info["seconds"]
     text = (
         f"{run!r}\nenergy {energy[0]:.6g} J initially, changes by at most {drift:.2g} J; "
         f"{seconds['build']:.2f} s to build, {seconds['run']:.3g} s to run"
     )
-    files, notes = run_files(run)
-    return StudyOutput(
-        text, {**run_data(run), "energy_change": float(drift)}, (run,), files, notes=notes
-    )
+    data = {**run_data(run), "energy_change": float(drift)}
+    return StudyOutput(text, data, (run,), run=run)
 
 
 @o.running()
@@ -128,8 +127,9 @@ def gradient_output(result: Certified) -> StudyOutput:
         data["certificate"] = certificate.to_json()
         text = f"{text}\n\n{certificate}"
     code = 0 if certificate is None or certificate.trusted else 1
-    files, notes = run_files(gradient.run)
-    return StudyOutput(text, data, (gradient,), files, certificate, code, notes)
+    return StudyOutput(
+        text, data, (gradient,), certificate=certificate, code=code, run=gradient.run
+    )
 
 
 @o.running()

@@ -62,6 +62,8 @@ class StudyOutput:
     """File name → function that writes it."""
     certificate: Any = None
     code: int = 0
+    run: Run | None = None
+    """Run that is written to files, too."""
     notes: tuple[str, ...] = ()
     """Remarks on the files."""
 
@@ -91,6 +93,8 @@ def conduct(
         with deferred_interrupts():
             output = describe(result)
         if out is not None:
+            if output.run is not None:
+                output.files, output.notes = run_files(output.run)
             show = None if request.mechanism.studies is None else request.mechanism.studies.show
             for path in write(
                 out,

@@ -17,6 +17,14 @@ _ONE_AT_A_TIME = threading.Lock()
 """Held by the visible bar: a terminal shows one at a time, and the outer one is more
 informative.
 """
+_beside: list[Callable[[], str]] = []
+"""Texts beside every bar, empty where there is nothing to show."""
+
+
+def show_beside_bars(text: Callable[[], str]) -> Callable[[], str]:
+    """Show a text beside every bar while it is not empty."""
+    _beside.append(text)
+    return text
 
 
 @contextmanager
@@ -52,8 +60,9 @@ def progress_bar(
             bar = Progress(console=Console(stderr=True), transient=True)
             bar.start()
             task = bar.add_task(label, total=total)
-        text = note if isinstance(note, str) else note()
-        bar.update(task, completed=done, description=f"{label}{text and ', '}{text}")
+        own = note if isinstance(note, str) else note()
+        texts = (label, own, *(text() for text in _beside))
+        bar.update(task, completed=done, description=", ".join(filter(None, texts)))
 
     try:
         yield update

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -49,9 +50,15 @@ _SI = {
     **{"m": (1, 0, 0), "kg": (0, 1, 0), "s": (0, 0, 1), "rad": (0, 0, 0), "Hz": (0, 0, -1)},
     **{"N": (1, 1, -2), "Pa": (-1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3)},
 }
-"""SI units of mechanics with their powers of m, kg and s: recognised without pint, which is slow to
-import.
+"""SI units of mechanics with their powers of m, kg and s: recognised without pint, which takes 0.4 s
+to import and to read its definitions.
 """
+_FACTORS = {
+    **{"mm": 1e-3, "cm": 1e-2, "km": 1e3, "g": 1e-3, "deg": math.pi / 180, "ms": 1e-3},
+    **{"kN": 1e3, "mN": 1e-3, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9, "kJ": 1e3, "kW": 1e3, "kHz": 1e3},
+}
+"""Factors to SI of the most common units, for the same reason; those of pint, to the last bit."""
+_BASE = ("[length]", "[mass]", "[time]")
 _FACTOR = re.compile(r"\s*([*/]?)\s*(1(?=\s*/)|[A-Za-z]+)(?:(?:\*\*|\^)([-+]?\d))?\s*")
 _WRITTEN_TOGETHER = re.compile(r"\b([kM]?N)(mm|ms|m|s)\b((?:\s*\*\*\s*[-+]?\d)?)")
 """Engineers write Nm and Nm², which pint would read as a unit of yarn."""
@@ -105,7 +112,7 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
         raise ModelError("is out of range", label=label, value=given)
     if not unit:
         return number
-    if _parsed(unit, label).dimensionality != _parsed(wanted, label).dimensionality:
+    if _parsed(unit, label).dimension != _parsed(wanted, label).dimension:
         raise ModelError(
             "has the wrong dimension",
             label=label,
@@ -120,13 +127,13 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
 
 def si_value(number: float, unit: str, label: str) -> float:
     """Value of a quantity in SI units, whatever its dimension; the same bits for every caller."""
-    return float((number * _parsed(unit, label)).to_base_units().magnitude)
+    return number * _parsed(unit, label).factor
 
 
 def is_of_kind(unit: str, wanted: str) -> bool:
     """Whether a text is a unit of the same dimension as `wanted`."""
     try:
-        return bool(_parsed(unit, "").dimensionality == _parsed(wanted, "").dimensionality)
+        return _parsed(unit, "").dimension == _parsed(wanted, "").dimension
     except ModelError:
         return False
 
@@ -139,17 +146,15 @@ def si_unit(unit: str, label: str) -> str:
     """
     given = _parsed(unit, label)
     for name in (unit, re.sub(r"[^\W\d]+|°", lambda word: _PLAIN.get(word[0], word[0]), unit)):
-        if is_si(name) and _parsed(name, label).dimensionality == given.dimensionality:
+        if is_si(name) and _parsed(name, label).dimension == given.dimension:
             return name
-    return f"{given.to_base_units().units:~P}"
+    return f"{_by_pint(unit).to_base_units().units:~P}"
 
 
 def is_si(unit: str) -> bool:
     """Whether numbers in a unit need no factor to SI; true without a unit, too."""
-    if _powers(unit) is not None:
-        return True
     try:
-        return float(_parsed(unit, "").to_base_units().magnitude) == 1.0
+        return _parsed(unit, "").factor == 1.0
     except ModelError:
         return False
 
@@ -160,10 +165,7 @@ def of_one_kind(first: str, second: str) -> bool:
     >>> of_one_kind("N·m/rad", "J"), of_one_kind("kg", "m")
     (True, False)
     """
-    powers = [_powers(first), _powers(second)]
-    if None in powers:
-        return bool(_parsed(first, "").dimensionality == _parsed(second, "").dimensionality)
-    return powers[0] == powers[1]
+    return _parsed(first, "").dimension == _parsed(second, "").dimension
 
 
 @lru_cache(maxsize=512)
@@ -205,7 +207,15 @@ def _registry() -> Any:
     return pint.UnitRegistry(cache_folder=None)
 
 
-def _parsed(unit: str, label: str) -> Any:
+@dataclass(frozen=True)
+class _Unit:
+    factor: float
+    """To SI units."""
+    dimension: frozenset[tuple[str, float]]
+    """Powers of base quantities."""
+
+
+def _parsed(unit: str, label: str) -> _Unit:
     try:
         return _read(unit)
     except ModelError as error:
@@ -213,7 +223,19 @@ def _parsed(unit: str, label: str) -> Any:
 
 
 @lru_cache(maxsize=512)
-def _read(unit: str) -> object:
+def _read(unit: str) -> _Unit:
+    plain = _plain_text(unit)
+    powers = _powers(_PLAIN[plain] if plain in _FACTORS else unit)
+    if powers is not None:
+        base = frozenset((name, power) for name, power in zip(_BASE, powers, strict=True) if power)
+        return _Unit(_FACTORS.get(plain, 1.0), base)
+    quantity = _by_pint(unit)
+    return _Unit(
+        float(quantity.to_base_units().magnitude), frozenset(quantity.dimensionality.items())
+    )
+
+
+def _by_pint(unit: str) -> Any:
     if len(unit) > LONGEST:
         raise ModelError(
             f"'{unit[:LONGEST]}…' is not a unit", remedy=f"the longest has {LONGEST} characters"

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
+
+from ..core.lazy import lazy
 
 LARGEST = 8
 """Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with
@@ -82,7 +83,7 @@ class Port:
     same: bool = False
     mode: Mode = Mode.SET
 
-    @cached_property
+    @lazy
     def adjacent(self) -> bool:
         """Whether the table lists consecutive rows for every element."""
         return (
