@@ -113,7 +113,8 @@ def test_sparse_accelerations_balance_and_meet_the_constraints(copies: int) -> N
     M = np.diag(np.geomspace(1e-3, 1e3, n))
     M[0, 1] = M[1, 0] = 5e-4
     force, γ = rng.standard_normal(n), Φ_q @ rng.standard_normal(n)
-    x = linear.weighed_solution(*(ca.sparsify(ca.DM(x)) for x in (M, Φ_q)), np.hstack([force, γ]))
+    sparse_M, sparse_Φ_q = (ca.sparsify(ca.DM(x)) for x in (M, Φ_q))
+    x = linear.weighed_solution(sparse_M, sparse_Φ_q, np.hstack([force, γ]))
     a, λ = x[:n], Φ_q @ x[n:]
     assert M @ a + Φ_q.T @ λ == pytest.approx(force, abs=1e-7)
     assert Φ_q @ a == pytest.approx(γ, abs=1e-7 * np.abs(γ).max())

@@ -5,11 +5,16 @@ in it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
 from ..core.symbols import SX
+
+LONG = 1500
+"""Operations of a column beyond which Jacobians are not tried: they take long to derive, and were
+executed with two to four times as many in spatial mechanisms.
+"""
 
 
 @dataclass(frozen=True)
@@ -23,17 +28,45 @@ class ChainRule:
     coefficients: Callable[[SX], SX] = lambda jacobian: jacobian
     """Maps each Jacobian to the matrix that is multiplied in its place."""
 
+    vectors: int = 0
+    """Vectors of columns that a derivative of one column is executed for; 0 where all columns are
+    stated at once.
+    """
+
     def extended(self, symbols: list[SX], derivatives: list[SX]) -> ChainRule:
         """The same rule with additional symbols."""
-        return ChainRule(
-            [*self.symbols, *symbols], [*self.derivatives, *derivatives], self.coefficients
+        return replace(
+            self,
+            symbols=[*self.symbols, *symbols],
+            derivatives=[*self.derivatives, *derivatives],
         )
 
     def derivative(self, expression: SX) -> SX:
-        """Derivative of an expression with respect to the parameters.
-
-        Sparse Jacobians are far cheaper here than one forward sweep for each parameter.
+        """Derivative of an expression with respect to the parameters: by Jacobians, or by forward
+        differentiation where that is executed with fewer operations.
         """
+        if not self.vectors:
+            return self._by_jacobians(expression)
+        symbols, column = (ca.veccat(SX(0, 1), *x) for x in (self.symbols, self.derivatives))
+        forward = ca.jtimes(ca.vec(expression), symbols, column)
+        if (cost := self._cost(forward, column)) > LONG * self.vectors:
+            return forward
+        jacobians = self._by_jacobians(expression)
+        return jacobians if self._cost(jacobians, column) <= cost else forward
+
+    def _cost(self, derivative: SX, column: SX) -> int:
+        """Operations for all columns; what they share counts once."""
+        own = {x.element_hash() for x in ca.symvar(column)}
+        shared = [x for x in ca.symvar(derivative) if x.element_hash() not in own]
+        rest, _, parts = ca.extract_parametric(derivative, ca.veccat(SX(0, 1), *shared))
+        counts = [
+            ca.Function("f", ca.symvar(x), [x]).n_instructions()
+            for x in (ca.veccat(SX(0, 1), *parts), ca.veccat(SX(0, 1), rest))
+        ]
+        return counts[0] + self.vectors * counts[1]
+
+    def _by_jacobians(self, expression: SX) -> SX:
+        """Sparse Jacobians times the derivatives."""
         total = SX(expression.numel(), self.derivatives[0].shape[1])
         for symbol, derivative in zip(self.symbols, self.derivatives, strict=True):
             jacobian = ca.jacobian(expression, symbol)

@@ -14,7 +14,7 @@ from ..core.symbols import SX
 from .chain import COORDINATES, PARAMETERS, Block, Chain
 from .chain_rule import ChainRule
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
-from .plan import Factor, Factors, Mode, Solve, Vector, padded, row_length
+from .plan import Factor, Factors, Mode, Solve, Vector, lanes, padded, row_length
 from .system import System
 
 Expression = Callable[[Chain], SX]
@@ -305,7 +305,8 @@ class ChainWriter(Writer[Chain]):
             for name in symbols
             if ("derivative", name) in self.stored and symbols[name].numel()
         ]
-        none = ChainRule([SX.sym("none")], [SX(1, 1)])
+        vectors = self._width // lanes(self._width)
+        none = ChainRule([SX.sym("none")], [SX(1, 1)], vectors=vectors)
         return none.extended(
             [symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names]
         )
