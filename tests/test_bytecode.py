@@ -103,6 +103,42 @@ def test_instructions_are_those_that_casadi_lists() -> None:
         assert bytecode._serialised(function, len(listed)) is not None
 
 
+def random_function(seed: int) -> ca.Function:
+    """Expressions in which the same operations recur, also with exchanged operands."""
+    rng, x = np.random.default_rng(seed), ca.SX.sym("x", 4)
+    pool = [*ca.vertsplit(x), ca.SX(2.0), ca.SX(0.5)]
+    operations: list[Callable[[ca.SX, ca.SX], ca.SX]] = [
+        lambda a, b: a + b,
+        lambda a, b: a * b,
+        lambda a, b: a - b,
+        lambda a, _: ca.sin(a),
+        lambda a, b: a / (2 + b * b),
+        lambda a, b: ca.fmin(a, b),
+    ]
+    for _ in range(400):
+        a, b = (pool[k] for k in rng.integers(0, len(pool), 2))
+        operation = operations[int(rng.integers(len(operations)))]
+        pool += [operation(a, b), operation(ca.SX(a), ca.SX(b)), operation(b, a)]
+    return ca.Function("random", [x], [ca.densify(ca.vertcat(*pool[-60:], x[0], 1.5))])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bytecode_without_repetitions_yields_the_same(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many instructions as CasADi's elimination of common subexpressions leaves, or fewer."""
+    function = random_function(seed)
+    x = np.random.default_rng(seed).standard_normal(4)
+    whole, shorter = (
+        ca.Function("f", [y := function.sx_in(0)], [f(function(y))]) for f in (ca.SX, ca.cse)
+    )
+    monkeypatch.setattr(bytecode, "CSE_LONGEST", 0)
+    code = bytecode_of(whole)
+    assert code.size <= shorter.n_instructions() < whole.n_instructions()
+    assert bytecode.places_of(code) <= code.size
+    np.testing.assert_array_equal(interpret(whole)(x)[0], np.array(whole(x)).ravel())
+
+
 def test_an_unknown_operation_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     x = ca.SX.sym("x")
     with pytest.raises(NotInterpretable, match=r"f, number \d+"):

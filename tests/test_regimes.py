@@ -26,7 +26,7 @@ from varimech.coordinates.equations import Equations
 from varimech.coordinates.penalty import penalty_function, penalty_plan
 from varimech.core.schedule import equal_steps
 from varimech.schemes import choose
-from varimech.solving.derivative_request import DerivativeRequest
+from varimech.solving.derivative_request import DerivativeRequest, unit_directions
 from varimech.solving.programs import LARGE
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
@@ -445,6 +445,25 @@ def test_a_longer_chain_does_not_compile_again(
     assert programs[0].source == programs[1].source
 
 
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
+def test_more_parameters_have_the_same_code(coordinates: str) -> None:
+    """Kernels are code for one column of derivatives; how many there are is data."""
+    n = 40
+    m = vm.Mechanism("chain", gravity=(0, -9.81))
+    m.ground_point("P0", (0, 0))
+    for k in range(n):
+        m.bar(f"b{k}", f"P{k}", f"P{k + 1}", length=m.parameter(f"L{k}", 1 + 0.1 * k), mass=1.0)
+        m.revolute(f"P{k}")
+    m.start(angle={f"b{k}": 0.0 for k in range(n)})
+    solver = Solver(m.data, choose(1.0, step=STEP, integrator="rk4", coordinates=coordinates)[0])
+    sources = []
+    for count in (9, 40):
+        runner = solver.runner({}, DerivativeRequest(unit_directions(n, list(range(count)))))
+        assert isinstance(runner, Runner)
+        sources.append(runner.native.source)
+    assert sources[0] == sources[1]
+
+
 # the switch
 
 
@@ -634,6 +653,6 @@ def test_a_large_model_that_cannot_close_is_explained_without_delay() -> None:
     m.ground_point("far", (2.0 * n, 0))
     m.distance("rope", "ground.far", f"b{n - 1}.P{n}", length=0.5)
     m.start(angle={f"b{k}": 0.0 for k in range(1, n)})
-    with pytest.raises(vm.AssemblyError, match=r"mechanism 'chain'") as refused:
+    loop = r"ground – b0 – b1 – b2 – b3 – b4 – ⋮ 291 more – b296 – .* – b300 \(joints 'P0', .*\)"
+    with pytest.raises(vm.AssemblyError, match=rf"assembly fails: the loop {loop} stays open by"):
         m.simulate(0.01, step=1e-3)
-    assert max(refused.value.gaps.values()) == pytest.approx(n - 0.5, rel=2e-3)

@@ -128,7 +128,8 @@ class Mechanism(Model):
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one
                 with constants, such as `varimech.Penalty(factor=1e8)`; the best one for the
                 integrator if not given.
-            coordinates: "natural" (if not given), or those of the joints along a tree: "rtdyn0"
+            coordinates: "auto" (if not given): chosen by the topology, with the reason in
+                `run.info["coordinates"]`; "natural", or those of the joints along a tree: "rtdyn0"
                 (recursion about centres of mass), "rtdyn1" (about the global origin), or
                 `varimech.Relative(cut=["C"])` to choose the cut joints. Results are the same.
             backend: "native" (compiled C), "interpreted", or "auto" (if not given): compiled where

@@ -113,7 +113,8 @@ class Problem(Displayed):
     @property
     def method(self) -> str:
         """Formulation, integrator and coordinates that the options choose, in words."""
-        return self._simulation.scheme.title
+        s = self._simulation
+        return s.scheme.resolved(s.solvers.data).title
 
     def with_options(
         self,
@@ -515,7 +516,7 @@ class Problem(Displayed):
             ("objectives", ", ".join(units) or "none"),
             ("wrt", "all parameters" if self.wrt is None else ", ".join(self.wrt)),
             ("duration", f"{s.duration:g} s, {steps}" + (f" of {step:g} s" if step else "")),
-            ("method", s.scheme.title),
+            ("method", self.method),
             ("parameters", ", ".join(f"{name} = {value}" for name, value in given.items())),
             ("backend", s.backend),
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TypedDict, Unpack
 
@@ -35,6 +35,7 @@ from .integrators.dop853 import DOP853
 from .integrators.integrator import Integrator
 from .integrators.newmark import TRAPEZOIDAL
 from .integrators.registry import INTEGRATORS, find_integrator
+from .model.model_data import ModelData
 from .stages.chain import Chain
 from .stages.saddle import Saddle
 
@@ -48,11 +49,19 @@ class Method:
     formulation: Formulation
     integrator: Integrator
     coordinates: Coordinates = COORDINATES["natural"]
+    reason: str = ""
+    """Why these coordinates were chosen; empty where a user chose them."""
 
     @property
     def title(self) -> str:
         """Name for results and messages."""
         return f"{self.formulation.title}, {self.integrator.title}, {self.coordinates.title}"
+
+    def resolved(self, model: ModelData) -> Method:
+        """The same in the coordinates that the model is solved in."""
+        recursive = self.formulation.traits.recursive
+        coordinates, reason = self.coordinates.chosen(model, recursive=recursive)
+        return replace(self, coordinates=coordinates, reason=reason) if reason else self
 
     @property
     def remembers(self) -> bool:
@@ -137,7 +146,7 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
         remedy = Message("give one of the two ({output} spaces stored results)")
         raise ModelError(both, remedy=remedy)
     equal = step is not None or (tolerance is None and every != 1)
-    coordinates = find_coordinates(options.get("coordinates", "natural"))
+    coordinates = find_coordinates(options.get("coordinates", "auto"))
     method = Method(
         *_scheme(options.get("integrator"), options.get("formulation"), equal), coordinates
     )

@@ -63,8 +63,8 @@ How to choose:
 Derivatives of runs with adaptive steps are exact for the chosen steps: the steps are held fixed, and `method="finite-difference"` repeats
 them.
 
-Coordinates are a third choice: `natural` (the default), or relative coordinates along a spanning tree, `rtdyn0` and `rtdyn1`. The results
-are the same; [coordinates.md](coordinates.md) compares their speed.
+Coordinates are a third choice: `natural`, or relative coordinates along a spanning tree, `rtdyn0` and `rtdyn1`; by default (`auto`) the
+topology decides. The results are the same; [coordinates.md](coordinates.md) compares their speed.
 """
 MEASURED = """\
 ## Cost of accuracy

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.trajectory import Trajectory
-from ..core.errors import ModelError, check_numbers
+from ..coordinates.systems import Natural, Relative
+from ..core.errors import ModelError, VarimechError, check_numbers
 from ..core.messages import Message
 from ..core.schedule import Schedule
 from ..model.model_data import ModelData
@@ -57,8 +58,8 @@ class ModelSolvers:
 
     @property
     def default(self) -> Solver:
-        """The solver of the scheme that is chosen where no option is given."""
-        return self._plain(choose(1.0)[0])
+        """The solver of analyses at rest, in natural coordinates."""
+        return self._plain(choose(1.0, coordinates="natural")[0])
 
     def counting(self, scheme: Method, functions: Sequence[tuple[str, StateFunction]]) -> Method:
         """The scheme in coordinates in which angles count the turns that labelled functions of the
@@ -79,11 +80,37 @@ class ModelSolvers:
         key = (self.data.revision, scheme)
         solver = self.kept.get(key)
         if solver is None:
-            solver = Solver(self.data, scheme)
+            solver = self._relative(scheme) or Solver(self.data, self._natural(scheme))
             fresh = {k: s for k, s in self.kept.items() if k[0] == self.data.revision}
             # replaced at once: other threads may look, and build a solver of their own at worst
             self.kept = {**fresh, key: solver}
         return solver
+
+    def _relative(self, scheme: Method) -> Solver | None:
+        """The solver in relative coordinates, where these are chosen automatically and hold: their
+        loops close from the same initial conditions and are not redundant.
+        """
+        from ..solving.solver import Solver
+
+        method = scheme.resolved(self.data)
+        if not method.reason or not isinstance(method.coordinates, Relative):
+            return None
+        ρ = self.data.parameter_set.nominal
+        try:
+            solver = Solver(self.data, method)
+            regular = solver.start.regular(solver.start.assemble(ρ), ρ)
+        except VarimechError:
+            return None
+        return solver if regular else None
+
+    def _natural(self, scheme: Method) -> Method:
+        """The scheme as it is given, or in natural coordinates where relative ones do not hold."""
+        method = scheme.resolved(self.data)
+        if not method.reason or not isinstance(method.coordinates, Relative):
+            return method
+        reason = "natural coordinates: relative ones are redundant, or do not take everything"
+        coordinates = Natural(counted=method.coordinates.counted)
+        return replace(method, coordinates=coordinates, reason=reason)
 
     def indices(self, wrt: Wrt) -> list[int]:
         """Positions of the parameters to differentiate for; all of them if none are named."""
@@ -149,6 +176,8 @@ class ModelSolvers:
             info["shortest_step"] = float(lengths.min())
         if schedule.tolerance:
             info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
+        if solver.method.reason:
+            info["coordinates"] = solver.method.reason
         if solver.other_configuration is not None:
             info["configuration"] = str(solver.other_configuration)
         if trajectory.selections:

@@ -17,7 +17,7 @@ from ..core.registry import GROUP, load_plugins
 SCHEMES = {
     "integrators": "trapezoidal newmark hht generalised-alpha rk4 dopri5 dop853 cvodes idas",
     "formulations": "ali3p index1 index1-stabilised independent penalty",
-    "coordinates": "natural rtdyn0 rtdyn1",
+    "coordinates": "auto natural rtdyn0 rtdyn1",
 }
 """Names in the registries, which take 0.4 s to import."""
 BACKENDS = ("native", "interpreted", "auto")

@@ -54,7 +54,7 @@ Formulation = Annotated[
 ]
 Coordinates = Annotated[
     str | None,
-    typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.schemes("coordinates")),
+    typer.Option(help="auto, natural, rtdyn0 or rtdyn1.", autocompletion=c.schemes("coordinates")),
 ]
 Backend = Annotated[
     str | None,

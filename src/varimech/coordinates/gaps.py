@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.errors import AssemblyError
 from ..core.mathematics import rotation
-from ..core.messages import Call, Message
+from ..core.messages import Call, Message, first_and_last
 from ..core.symbols import SX
 from ..model.body import Body
 from ..model.frame import Frame
@@ -32,6 +32,12 @@ STIFF = 1e4
 """Weight of conditions to meet against those that may stay open: leaves 1e-8 of the gap elsewhere
 (weights count squared), which the three digits of a message do not show.
 """
+ELSEWHERE = 0.01
+"""Share of a gap that other joints may take before its size is not the whole misfit of the loop: a
+hundredth, as messages have three digits. Sparse least squares of hundreds of bodies may end there.
+"""
+LISTED = 12
+"""Bodies or joints of a loop that a message names."""
 PRECISE = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 1000}
 """Of least squares: with weights so different they approach their minimum slowly."""
 CLOSED = 1e-9
@@ -151,10 +157,14 @@ class ClosestFit:
         loop = _loop(model, model.joints[worst])
         if not loop:
             return failure(f"joint {worst!r} stays open by {size}")
-        bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
-        names = ", ".join(repr(j.name) for j in loop)
+        names = list(dict.fromkeys(b.name for j in loop for b in j.bodies))
+        bodies = " – ".join(first_and_last(names, LISTED))
+        joints = ", ".join(first_and_last([repr(j.name) for j in loop], LISTED))
+        arcs = self.arcs(x)
+        if sum(arcs.values()) - arcs[worst] > ELSEWHERE * arcs[worst]:
+            size = "an unknown length"
         return failure(
-            f"the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}"
+            f"the loop {bodies} (joints {joints}) stays open by {size} at joint {worst!r}"
         )
 
     def beginnings(self) -> list[np.ndarray]:

@@ -30,6 +30,16 @@ class Coordinates(Scheme, ABC):
     def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""
 
+    def chosen(self, model: ModelData, *, recursive: bool) -> tuple[Coordinates, str]:
+        """The coordinates that a model is solved in, and why; the reason is empty where a user
+        chose them.
+
+        Args:
+            model: the model.
+            recursive: whether the formulation solves open trees by recursion.
+        """
+        return self, ""
+
 
 @dataclass(frozen=True)
 class Natural(Coordinates):
@@ -106,6 +116,48 @@ class Relative(Coordinates):
         return relative_equations(model, self.reference, self._names, self.counted)
 
 
+FEW = 3
+"""Bodies of a planar open tree up to which natural coordinates are as fast, within 15 %."""
+DEEP = 12
+"""Joints between a body and the ground up to which relative coordinates with closed loops are
+faster in space: code is written for each depth.
+"""
+
+
+@dataclass(frozen=True)
+class Automatic(Coordinates):
+    """Natural or relative coordinates, by the topology of the mechanism. The measurements behind
+    the rule are in docs/coordinates.md.
+
+    Args:
+        counted: names of bodies and joints whose angles count turns.
+    """
+
+    name = "auto"
+    title = "coordinates by topology"
+    suits = "all mechanisms: rtdyn1 for open trees and in space, natural in the plane and for beams"
+
+    def equations(self, model: ModelData) -> Equations:
+        """The equations of motion of a model."""
+        return self.chosen(model, recursive=True)[0].equations(model)
+
+    def chosen(self, model: ModelData, *, recursive: bool) -> tuple[Coordinates, str]:
+        """The coordinates that a model is solved in, and why."""
+        natural, relative = Natural(counted=self.counted), Relative(counted=self.counted)
+        if model.beams:
+            return natural, "natural coordinates: beams have no relative ones"
+        from .relative.spanning_tree import spanning_tree  # only where it matters
+
+        tree = spanning_tree(model)
+        if tree.is_open and recursive and len(tree.links) > FEW:
+            return relative, f"relative coordinates: an open tree of {len(tree.links)} bodies"
+        if model.dimension == 2:
+            return natural, "natural coordinates: planar, where relative ones are no faster"
+        if (depth := max(tree.depths.values())) > DEEP and not (tree.is_open and recursive):
+            return natural, f"natural coordinates: bodies up to {depth} joints away from the ground"
+        return relative, "relative coordinates: spatial, with fewer unknowns than natural ones"
+
+
 COORDINATES: dict[str, Coordinates] = {
-    c.name: c for c in (Natural(), Relative(CENTRE_OF_MASS), Relative(ORIGIN))
+    c.name: c for c in (Automatic(), Natural(), Relative(CENTRE_OF_MASS), Relative(ORIGIN))
 }

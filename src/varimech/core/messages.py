@@ -13,7 +13,7 @@ among them are rendered, too. Python writes `coordinates='natural'`, a model fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -140,3 +140,15 @@ def shortened(value: object, most: int = 120) -> str:
     """What the user gave, as code, of long values the beginning."""
     text = _numpy_text(value) if type(value).__module__ == "numpy" else repr(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def first_and_last(texts: Sequence[str], most: int) -> list[str]:
+    """The first and the last of many texts, with the number left out between them."""
+    if len(texts) <= most:
+        return list(texts)
+    ends = (most - 1) // 2
+    return [
+        *texts[: most - 1 - ends],
+        f"⋮ {len(texts) - most + 1} more",
+        *texts[len(texts) - ends :],
+    ]

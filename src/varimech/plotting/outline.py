@@ -62,18 +62,6 @@ def outline(branches: Sequence[Branch]) -> list[str]:
     ]
 
 
-def shortened(texts: Sequence[str], most: int) -> list[str]:
-    """The first and the last of many texts, with the number left out between them."""
-    if len(texts) <= most:
-        return list(texts)
-    ends = (most - 1) // 2
-    return [
-        *texts[: most - 1 - ends],
-        f"⋮ {len(texts) - most + 1} more",
-        *texts[len(texts) - ends :],
-    ]
-
-
 class _Tree:
     """Equal branches of a tree, determined without recursion, because chains may be long."""
 

@@ -14,11 +14,12 @@ from ..coordinates.relative.equations import closure_sizes
 from ..coordinates.relative.joints import coordinate_names, motion_of
 from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tree
 from ..core.markup import Displayed, counted, html_text
+from ..core.messages import first_and_last
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.user_functions import trial_frames, trial_state
 from ..plotting.figure import picture
-from ..plotting.outline import Branch, outline, shortened
+from ..plotting.outline import Branch, outline
 from ..plotting.style import in_style
 from ..plotting.tree import Chord, draw_tree
 
@@ -181,21 +182,21 @@ class Topology(Displayed):
                 "cut",
                 *(
                     f"  {text}"
-                    for text in shortened([_closure_text(c) for c in self.closures], LISTED)
+                    for text in first_and_last([_closure_text(c) for c in self.closures], LISTED)
                 ),
             ]
         if self.drivers:
             lines += [
                 "",
                 "driven, by one equation each",
-                *(f"  {name}" for name in shortened(self.drivers, LISTED)),
+                *(f"  {name}" for name in first_and_last(self.drivers, LISTED)),
             ]
         if self.couplings:
             texts = [
                 f"{name}: {counted(n, 'equation', 'equations')}"
                 for name, n in self.couplings.items()
             ]
-            lines += ["", "coupled", *(f"  {text}" for text in shortened(texts, LISTED))]
+            lines += ["", "coupled", *(f"  {text}" for text in first_and_last(texts, LISTED))]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -273,7 +274,7 @@ def _closure(tree: SpanningTree, joint: Joint, equations: int) -> Closure:
 
 def _closure_text(closure: Closure) -> str:
     between = f"{closure.kind} {closure.joint} between {' and '.join(closure.bodies)}"
-    loop = " – ".join(shortened(closure.loop, LISTED))
+    loop = " – ".join(first_and_last(closure.loop, LISTED))
     free = f" with {' and '.join(closure.free)} free" if closure.free else ""
     equations = (
         counted(closure.equations, "equation", "equations")

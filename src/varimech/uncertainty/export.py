@@ -39,13 +39,15 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
             element="export",
         )
     if sampler is None:
-        problem = f"{s.scheme.title} has no compiled program that assembles its own initial state"
+        problem = (
+            f"{solver.method.title} has no compiled program that assembles its own initial state"
+        )
         raise ModelError(
             problem, element=f"mechanism {s.name!r}", remedy="try another formulation or integrator"
         )
     about: Mapping[str, object] = {
         "mechanism": s.name,
-        "method": s.scheme.title,
+        "method": solver.method.title,
         "duration": float(s.duration),
         "parameters": [
             {
