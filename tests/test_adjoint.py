@@ -32,7 +32,7 @@ from varimech.solving.derivative_request import DerivativeRequest
 from varimech.solving.runners import Runners
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
-from varimech.stages.plan import Plan
+from varimech.stages.plan import Plan, padded
 
 Array = np.ndarray
 AGREE = 1e-10
@@ -259,7 +259,10 @@ def chain_of(count: int) -> vm.Mechanism:
 @pytest.mark.parametrize(
     ("m", "options"),
     [
-        (chain.mechanism(18), {"integrator": "trapezoidal", "step": 2e-3}),
+        (
+            chain.mechanism(18),
+            {"integrator": "trapezoidal", "step": 2e-3, "coordinates": "natural"},
+        ),
         (chain_of(27), {"integrator": "rk4", "step": 2e-3, "coordinates": "rtdyn0"}),
     ],
     ids=["assembled", "swept, with a start from outside"],
@@ -377,7 +380,9 @@ def check_transposed(solver: Solver, state: Array, seed: int) -> None:
 def along(c: ChainFunctions, given: list[Array], s: Array, further: list[Array]) -> Array:
     """A s + B, one column a parameter."""
     if isinstance(c.finish, Plan):
-        return evaluated(c.finish, *given, s, *further)[2].reshape(-1, s.shape[1])
+        columns = padded(s)
+        result = evaluated(c.finish, *given, columns, *further)[2]
+        return result.reshape(-1, columns.shape[1])[:, : s.shape[1]]
     assert c.tangent is not None
     coefficients, column = c.finish(*given, *further)[2], c.tangent
     return np.hstack(
@@ -390,8 +395,12 @@ def back(
 ) -> tuple[Array, Array]:
     """Aᵀ μ and Bᵀ μ, one column a costate."""
     if isinstance(c.pullback, Plan):
-        pulled, gained = evaluated(c.pullback, *given, μ, *further)
-        return pulled.reshape(-1, μ.shape[1]), gained.reshape(-1, μ.shape[1])
+        columns = padded(μ)
+        pulled, gained = (
+            x.reshape(-1, columns.shape[1])[:, : μ.shape[1]]
+            for x in evaluated(c.pullback, *given, columns, *further)
+        )
+        return pulled, gained
     assert c.linearise is not None and c.pullback is not None
     coefficients = c.linearise(*given, *further)
     columns = [c.pullback(coefficients, column) for column in μ.T]

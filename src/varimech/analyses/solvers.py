@@ -87,8 +87,8 @@ class ModelSolvers:
         return solver
 
     def _relative(self, scheme: Method) -> Solver | None:
-        """The solver in relative coordinates, where these are chosen automatically and hold: their
-        loops close from the same initial conditions and are not redundant.
+        """The solver in relative coordinates, where these are chosen automatically and take the
+        model: its loops close from the same initial conditions.
         """
         from ..solving.solver import Solver
 
@@ -98,17 +98,17 @@ class ModelSolvers:
         ρ = self.data.parameter_set.nominal
         try:
             solver = Solver(self.data, method)
-            regular = solver.start.regular(solver.start.assemble(ρ), ρ)
+            solver.start.complete(solver.start.assemble(ρ), ρ)
         except VarimechError:
             return None
-        return solver if regular else None
+        return solver
 
     def _natural(self, scheme: Method) -> Method:
-        """The scheme as it is given, or in natural coordinates where relative ones do not hold."""
+        """The scheme as it is given, or in natural coordinates where relative ones fail."""
         method = scheme.resolved(self.data)
         if not method.reason or not isinstance(method.coordinates, Relative):
             return method
-        reason = "natural coordinates: relative ones are redundant, or do not take everything"
+        reason = "natural coordinates: relative ones find no initial state"
         coordinates = Natural(counted=method.coordinates.counted)
         return replace(method, coordinates=coordinates, reason=reason)
 

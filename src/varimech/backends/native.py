@@ -21,6 +21,7 @@ import casadi as ca
 
 from ..core.lazy import lazy
 from ..core.progress import ProgressCallback
+from ..core.symbols import CSE_LONGEST
 from ..stages.plan import Plan, lanes
 from .background import Work, after_fork, in_background
 from .batch import DONE
@@ -283,7 +284,11 @@ class NativeProgram:
     @property
     def sizes(self) -> dict[str, int]:
         """Sizes of the arrays of a run, and of its working storage."""
-        if self.compiled and not self.cold:
+        kernels = [m.kernel for m in self.kernels.loops]
+        simplified = any(
+            f.n_instructions() > CSE_LONGEST for f in (*self.program.functions, *kernels)
+        )
+        if self.compiled and not self.cold and not simplified:
             return self._sizes
         return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
 

@@ -34,6 +34,7 @@ from ..model.model_data import ModelData
 from ..schemes import INTEGRATORS, Method, integrators_of
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import Switch, switches
+from ..stages.plan import padded, row_length
 from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
@@ -60,7 +61,7 @@ class Solver:
 
     def __init__(self, model: ModelData, method: Method, *, large: bool | None = None):
         self.model = model.frozen()
-        self.method = method
+        self.method = method = method.resolved(self.model)
         self._large = large
         self.equations = method.coordinates.equations(self.model)
         self.programs = Programs(self.equations, method, large=large)
@@ -134,12 +135,13 @@ class Solver:
         directions = None if task.indices is None else unit_directions(len(ρ), self._all_parameters)
         state, S = self.start.moving(q, ρ, None if task.indices is None else self._all_parameters)
         rates = self.programs.recursive_rates(directions)
-        found = rates(
-            state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1)
-        )
+        columns = () if S is None else (padded(S),)
+        found = rates(state, *columns, np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
         if not np.isfinite(found[0]).all():
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
-        slopes = None if S is None else found[2].reshape(-1, S.shape[1])
+        slopes = None
+        if S is not None:
+            slopes = found[2].reshape(-1, row_length(S.shape[1]))[:, : S.shape[1]]
         inputs = self.inputs(task, ρ, state=found[0], slopes=slopes)
         return self._execute(task, inputs, Conditioning())
 
