@@ -27,6 +27,7 @@ from varimech.backends.native import NativeProgram, driver_text
 from varimech.backends.plan_tables import Bytecode, Kernels
 from varimech.backends.sampler import Sampler
 from varimech.benchmarks import chain
+from varimech.core import symbols
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no compiler")
 EXPORT = '__attribute__((visibility("default")))'
@@ -278,6 +279,19 @@ def compiled_gradient(
 
 
 native_advance = NativeProgram.advance
+
+
+def test_simplified_functions_are_compiled_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without repetitions, values live longer: functions may need more places than CasADi's have."""
+    for module in (bytecode, native, symbols):
+        monkeypatch.setattr(module, "CSE_LONGEST", 100)
+    monkeypatch.setattr(c_pieces, "LONGEST", 100)
+    gradients = [
+        four_bar().sensitivity(OBJECTIVES, duration=0.05, step=5e-3, backend=backend)
+        for backend in ("native", "interpreted", "auto")
+    ]
+    for other in gradients[1:]:
+        np.testing.assert_array_equal(gradients[0].gradient, other.gradient)
 
 
 def test_what_runs_call_once_may_stay_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS, chain, four_bar
+from varimech.coordinates.systems import Automatic
 from varimech.elements.registry import BUILT_IN
 from varimech.model.joint import Joint
 
@@ -153,3 +154,70 @@ def test_equal_steps_differ_by_the_order_of_the_scheme(name: str, coordinates: s
     coarse, fine = difference(step), difference(step / 2)
     assert coarse < 1e-4
     assert fine < 1e-11 or 3.5 < coarse / fine < 4.5
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "chosen", "reason"),
+    [
+        ("five-bar", {}, "natural", "planar"),
+        ("andrews", {}, "natural", "planar"),
+        ("pendulum", {}, "natural", "planar"),
+        ("chain", {}, "rtdyn1", "an open tree of 10 bodies"),
+        ("chain", {"step": 1e-3}, "natural", "planar"),
+        ("tree", {}, "rtdyn1", "an open tree"),
+        ("bricard", {}, "rtdyn1", "spatial"),
+        ("governor", {"step": 5e-5}, "rtdyn1", "spatial"),
+        ("spatial-slider-crank", {}, "rtdyn1", "spatial"),
+        ("flexible-five-bar", {"step": 1e-3}, "natural", "beams"),
+    ],
+)
+def test_coordinates_are_chosen_by_topology(
+    name: str, options: dict[str, Any], chosen: str, reason: str
+) -> None:
+    m, duration = mechanism_of(name), 1e-3
+    run = m.simulate(duration, **options)
+    assert reason in run.info["coordinates"]
+    same = m.simulate(duration, coordinates=chosen, **options)
+    assert "coordinates" not in same.info
+    assert (
+        same.info["method"] == run.info["method"] == m.problem(duration=duration, **options).method
+    )
+    point = points(m)[-1]
+    np.testing.assert_array_equal(run.position(point).values, same.position(point).values)
+
+
+def test_natural_coordinates_where_relative_ones_find_no_initial_state() -> None:
+    """The conditions of a loop that only parallel hinges close are rounding in relative ones."""
+    m = vm.Mechanism("door", gravity=(0, 0, 0))
+    axis = (0.3, 0.7, 0.9)
+    m.ground_point("A", (0.1, 0.2, 0.7))
+    m.ground_point("B", (0.4, 0.9, 1.6))
+    m.body(
+        "door", mass=2.0, inertia=(0.1, 0.1, 0.1), points={"a": (0.1, 0, 0), "b": (0.4, 0.7, 0.9)}
+    )
+    m.revolute("lower", "ground.A", "door.a", axis=axis)
+    m.revolute("upper", "ground.B", "door.b", axis=axis)
+    m.start(angle={"lower": 0.0}, speed={"lower": 1.0})
+    with pytest.raises(vm.ModelError, match=r"rounding errors; use coordinates='natural'"):
+        m.simulate(0.1, coordinates="rtdyn1")
+    run = m.simulate(0.1)
+    assert "find no initial state" in run.info["coordinates"]
+    assert run.angle("lower").values[-1] == pytest.approx(0.1)
+
+
+def test_bodies_far_from_the_ground_with_loops_are_natural() -> None:
+    assert "joints away from the ground" in Automatic().chosen(deep_loop().data, recursive=True)[1]
+
+
+def deep_loop() -> vm.Mechanism:
+    """A closed chain of 30 spatial bodies: the tree has two branches of 15."""
+    m = vm.Mechanism("deep", gravity=(0, 0, -9.81))
+    m.ground_point("A", (0, 0, 0))
+    m.ground_point("B", (1, 0, 0))
+    previous = "ground.A"
+    for k in range(30):
+        m.body(f"b{k}", mass=1.0, inertia=(1, 1, 1), points={"a": (0, 0, 0), "b": (0.1, 0, 0)})
+        m.spherical(f"J{k}", previous, f"b{k}.a")
+        previous = f"b{k}.b"
+    m.spherical("end", previous, "ground.B")
+    return m
