@@ -45,7 +45,9 @@ def planar_and_spatial_pendulum() -> tuple[vm.Mechanism, vm.Mechanism]:
 
 
 def test_a_pendulum_is_the_same_in_plane_and_space() -> None:
-    one, two = (m.simulate(2.0, step=1e-3) for m in planar_and_spatial_pendulum())
+    one, two = (
+        m.simulate(2.0, step=1e-3, coordinates="natural") for m in planar_and_spatial_pendulum()
+    )
     np.testing.assert_allclose(at(one, "rod.tip"), at(two, "rod.tip"), atol=1e-9)
     np.testing.assert_allclose(one.angle("rod").values, two.angle("O").values, atol=1e-9)
     np.testing.assert_allclose(one.energy().values, two.energy().values, atol=1e-8)
@@ -76,7 +78,7 @@ def test_a_four_bar_is_the_same_in_plane_and_space() -> None:
     """
     flat, deep = four_bar(2), four_bar(3)
     assert flat.dofs == deep.dofs == 1
-    one, two = (m.simulate(1.0, step=1e-3) for m in (flat, deep))
+    one, two = (m.simulate(1.0, step=1e-3, coordinates="natural") for m in (flat, deep))
     assert max(two.info["residuals"]) < 1e-9
     for point in ("coupler.B", "coupler.C", "coupler.com"):
         np.testing.assert_allclose(at(one, point), at(two, point), atol=1e-9)

@@ -36,7 +36,7 @@ class Pair:
 
     @cache  # noqa: B019 - pairs live as long as the tests
     def run(self, h: float) -> vm.Run:
-        return self.mechanism.simulate(0.3, step=h)
+        return self.mechanism.simulate(0.3, step=h, coordinates="natural")
 
     @cached_property
     def mechanism(self) -> vm.Mechanism:

@@ -46,7 +46,7 @@ SLOPES = 5e-13
 mass after few steps, would need more.
 """
 
-ROBUST, _ = choose(1.0, step=1e-3)
+ROBUST, _ = choose(1.0, step=1e-3, coordinates="natural")
 
 needs_compiler = pytest.mark.skipif(
     compiler.find_compiler() is None, reason="no C compiler on this machine"

@@ -83,7 +83,7 @@ class Programs:
             else FLEXIBLE
             if equations.model.beams
             else RELATIVE
-            if self._recursion is not None and not wide
+            if self._depth is not None and self._depth <= DEEP and not wide
             else LARGE
         )
         """Unknowns and multipliers up to which functions are."""
@@ -229,13 +229,13 @@ class Programs:
                     f"{count}; {part.title} takes up to {self.written_out}",
                     remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
                 )
-        recursion = self._recursion
-        if not self.large or self.recursive or recursion is None:
+        if not self.large or self.recursive or self._depth is None:
             return
         # bodies at the end of long branches depend on too many coordinates for code that is written
         # for each depth
-        if (depth := max(recursion.tree.depths.values())) > DEEP:
-            swept = recursion.tree.is_open and not self.wide
+        if (depth := self._depth) > DEEP:
+            assert self._recursion is not None
+            swept = self._recursion.tree.is_open and not self.wide
             what = f"second derivatives by {self.method.title}" if self.wide else self.method.title
             raise ModelError(
                 f"{count}, and bodies {depth} joints away from the ground; {what} take up to"
@@ -333,6 +333,11 @@ class Programs:
     def _swept(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
         assert self._recursive_chains is not None
         return self._recursive_chains.functions(name, wanted)
+
+    @cached_property
+    def _depth(self) -> int | None:
+        """Joints between a body and the ground, at most; None in natural coordinates."""
+        return None if self._recursion is None else max(self._recursion.tree.depths.values())
 
     @property
     def _recursion(self) -> Recursion | None:
