@@ -395,10 +395,10 @@ def back(
 ) -> tuple[Array, Array]:
     """Aᵀ μ and Bᵀ μ, one column a costate."""
     if isinstance(c.pullback, Plan):
-        columns = padded(μ)
+        rows = padded(μ)
         pulled, gained = (
-            x.reshape(-1, columns.shape[1])[:, : μ.shape[1]]
-            for x in evaluated(c.pullback, *given, columns, *further)
+            x.reshape(-1, rows.shape[1])[:, : μ.shape[1]]
+            for x in evaluated(c.pullback, *given, rows, *further)
         )
         return pulled, gained
     assert c.linearise is not None and c.pullback is not None

@@ -15,9 +15,12 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 
+import casadi as ca
+
 from ..core.errors import VarimechError
 from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
+from .c_pieces import LONGEST
 from .compiler import BuildError, explain_once
 from .inputs import Inputs
 from .interpreted import run_interpreted
@@ -29,6 +32,8 @@ SECONDS_PER_INSTRUCTION = 2e-9
 """Of the machine, measured on 4 to 16 columns of derivatives and on none."""
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
+COMPILE_SECONDS_IN_PIECES = 1e-4
+"""Of gcc -O1 on an instruction of a function in pieces, measured."""
 WRITE_SECONDS_PER_INSTRUCTION = 3e-6
 """Of generating C, by which the cache is searched, measured."""
 
@@ -129,14 +134,21 @@ class Runner:
 
     @cached_property
     def _compile_seconds(self) -> float:
-        return sum(map(_compile_seconds, self.program.functions), COMPILE_SECONDS)
+        slots, cold = self.program.slots, self.native.cold
+        compiled = [f for k, f in enumerate(slots) if f is not None and k not in cold]
+        return sum(map(_compile_seconds, compiled), COMPILE_SECONDS)
 
 
 def _compile_seconds(function: Function) -> float:
     if not isinstance(function, Plan):
-        return function.n_instructions() * COMPILE_SECONDS_PER_INSTRUCTION
-    kernels = sum(m.kernel.n_instructions() for m in function.maps)
-    return kernels * COMPILE_SECONDS_PER_INSTRUCTION + len(function.maps) * COMPILE_SECONDS_PER_MAP
+        return _seconds_of(function)
+    return sum(_seconds_of(m.kernel) + COMPILE_SECONDS_PER_MAP for m in function.maps)
+
+
+def _seconds_of(function: ca.Function) -> float:
+    count = function.n_instructions()
+    in_pieces = count > LONGEST
+    return count * (COMPILE_SECONDS_IN_PIECES if in_pieces else COMPILE_SECONDS_PER_INSTRUCTION)
 
 
 def timed(run: Callable[[], Trajectory]) -> Timed:
