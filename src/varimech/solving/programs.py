@@ -1,8 +1,8 @@
 """From equations and a method to programs, in one of three regimes.
 
-written out  all functions as straight-line code of the whole mechanism: small models
+unrolled     all functions as straight-line code of the whole mechanism: small models
 assembled    from pieces, one for each kind of element (`stages/assembled`): large ones
-swept        over the bodies of an open tree in relative coordinates (`coordinates/relative/sweeps`): explicit integrators, any length
+recursive    over the bodies of an open tree in relative coordinates (`coordinates/relative`): explicit integrators
 """
 
 from __future__ import annotations
