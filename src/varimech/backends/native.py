@@ -67,6 +67,10 @@ ONCE, COLD = (*range(6, 12), 18), 5000
 instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
 run.
 """
+STEP, MOST = range(6), 250_000
+"""Slots of the functions that complete a step, and the number of instructions up to which they are
+compiled together with those that a step calls at all its stages: GCC takes some 3.5 kB for each.
+"""
 CALL_GENERATED = """static void vm_call_generated(
     int function, const double **arg, double **res, long long *iw, double *w) {{
   switch (function) {{
@@ -99,12 +103,19 @@ class NativeProgram:
 
     @lazy
     def cold(self) -> frozenset[int]:
-        """Slots of functions that stay bytecode because a run calls them once: the start and the
-        penalty, where they are large.
+        """Slots of functions that stay bytecode because a run, or a step, calls them once: the start
+        and the penalty, where they are large; what completes a step, where everything together
+        would take the compiler too much memory.
         """
-        counts = {k: f.n_instructions() for k in ONCE if yields_results(f := self.program.slots[k])}
-        worth = sum(counts.values()) > COLD and self.interpretable
-        return frozenset(counts if worth else ())
+        slots = self.program.slots
+        counts = {k: f.n_instructions() for k, f in enumerate(slots) if yields_results(f)}
+        cold = frozenset(k for k in ONCE if k in counts)
+        if sum(counts[k] for k in cold) <= COLD or not self.interpretable:
+            cold = frozenset()
+        step = frozenset(k for k in STEP if k in counts and self.program.rates is not None)
+        if sum(counts.values()) - sum(counts[k] for k in cold) > MOST and self.interpretable:
+            cold |= step
+        return cold
 
     def functions_source(
         self, without: frozenset[int] = frozenset(), *, split: bool = False
