@@ -67,7 +67,7 @@ ONCE, COLD = (*range(6, 12), 18), 5000
 instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
 run.
 """
-STEP, MOST = range(6), 250_000
+STEP, MOST = range(6), 350_000
 """Slots of the functions that complete a step, and the number of instructions up to which they are
 compiled together with those that a step calls at all its stages: GCC takes some 3.5 kB for each.
 """

@@ -16,8 +16,8 @@ from ..stages.column_maps import append_maps
 from ..stages.plan import Plan, Port, Vector, padded
 from .objective import Objective, StateFunction
 
-UNROLLED = 1000
-"""Products of derivatives in an objective's derivatives, up to which they are straight-line code for
+UNROLLED = 2000
+"""Instructions of objectives times columns, up to which their derivatives are straight-line code for
 all columns: for more, code for one column compiles faster than it is slower.
 """
 REMEMBERED = 64
@@ -73,9 +73,9 @@ class Measured:
         def tangent(name: str, value: SX) -> ca.Function | Plan | None:
             if directions is None:
                 return None
-            jacobian = ca.jacobian(value, u)
-            if jacobian.nnz() * directions.shape[1] > UNROLLED:
-                return _tangent_plan(f"{name}_tangent", self, jacobian, directions)
+            count = ca.Function(name, [state, ρ, t], [value]).n_instructions()
+            if count * directions.shape[1] > UNROLLED:
+                return _tangent_plan(f"{name}_tangent", self, ca.jacobian(value, u), directions)
             seeds = SX.sym("S", row_length, state.numel())
             u_ = ca.vertcat(seeds[: directions.shape[1], :].T, ca.sparsify(ca.DM(directions)))
             return ca.Function(
