@@ -33,8 +33,8 @@ Every row is measured in a process of its own with an empty cache of compiled co
 measurements (`python tools/compare/compare.py machines` those of this page only). `tools/compare/machines.py` states the machines.
 
 - **States**: from the first statement of the model until it is complete.
-- **Later**: the median of five calls that begin ten seconds after the first one has begun or later. Compiled code is built in the
-  background; *by* names what executes later calls.
+- **Later**: the median of five calls that begin ten seconds after the first one has begun or later; of gradients, when compiled code has taken over,
+  or after a minute. Code is compiled in the background while calls go on; *by* names what executes later calls, and from when on.
 - **Error**: distance of a point of the machine from its exact position (Varimech with a tolerance of 1e-10) at the end of the motion.
 """
 MOTION_TEXT = f"""\

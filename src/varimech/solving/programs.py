@@ -23,7 +23,7 @@ from ..coordinates.element_types import pieces_of
 from ..coordinates.equations import Equations
 from ..coordinates.initial_state_chain import start_chain
 from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from ..coordinates.systems import DEEP
+from ..coordinates.systems import DEEP, UNROLLED
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..core.symbols import SX
@@ -48,11 +48,6 @@ if TYPE_CHECKING:
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves;
 see docs/decisions/2026-11-code-generation.md.
-"""
-RELATIVE = 100
-"""The same in relative coordinates with closed loops, where bodies share their path to the ground:
-the gradient of a vehicle with 78 unknowns takes 6.7 s at first and 2.6 s a call as bytecode,
-assembled 18 s and 7.1 s.
 """
 FLEXIBLE = 30
 """The same for mechanisms with beams, whose elements take more operations."""
@@ -82,7 +77,7 @@ class Programs:
             if self._recursive_chains is not None
             else FLEXIBLE
             if equations.model.beams
-            else RELATIVE
+            else UNROLLED
             if self._depth is not None and self._depth <= DEEP and not wide
             else LARGE
         )

@@ -82,6 +82,15 @@ class SpanningTree:
         return sum(len(motion_of(link.joint, link.body).names) for link in self.links)
 
     @property
+    def unknowns(self) -> int:
+        """Relative coordinates, and equations of cut joints and drivers; those of joints without a
+        relative motion count as one.
+        """
+        most = 3 if self.model.dimension == 2 else 6
+        closures = [1 if j.motion is None else most - j.motion.dofs for j in self.cuts]
+        return self.coordinates + sum(closures) + len(self.model.drivers)
+
+    @property
     def is_open(self) -> bool:
         """Whether there is no closed loop, and nothing is driven."""
         return not self.cuts and not self.model.drivers
