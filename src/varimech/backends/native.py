@@ -292,14 +292,16 @@ class NativeProgram:
     def _bytecode(self) -> Bytecode:
         return Bytecode(self.program.slots, self.kernels, self._columns)
 
+    @lazy
+    def _simplified(self) -> bool:
+        """Whether any function has bytecode without repetitions, which may need more storage."""
+        functions = (*self.program.functions, *[m.kernel for m in self.kernels.loops])
+        return any(f.n_instructions() > CSE_LONGEST for f in functions)
+
     @property
     def sizes(self) -> dict[str, int]:
         """Sizes of the arrays of a run, and of its working storage."""
-        kernels = [m.kernel for m in self.kernels.loops]
-        simplified = any(
-            f.n_instructions() > CSE_LONGEST for f in (*self.program.functions, *kernels)
-        )
-        if self.compiled and not self.cold and not simplified:
+        if self.compiled and not self.cold and not self._simplified:
             return self._sizes
         return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
 
