@@ -59,7 +59,7 @@ INTRODUCTION = """\
 
 This page compares natural coordinates (`natural`: points and vectors, joints as constraints) with relative coordinates (joint coordinates
 along a spanning tree, loops closed by constraints). The recursion of relative coordinates refers to the centres of mass (`rtdyn0`) or to the global origin
-(`rtdyn1`). The results are the same; select coordinates with `m.simulate(…, coordinates="rtdyn1")`. `make compare` repeats the measurements
+(`rtdyn1`). The results are the same. By default the topology decides; select coordinates with `m.simulate(…, coordinates="rtdyn1")`. `make compare` repeats the measurements
 (`python tools/compare/compare.py coordinates` those of this page only).
 """
 SETTINGS = f"""\

@@ -154,14 +154,14 @@ class Automatic(Coordinates):
         from .relative.spanning_tree import spanning_tree  # only where it matters
 
         tree = spanning_tree(model)
-        if tree.is_open and recursive and len(tree.links) > FEW:
+        by_recursion = tree.is_open and recursive
+        if by_recursion and len(tree.links) > FEW:
             return relative, f"relative coordinates: an open tree of {len(tree.links)} bodies"
         if model.dimension == 2:
             return natural, "natural coordinates: planar, where relative ones are no faster"
-        swept = tree.is_open and recursive
-        if (depth := max(tree.depths.values())) > DEEP and not swept:
+        if (depth := max(tree.depths.values())) > DEEP and not by_recursion:
             return natural, f"natural coordinates: bodies up to {depth} joints away from the ground"
-        if (count := tree.unknowns) > UNROLLED and not swept:
+        if (count := tree.unknowns) > UNROLLED and not by_recursion:
             return natural, f"natural coordinates: large, {count} unknowns in relative ones"
         return relative, "relative coordinates: spatial, with fewer unknowns than natural ones"
 

@@ -52,9 +52,9 @@ see docs/decisions/2026-11-code-generation.md.
 FLEXIBLE = 30
 """The same for mechanisms with beams, whose elements take more operations."""
 LONG = 8
-"""The same for open trees that can be swept."""
+"""The same for open trees that recursion solves."""
 STARTED = 25
-"""Coordinates up to which the start of a swept tree is written out: what is given may depend on all
+"""Coordinates up to which the start of a recursive tree is unrolled: initial values may depend on all
 of them.
 """
 
@@ -72,7 +72,7 @@ class Programs:
         part of the state (`widened`).
         """
         self.unknowns = equations.q.numel() + equations.λ.numel()
-        self.written_out = (
+        self.largest_unrolled = (
             LONG
             if self._recursive_chains is not None
             else FLEXIBLE
@@ -81,16 +81,16 @@ class Programs:
             if self._depth is not None and self._depth <= DEEP and not wide
             else LARGE
         )
-        """Unknowns and multipliers up to which functions are."""
-        self.large = self.unknowns > self.written_out if large is None else large
-        """Whether functions are assembled or swept, not written out."""
+        """Unknowns and multipliers up to which functions are unrolled."""
+        self.large = self.unknowns > self.largest_unrolled if large is None else large
+        """Whether functions are assembled or recursive, not unrolled."""
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self._evaluations: dict[tuple[object, ...], Evaluation] = {}
         self._check_size()
 
     @property
     def recursive(self) -> bool:
-        """Whether runs are carried out by sweeps over a tree."""
+        """Whether runs are executed by recursion over a tree."""
         return self.large and self._recursive_chains is not None
 
     @property
@@ -112,8 +112,8 @@ class Programs:
         rates: ChainFunctions | None = None
         penalty: ca.Function | Plan
         if self.recursive:
-            step, rates = self._swept("end", wanted), self._swept("rates", wanted)
-            start = self._swept("start", wanted) if self.finds_start else None
+            step, rates = self._recursive("end", wanted), self._recursive("rates", wanted)
+            start = self._recursive("start", wanted) if self.finds_start else None
             penalty = constant_penalty(self.equations, Saddle(regular=True))
         else:
             if conditioning.regular:
@@ -201,11 +201,11 @@ class Programs:
         return found.functions(wanted.directions, *rows)
 
     def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
-        """Rates of a tree that is swept, to be evaluated at once."""
+        """Rates of a tree by recursion, to be evaluated at once."""
         wanted = DerivativeRequest(directions)
         if wanted.key not in self._evaluations:
             self._evaluations[wanted.key] = Evaluation(
-                self._swept("rates", wanted).finish, 4 if directions is None else 5
+                self._recursive("rates", wanted).finish, 4 if directions is None else 5
             )
         return self._evaluations[wanted.key]
 
@@ -221,7 +221,7 @@ class Programs:
         for part in (self.method.integrator, self.method.formulation):
             if self.large and not part.traits.large_models:
                 raise ModelError(
-                    f"{count}; {part.title} takes up to {self.written_out}",
+                    f"{count}; {part.title} takes up to {self.largest_unrolled}",
                     remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
                 )
         if not self.large or self.recursive or self._depth is None:
@@ -230,19 +230,19 @@ class Programs:
         # for each depth
         if (depth := self._depth) > DEEP:
             assert self._recursion is not None
-            swept = self._recursion.tree.is_open and not self.wide
+            is_open = self._recursion.tree.is_open and not self.wide
             what = f"second derivatives by {self.method.title}" if self.wide else self.method.title
             raise ModelError(
                 f"{count}, and bodies {depth} joints away from the ground; {what} take up to"
-                f" {self.written_out} of the former or {DEEP} of the latter",
+                f" {self.largest_unrolled} of the former or {DEEP} of the latter",
                 remedy=Message(
-                    "use {formulation} or {coordinates}" if swept else "use {coordinates}",
+                    "use {formulation} or {coordinates}" if is_open else "use {coordinates}",
                     formulation="index1",
                     coordinates="natural",
                 ),
             )
 
-    # written out, or assembled
+    # unrolled, or assembled
 
     def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         return self.method.step(dynamics, saddle, constrained=self.equations.λ.numel() > 0)
@@ -267,7 +267,7 @@ class Programs:
                 plain = build(dynamics, saddle)
                 return augmented(plain, state_varies=varies) if self.wide else plain
 
-            self._chains[key] = (self._assembled if self.large else self._written_out)(
+            self._chains[key] = (self._assembled if self.large else self._unrolled)(
                 chain, wanted, state_varies=varies
             )
         return self._chains[key]
@@ -289,7 +289,7 @@ class Programs:
             ),
         )
 
-    def _written_out(
+    def _unrolled(
         self, build: Callable[[Dynamics], Chain], wanted: DerivativeRequest, *, state_varies: bool
     ) -> ChainFunctions:
         chain = build(self.equations)
@@ -308,7 +308,7 @@ class Programs:
             None if pullback is None else pullback.column,
         )
 
-    # swept
+    # recursive
 
     @cached_property
     def _recursive_chains(self) -> RecursiveChains | None:
@@ -325,7 +325,7 @@ class Programs:
 
         return RecursiveChains(self.equations)
 
-    def _swept(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
+    def _recursive(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
         assert self._recursive_chains is not None
         return self._recursive_chains.functions(name, wanted)
 

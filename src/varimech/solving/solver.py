@@ -431,7 +431,7 @@ class Solver:
         if not self.method.integrator.traits.complex_step:
             raise refusal(name, f"is integrated by {self.method.integrator.title}")
         if self.programs.large:
-            raise refusal(name, "is large: its functions are assembled or swept, not written out")
+            raise refusal(name, "is large: its functions are assembled or recursive, not unrolled")
         if guess is None:
             raise refusal(
                 name,
