@@ -130,7 +130,7 @@ class Assembly:
                 outcome = error
             self._last = (ρ.tobytes(), explain), outcome
         if isinstance(outcome, VarimechError):
-            raise outcome
+            raise outcome.with_traceback(None)  # of this call, not of earlier ones
         return outcome.copy()
 
     def _assembled(self, ρ: np.ndarray, explain: bool) -> np.ndarray:
