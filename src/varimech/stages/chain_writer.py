@@ -138,16 +138,19 @@ class ChainWriter(Writer[Chain]):
         Returns:
             The names of x and y.
         """
+        f, g = _once(f), _once(g)
         x: Name | None = None
         if self._chain.stages[i].compliant:
             passes, y = 1, None
         for _ in range(passes or self._chain.saddle.linear_passes):
 
+            @_once
             def r(c: Chain, x: Name | None = x, y: Name | None = y) -> SX:
                 s, left = c.stages[i], f(c)
                 left = left if y is None else left - s.condition_jacobian.T @ self.symbol(c, y)
                 return left if x is None else left - s.tangent @ self.symbol(c, x)
 
+            @_once
             def s(c: Chain, x: Name | None = x) -> SX:
                 return (
                     g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
@@ -310,6 +313,18 @@ class ChainWriter(Writer[Chain]):
         return none.extended(
             [symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names]
         )
+
+
+def _once(expression: Expression) -> Expression:
+    """The same function of a chain, evaluated once for each: passes of a solution use it again."""
+    evaluated: dict[int, SX] = {}
+
+    def remembered(chain: Chain) -> SX:
+        if id(chain) not in evaluated:
+            evaluated[id(chain)] = expression(chain)
+        return evaluated[id(chain)]
+
+    return remembered
 
 
 def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:

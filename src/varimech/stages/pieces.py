@@ -106,6 +106,7 @@ class Writer(Generic[T]):
         self.stored: dict[Name, Stored] = {}
         self._own = symbols
         self._symbols: dict[int, dict[Name, SX]] = {}
+        self._hashes: dict[tuple[int, Name], set[int]] = {}
         self._tables: dict[tuple[int, str, int], Table] = {}
         self._constants = [self.plan.constant(p.values.reshape(-1, 1)) for p in pieces.kinds]
 
@@ -190,12 +191,18 @@ class Writer(Generic[T]):
         needed = [
             (name, x)
             for name, x in self._symbols_of(local).items()
-            if not used.isdisjoint(symbols_in(x))
+            if not used.isdisjoint(self._hashes_of(local, name, x))
         ]
         for name, _ in needed:
             if name not in self.stored:
                 self.missing(name)
         return needed
+
+    def _hashes_of(self, local: T, name: Name, symbol: SX) -> set[int]:
+        key = id(local), name
+        if key not in self._hashes:
+            self._hashes[key] = symbols_in(symbol)
+        return self._hashes[key]
 
     def _read(self, piece: Piece[T], name: Name, symbol: SX) -> Port:
         stored = self.stored[name]

@@ -110,14 +110,17 @@ class Reverse:
             costate = self.of(port.vector)
             if port.mode != Mode.SET or costate is None:
                 continue
-            rows, maps = port.places(operation.count), [op for op in before if isinstance(op, Map)]
-            earlier = [
+            rows = port.places(operation.count)
+            overwritten = np.zeros(rows.max(initial=-1) + 2, bool)  # the last one for all beyond
+            overwritten[rows] = True
+            earlier = (
                 p.places(op.count)
-                for op in maps
+                for op in before
+                if isinstance(op, Map)
                 for p in op.outputs
                 if p.vector.base == port.vector.base
-            ]
-            if any(np.intersect1d(rows, other).size for other in earlier):
+            )
+            if any(overwritten[np.minimum(other, rows.max() + 1)].any() for other in earlier):
                 to = _by_table(Port(costate, port.rows, port.table), operation.count, False)
                 append_maps(self._plan, operation.count, [], [(SX.zeros(port.rows), to)])
 
