@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 import statistics
 import sys
 import time
@@ -21,7 +20,7 @@ from typing import Any
 from machines import KINDS, Body, Machine
 from machines_peers import GOAL
 from problem import fastest, timed
-from scale_problem import peak_megabytes
+from scale_problem import children_megabytes, own_megabytes
 
 import varimech as vm
 from varimech.benchmarks import spatial_slider_crank
@@ -216,8 +215,7 @@ def start(levels: int) -> dict[str, Any]:
 
 def megabytes() -> float:
     """The peak of this process, and that of the largest of its children that have ended."""
-    own = peak_megabytes()
-    return own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return own_megabytes() + children_megabytes()
 
 
 ANALYSES: dict[str, Callable[..., dict[str, Any]]] = {

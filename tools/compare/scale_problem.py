@@ -157,14 +157,23 @@ class ScaleReport:
 
 
 def peak_megabytes() -> float:
-    """Most memory held so far by this process or by one it started (a compiler).
+    """Most memory held so far by this process or by one it started (a compiler)."""
+    return max(own_megabytes(), children_megabytes())
 
-    The system's own figure for a process (`ru_maxrss`) begins with that of the process that started
-    it, so it is of use for children only.
+
+def own_megabytes() -> float:
+    """Most memory held so far by this process.
+
+    The system's own figure (`ru_maxrss`) begins with that of the process that started it, so it is of
+    use for children only.
     """
     status = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    own = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-    return max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+
+def children_megabytes() -> float:
+    """Most memory held by the largest process that this one started and that has ended."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 def distance(positions: np.ndarray, others: np.ndarray) -> float:

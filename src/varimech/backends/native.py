@@ -11,10 +11,11 @@ lock, so threads scale.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
 import time
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import casadi as ca
@@ -28,7 +29,7 @@ from .batch import DONE
 from .bytecode import NotInterpretable, operation_definitions
 from .c_pieces import in_pieces
 from .columns import column_source
-from .compiler import BuildError, cached_library, explain_once, load_library
+from .compiler import BuildError, Source, cached_library, explain_once, load_library
 from .constants import definitions
 from .failures import (
     NO_CONVERGENCE,
@@ -184,7 +185,7 @@ class NativeProgram:
 
     def load(self) -> bool:
         """Load its own library if it is in the cache; returns whether it is."""
-        if not self.compiled and cached_library(self.source) is not None:
+        if not self.compiled and cached_library(self._library_source) is not None:
             self.build()
         return self.compiled
 
@@ -207,7 +208,7 @@ class NativeProgram:
 
     def _build_quietly(self) -> None:
         try:
-            self.__dict__["_compiled"] = _loaded(self.source, in_background=True)
+            self.__dict__["_compiled"] = _loaded(self._library_source, in_background=True)
         except BuildError as error:
             explain_once("bytecode goes on, some 5 times slower than compiled code", error)
 
@@ -286,7 +287,19 @@ class NativeProgram:
 
     @cached_property
     def _compiled(self) -> ctypes.CDLL:
-        return _loaded(self.source)
+        return _loaded(self._library_source)
+
+    @lazy
+    def _library_source(self) -> str | Source:
+        """The C text, which takes a second to write for a large program; where there is bytecode,
+        that identifies it, so that a library is found without.
+        """
+        if not self.interpretable:
+            return self.source
+        p, versions = self.program, (ca.CasadiMeta.version(), writers_digest())
+        iterated = [c is None or c.iterate is None for c in (p.step, p.start, p.rates)]
+        parts = [self._bytecode.identity, repr(sorted(self.cold)), repr(iterated), *versions]
+        return Source("\0".join(parts), lambda: self.source)
 
     @lazy
     def _bytecode(self) -> Bytecode:
@@ -431,13 +444,21 @@ def warm_up() -> None:
     _machine.begin()
 
 
-def _loaded(source: str, *, in_background: bool = False) -> ctypes.CDLL:
+def _loaded(source: str | Source, *, in_background: bool = False) -> ctypes.CDLL:
     library = load_library(source, in_background=in_background)
     library.vm_run_forward.argtypes = library.vm_run_backward.argtypes = [ctypes.c_void_p]
     library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
     for entry in (library.vm_run_forward, library.vm_run_backward, library.vm_sample_all):
         entry.restype = None
     return library
+
+
+@cache
+def writers_digest() -> str:
+    """Hash of the files of this package, of which C text is made and by which it is written."""
+    files = sorted(Path(__file__).parent.glob("*.[pc]*"))
+    texts = [path.read_bytes() for path in files if path.suffix in (".py", ".c")]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def driver_text(name: str) -> str:

@@ -5,6 +5,7 @@ plan.c reads.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
@@ -258,12 +259,21 @@ class Bytecode:
         self._places: list[int] = []
         self.places = 0
         """Working storage of the largest one, in numbers."""
-        self.functions = [
-            self._code(bytecode_of(f), columns.get(f.name())) if yields_results(f) else None
-            for f in functions
-        ]
+        self._digest = hashlib.sha256()
+        self.functions: list[_Code | None] = []
+        for k, f in enumerate(functions):
+            code = None
+            if yields_results(f):
+                self._digest.update(f"\0function {k}".encode())
+                code = self._code(bytecode_of(f), columns.get(f.name()))
+            self.functions.append(code)
         records = [self._kernel(operation, kernels) for operation in kernels.loops]
         self._kernels = (_Kernel * max(1, len(records)))(*records)
+
+    @property
+    def identity(self) -> str:
+        """The same for functions and kernels that are executed alike."""
+        return self._digest.hexdigest()
 
     @property
     def kernels(self) -> int:
@@ -276,6 +286,7 @@ class Bytecode:
         self._places.append(places_of(code) * width)
         self.places = max(self.places, self._places[-1])
         bytecode = _Code(code.ctypes.data, code.size, shared, blocks, width)
+        self._digest.update(f"\0{columns} {shared} {code.size} ".encode() + code.tobytes())
         self._kept += [code, bytecode]
         return bytecode
 
@@ -291,6 +302,9 @@ class Bytecode:
             shapes[k] = p.rows, p.same, direct, adjacent, p.mode
             gathered += 0 if direct or adjacent else p.rows * width
         self._kept.append(shapes)
+        tables = [p.table is None for p in ports]
+        self._digest.update(f"\0kernel {len(operation.inputs)} {tables}".encode())
+        self._digest.update(shapes.tobytes())
         columns = None if shared is None else width
         if (code := kernels.code(operation.kernel)) is None:
             raise NotInterpretable(operation.kernel.name())
