@@ -14,9 +14,24 @@ from loops import OBJECTIVES, four_bar, pendulum
 
 import varimech as vm
 from test_adjoint import needs_compiler, objectives
-from varimech.analyses.gradients import ADJOINT_PAYS
+from varimech.analyses.gradients import ADJOINT_PAYS, ADJOINT_PAYS_UNROLLED
 from varimech.backends.tape import Tape
 from varimech.core.errors import ModelError
+
+LONG_CHAIN = 60
+"""Bars, more than are unrolled."""
+
+
+def hanging_chain(parameters: int) -> vm.Mechanism:
+    m = vm.Mechanism("chain", gravity=(0, -9.81))
+    m.ground_point("P0", (0, 0))
+    for k in range(LONG_CHAIN):
+        mass = m.parameter(f"m{k}", 1.0) if k < parameters else 1.0
+        m.bar(f"b{k}", f"P{k}", f"P{k + 1}", length=1.0, mass=mass)
+        m.revolute(f"P{k}")
+    m.start(angle={f"b{k}": -1.0 for k in range(LONG_CHAIN)})
+    return m
+
 
 # memory
 
@@ -126,7 +141,7 @@ def test_auto_counts() -> None:
         "height": vm.final(lambda s: s.position("tip")[1]),
         "square": vm.final(lambda s: s.position("tip")[1] ** 2),
     }
-    few, more = many(2 * ADJOINT_PAYS), many(2 * ADJOINT_PAYS + 1)
+    few, more = many(2 * ADJOINT_PAYS_UNROLLED), many(2 * ADJOINT_PAYS_UNROLLED + 1)
     options: dict[str, Any] = {
         "duration": 0.2,
         "step": 0.1,
@@ -139,6 +154,14 @@ def test_auto_counts() -> None:
     assert (
         more.sensitivity(**options).method == "direct"
     )  # without objectives there is nothing to sweep back from
+
+
+def test_auto_knows_that_columns_of_large_models_cost_more() -> None:
+    """Programs of large models are assembled, not unrolled."""
+    tip = {"tip": vm.final(lambda s: s.position(f"P{LONG_CHAIN}")[0])}
+    for parameters, method in ((ADJOINT_PAYS, "direct"), (ADJOINT_PAYS + 1, "adjoint")):
+        m = hanging_chain(parameters)
+        assert m.sensitivity(tip, duration=1e-3, tolerance=1e-3).method == method
 
 
 def test_parameters_on_which_nothing_depends_have_no_influence() -> None:
@@ -188,18 +211,16 @@ def test_chosen_parameters_in_the_order_asked_for() -> None:
     np.testing.assert_array_equal(some.gradient.to_numpy()[0], whole.gradient.to_numpy()[0, [1, 0]])
 
 
-def test_derivatives_are_known_at_the_end_only() -> None:
-    g = four_bar().sensitivity(
-        OBJECTIVES, duration=0.1, step=0.02, method="adjoint", backend="interpreted"
-    )
-    history = g.history["gradient"]
-    assert np.isnan(history[:-1]).all() and np.isfinite(history[-1]).all()
-    assert np.isfinite(g.history["value"]).all()
-    np.testing.assert_array_equal(history[-1], g.gradient)
-    with pytest.raises(ModelError, match=r"gradient at the end of the run only.*method='direct'"):
-        g.plot()
-    with pytest.raises(ModelError):
-        g.run.position("C", wrt="L")
+def test_derivatives_over_time_are_those_of_the_direct_method() -> None:
+    options: dict[str, Any] = {"duration": 0.1, "step": 0.02, "backend": "interpreted"}
+    g = four_bar().sensitivity(OBJECTIVES, method="adjoint", **options)
+    direct = four_bar().sensitivity(OBJECTIVES, method="direct", **options)
+    np.testing.assert_array_equal(g.gradient_history, direct.gradient_history)
+    np.testing.assert_array_equal(g.value_history, direct.value_history)
+    np.testing.assert_allclose(g.gradient, g.gradient_history[-1], rtol=1e-12)
+    assert (g.gradient != g.gradient_history[-1]).any()  # they are not the same sums
+    derivatives = direct.run.position("C", wrt="all")
+    np.testing.assert_array_equal(g.run.position("C", wrt="all"), derivatives)
     with pytest.raises(
         ModelError, match=r"differentiates objectives, and there are none.*method='direct'"
     ):

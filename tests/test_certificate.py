@@ -114,9 +114,9 @@ def test_digits_of_the_true_motion_are_there(five_bar_certificate: vm.Certificat
 
 
 def test_a_wrong_gradient_is_caught(five_bar_gradient: vm.Gradient) -> None:
-    history = five_bar_gradient.gradient_history.copy()
-    history[-1, 1, 2] *= 1 + 1e-4
-    wrong = dataclasses.replace(five_bar_gradient, gradient_history=history).certify()
+    final = five_bar_gradient.final_gradient.copy()
+    final[1, 2] *= 1 + 1e-4
+    wrong = dataclasses.replace(five_bar_gradient, final_gradient=final).certify()
     assert not wrong.trusted
     assert wrong.reasons == ("methods disagree",)
     assert (wrong.status == "not trusted").sum() == 1 and wrong.status[1, 2] == "not trusted"
@@ -124,8 +124,8 @@ def test_a_wrong_gradient_is_caught(five_bar_gradient: vm.Gradient) -> None:
 
 
 def test_differences_alone_catch_a_wrong_gradient(five_bar_gradient: vm.Gradient) -> None:
-    history = five_bar_gradient.gradient_history.copy()
-    history[-1, 0, 0] *= 1 + 1e-4
+    final = five_bar_gradient.final_gradient.copy()
+    final[0, 0] *= 1 + 1e-4
     repeat = five_bar_gradient.repeat
     assert repeat is not None
 
@@ -134,11 +134,9 @@ def test_differences_alone_catch_a_wrong_gradient(five_bar_gradient: vm.Gradient
             raise vm.ModelError("not today")
         return repeat(**changes)
 
-    alone = dataclasses.replace(
-        five_bar_gradient, gradient_history=history, repeat=refusing
-    ).certify()
+    alone = dataclasses.replace(five_bar_gradient, final_gradient=final, repeat=refusing).certify()
     assert {r.refusal for r in alone.derivative_checks} == {"not today"}
-    right = np.ones(history[-1].shape, dtype=bool)
+    right = np.ones(final.shape, dtype=bool)
     right[0, 0] = False
     assert alone.digit_array[0, 0, 0] == pytest.approx(4, abs=0.01)
     assert (alone.digit_array[0][right] > 6).all()
@@ -292,7 +290,7 @@ def test_a_zero_that_is_rounded_otherwise_stays_one(change: float, status: str) 
     """
     place = {"place": vm.final(lambda s: s.position("P1")[0])}
     gradient = two_pendulums().sensitivity(place, "M", duration=1.0, step=2e-3)
-    c = dataclasses.replace(gradient, gradient_history=gradient.gradient_history + change).certify()
+    c = dataclasses.replace(gradient, final_gradient=gradient.final_gradient + change).certify()
     assert c.status.tolist() == [[status]]
 
 
@@ -314,9 +312,9 @@ def test_a_value_where_nothing_depends_is_caught() -> None:
     gradient = two_pendulums().sensitivity(
         vm.final(lambda s: s.position("P1")[0]), duration=0.2, step=0.01
     )
-    history = gradient.gradient_history.copy()
-    history[-1, 0, 3] = 1e-9
-    c = dataclasses.replace(gradient, gradient_history=history).certify()
+    final = gradient.final_gradient.copy()
+    final[0, 3] = 1e-9
+    c = dataclasses.replace(gradient, final_gradient=final).certify()
     assert c.status[0, 3] == "not trusted" and c.reason[0, 3] == "methods disagree"
     assert any("dpsi1/dunused should be zero" in f.text for f in c.findings)
 
@@ -417,7 +415,7 @@ def test_derivatives_that_vanish_are_measured_by_sizes_given(tmp_path: Path) -> 
     sized.save(tmp_path / "sized.json")
     again = vm.Certificate.load(tmp_path / "sized.json")
     assert again.sizes == pytest.approx(sized.sizes)
-    wrong = dataclasses.replace(g, gradient_history=g.gradient_history + 1e-2).certify(sizes=1.0)
+    wrong = dataclasses.replace(g, final_gradient=g.final_gradient + 1e-2).certify(sizes=1.0)
     assert not wrong.trusted and wrong.reasons == ("methods disagree",)
     for bad in ("a", -1.0, [[1.0, 2.0, 3.0]], np.nan):
         with pytest.raises(vm.ModelError, match="sizes"):

@@ -515,9 +515,7 @@ def test_a_parameter_that_was_forgotten_is_reported() -> None:
     m = crank_slider()
     m.parameter("spare", 1.0)
     gradient = m.sensitivity(TRAVEL, ["load", "spare"], duration=0.02, step=0.01)
-    assert repr(gradient).endswith(
-        "\nexactly zero at all times: derivatives with respect to 'spare'"
-    )
+    assert repr(gradient).endswith("\nexactly zero: derivatives with respect to 'spare'")
     assert "with respect to &#x27;spare&#x27;" in gradient._repr_html_()
     assert "exactly zero" not in repr(
         m.sensitivity(TRAVEL, ["load", "rod"], duration=0.02, step=0.01)

@@ -118,9 +118,10 @@ class Mechanism(Model):
                 the times themselves; both ends are stored too.
             ends: times between steps, from 0 to the duration, in place of chosen ones:
                 `run.step_ends` of another run.
-            longest_step: longest step that a tolerance may choose, s; a fiftieth of the duration if
-                not given, and less where explicit functions of time (pulses, fast oscillations)
-                need it: these are found before the run.
+            longest_step: longest step that a tolerance may choose, s; if not given, a twenty-fifth of
+                the duration, or a fiftieth where a force or an integrand may vary faster than the
+                motion; less where explicit functions of time (pulses, fast oscillations) need it:
+                these are found before the run.
             integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal
                 steps), "rk4" (explicit, equal steps), "dopri5", "dop853" (explicit, either),
                 "cvodes", "idas" (to a tolerance); or one with constants, such as
@@ -184,7 +185,7 @@ class Mechanism(Model):
         objectives: Goals = (),
         wrt: Wrt = None,
         *,
-        method: str = "direct",
+        method: str = "auto",
         relative_steps: Sequence[float] = RELATIVE_STEPS,
         memory: float = MEMORY,
         **options: Unpack[ProblemOptions],

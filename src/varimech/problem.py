@@ -149,7 +149,7 @@ class Problem(Displayed):
 
     def gradient(
         self,
-        method: str = "direct",
+        method: str = "auto",
         *,
         relative_steps: Sequence[float] = RELATIVE_STEPS,
         memory: float = MEMORY,
@@ -158,13 +158,13 @@ class Problem(Displayed):
         named); also those of every output over time.
 
         Args:
-            method: "direct" (exact derivative of the discrete solution, chosen steps held fixed;
-                also of every output over time), "adjoint" (the same at the end of the run only, by
-                one sweep backwards for any number of parameters), "auto" (one of these two, the
-                faster one by the numbers of parameters and objectives), "composite" (motion and
-                derivative as one differential-algebraic system, after Serban and Freeman),
-                "finite-difference" (central, over a sweep of perturbations) or "complex-step" (the
-                run in complex numbers: exact without any derivative; at the end of the run only).
+            method: "direct" (exact derivative of the discrete solution, chosen steps held fixed),
+                "adjoint" (the same by one sweep backwards for any number of parameters), "auto"
+                (one of these two, the faster one by the numbers of parameters and objectives),
+                "composite" (motion and derivative as one differential-algebraic system, after
+                Serban and Freeman), "finite-difference" (central, over a sweep of perturbations) or
+                "complex-step" (the run in complex numbers: exact without any derivative; at the end
+                of the run only).
             relative_steps: the perturbations of that sweep, relative to each parameter.
             memory: MB that an adjoint may record; of longer runs, parts are executed once more.
 
@@ -212,7 +212,7 @@ class Problem(Displayed):
 
     def certify(
         self,
-        method: str = "direct",
+        method: str = "auto",
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,

@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 
     from ..solving.solver import Solver
 
-ADJOINT_PAYS = 8
-"""Parameters for each objective beyond which an adjoint is faster; see
+ADJOINT_PAYS, ADJOINT_PAYS_UNROLLED = 8, 40
+"""Parameters for each objective beyond which an adjoint is faster: of assembled and recursive
+programs, and of unrolled ones, whose columns take fewer operations; see
 docs/decisions/2026-11-derivatives.md.
 """
+REPLAYED = ("direct", "adjoint")
+"""Methods that leave results between steps to a second run over the same steps."""
 METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "complex-step")
 
 
@@ -42,18 +45,34 @@ def gradient(
     method: str,
     relative_steps: Sequence[float],
     memory: float,
+    *,
+    over_time: bool = False,
 ) -> Gradient:
     """Run the simulation with derivatives for the parameters at `indices`.
+
+    Args:
+        s: what is run.
+        objectives: what is differentiated.
+        indices: parameters to differentiate for, by position.
+        method: derivative method.
+        relative_steps: perturbations of finite differences.
+        memory: that an adjoint may take for its records (MB).
+        over_time: whether results at all output times are wanted at once; otherwise those of the
+            direct and adjoint methods are left until they are asked for (`StepReplay`).
 
     Raises:
         Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion up
             to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
     """
     began = time.perf_counter()
-    method = _method(method, s.scheme, len(objectives), len(indices))
-    perturbations, most = _perturbations(relative_steps), checked_bytes("sensitivity", memory)
-    task = Task(s.schedule, objectives, indices, s.backend, s.progress, method, most)
+    _check_method(method, s.scheme, len(objectives))
     solver = s.solver(objectives)
+    if method == "auto":
+        method = _faster(solver, len(objectives), len(indices))
+    perturbations, most = _perturbations(relative_steps), checked_bytes("sensitivity", memory)
+    replayed = method in REPLAYED and s.scheme.integrator.coefficients is not None
+    schedule = s.schedule.stored_at_steps() if replayed and not over_time else s.schedule
+    task = Task(schedule, objectives, indices, s.backend, s.progress, method, most)
     if method != "finite-difference":
         check_gradients(solver.equations, objectives)
     labels = s.solvers.labels(objectives, indices)
@@ -73,14 +92,19 @@ def gradient(
     def result(trajectory: Trajectory, ran: float, sweep: np.ndarray | None) -> Gradient:
         assert trajectory.gradients is not None
         seconds = seconds_of(began, ran)
+        replay = None
+        if schedule.at_steps or method == "adjoint":
+            from ..solving.replay import StepReplay  # with the solver
+
+            replay = StepReplay(solver, task, s.ρ, trajectory)
+        run = s.solvers.run(solver, s.schedule, trajectory, s.ρ, indices, seconds, replay)
         return Gradient(
             *labels,
             method,
-            s.solvers.run(solver, s.schedule, trajectory, s.ρ, indices, seconds),
+            run,
             seconds,
-            trajectory.time,
-            trajectory.objectives,
-            trajectory.gradients,
+            trajectory.objectives[-1],
+            trajectory.gradients[-1],
             None if sweep is None else _labelled(sweep, perturbations, labels),
             repeat,
             objectives,
@@ -116,25 +140,28 @@ def _executed(
     return trajectory, seconds, None
 
 
-def _method(method: str, scheme: Method, objectives: int, parameters: int) -> str:
-    """The checked derivative method; of "auto", the faster of direct and adjoint."""
+def _faster(solver: Solver, objectives: int, parameters: int) -> str:
+    """The faster one of the direct and the adjoint method."""
+    pays = ADJOINT_PAYS if solver.programs.large else ADJOINT_PAYS_UNROLLED
+    adjoint_can = objectives > 0 and solver.method.integrator.traits.adjoint
+    return "adjoint" if adjoint_can and parameters > pays * objectives else "direct"
+
+
+def _check_method(method: str, scheme: Method, objectives: int) -> None:
+    """Refuse unknown methods, and adjoints where there are none."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    adjoint_can = objectives > 0 and scheme.integrator.traits.adjoint
-    if method == "auto":
-        return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
     if method == "adjoint" and not objectives:
         problem = "method 'adjoint' differentiates objectives, and there are none"
         raise ModelError(
             problem, remedy=Message("outputs over time need {method}", method="direct")
         )
-    if method == "adjoint" and not adjoint_can:
+    if method == "adjoint" and not scheme.integrator.traits.adjoint:
         raise ModelError(
             "method 'adjoint' is the adjoint of the steps taken, which"
             f" {scheme.integrator.title} does not report",
             remedy=Message("use {method}, or another integrator", method="direct"),
         )
-    return method
 
 
 def _perturbations(steps: object) -> tuple[float, ...]:

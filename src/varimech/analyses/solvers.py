@@ -19,7 +19,7 @@ from ..model.model_data import ModelData
 from ..model.parameter import Parameter
 from ..model.parameter_set import listed
 from ..results.labels import Wrt
-from ..results.live_run import LiveRun
+from ..results.live_run import LiveRun, Replay
 from ..results.run import Run
 from ..schemes import Method, choose
 from ..sensitivity.objective import Objective, StateFunction
@@ -157,8 +157,11 @@ class ModelSolvers:
         ρ: np.ndarray,
         indices: list[int],
         seconds: dict[str, float],
+        replay: Replay | None = None,
     ) -> Run:
-        """A trajectory as a `Run`, with the facts about its computation."""
+        """A trajectory as a `Run`, with the facts about its computation; `replay` yields what the run
+        has not stored.
+        """
         lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
         info = self.info(solver.method.title, trajectory, ρ, seconds)
         info |= {
@@ -182,7 +185,8 @@ class ModelSolvers:
             info["configuration"] = str(solver.other_configuration)
         if trajectory.selections:
             info["selections"] = trajectory.selections
-        return Run(LiveRun(solver.equations, trajectory, ρ, indices, solver.method), info)
+        live = LiveRun(solver.equations, trajectory, ρ, indices, solver.method, replay=replay)
+        return Run(live, info)
 
     def info(
         self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]

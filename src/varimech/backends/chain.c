@@ -58,6 +58,7 @@ typedef struct vm_run {
   double kept_proposal;                  /* proposed step before a piece end shortened it */
   double check_time;                      /* time of the last progress check, at `check_tries` attempted steps */
   long long piece, check_tries;
+  long long at_steps, passed;            /* whether only ends of steps are stored, the first at or after each output time; the next output time */
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long status;

@@ -90,7 +90,7 @@ static double vm_next_step(vm_run *r, double *end) {
     else if (2 * h > left) h = left / 2;
     *end = h == left ? stop : r->time + h;
     r->proposal = h; /* reported if the step fails */
-    return h;
+    return *end - r->time; /* as rounded, so that a run over the same ends takes the same steps */
   }
   *end = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * r->step;
   return r->ends ? *end - r->time : r->step;
@@ -119,13 +119,22 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
   return VM_DONE;
 }
 
+/* Whether the end of a step is stored. */
+static int vm_due(vm_run *r, double end) {
+  if (!r->outputs) return r->done % r->stride == 0 || r->done == r->total;
+  if (!r->at_steps) return r->outputs[r->stored] == end;
+  const int due = r->outputs[r->passed] <= end;
+  while (end < r->duration && r->outputs[r->passed] <= end) ++r->passed;
+  return due;
+}
+
 /* Accept a step: its end becomes the beginning of the next. Returns a status. */
 static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = vm_last_stage(r);
   vm_keep_largest(r->residuals, m->residuals, 3);
   if (r->records) vm_record(r, m, h, end);
-  if (s && r->outputs) {
+  if (s && r->outputs && !r->at_steps) {
     const int status = vm_store_within(r, m, r->time, h, end);
     if (status != VM_DONE) return status;
   }
@@ -143,8 +152,7 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   r->time = end;
   ++r->done;
   if (r->taken) r->taken[r->done] = end;
-  if (r->outputs ? r->outputs[r->stored] == end : (r->done % r->stride == 0 || r->done == r->total))
-    vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
+  if (vm_due(r, end)) vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
 

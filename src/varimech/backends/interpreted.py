@@ -118,7 +118,7 @@ class _Run:
         self.records = Records(program, inputs) if program.adjoint else None
         self.start_unknowns = np.zeros(sum(program.solved_sizes))
         self.solved: list[np.ndarray] = []
-        self.stored_count = 0
+        self.stored_count, self.passed = 0, 1
         rows = self.schedule.stored_count
         self.times, self.states, self.objectives = (
             np.zeros(rows),
@@ -184,17 +184,18 @@ class _Run:
     @property
     def _trajectory(self) -> Trajectory:
         """What it has yielded."""
+        rows = slice(self.stored_count if self.schedule.at_steps else None)
         slopes = (
-            (self.sensitivities, self.gradients)
+            (self.sensitivities[rows], self.gradients[rows])
             if self.program.direction_count is not None
             else (None, None)
         )
         ends = np.array(self.ends) if self.schedule.tolerance else self.schedule.known_ends
         counts = self.rejected, self.selections
         return Trajectory(
-            self.times,
-            self.states,
-            self.objectives,
+            self.times[rows],
+            self.states[rows],
+            self.objectives[rows],
             self.worst,
             self.iterations,
             ends,
@@ -227,7 +228,7 @@ class _Run:
             if self.records is not None:
                 states = self.X[: 1 if self.scheme is None else self.last].copy()
                 self.records.append(Record(now, h, end, states, self.solved, self.chosen.copy()))
-            if schedule.outputs is not None and self.scheme is not None:
+            if schedule.outputs is not None and self.scheme is not None and not schedule.at_steps:
                 try:
                     self._store_within(now, h, end)
                 except Trouble as trouble:
@@ -270,7 +271,8 @@ class _Run:
             h = left
         elif 2 * h > left:
             h = left / 2
-        return h, stop if h == left else time + h
+        end = stop if h == left else time + h
+        return end - time, end  # as rounded, so that a run over the same ends takes the same steps
 
     def _look_for_progress(self, time: float, done: int) -> None:
         """A run that chooses its steps must not come to a halt."""
@@ -419,14 +421,20 @@ class _Run:
             stages[0] = stages[self.last]
         self.ends.append(time)
         self.time[0], self.new[:], self.new_[:] = time, self.X[0], self.X_[0]
-        s = self.schedule
-        if (
-            time == s.outputs[self.stored_count]
-            if s.outputs is not None
-            else done % s.every == 0 or done == s.steps
-        ):
+        if self._is_due(time, done):
             self._store(time, self.ψ, self.ψ_)
         self._choose()
+
+    def _is_due(self, time: float, done: int) -> bool:
+        """Whether the end of a step is stored."""
+        s = self.schedule
+        if s.outputs is None:
+            return done % s.every == 0 or done == s.steps
+        if not s.at_steps:
+            return bool(time == s.outputs[self.stored_count])
+        due = bool(s.outputs[self.passed] <= time)
+        self.passed = int(np.searchsorted(s.outputs[:-1], time, side="right"))
+        return due
 
     def _store(self, time: float, ψ: np.ndarray, ψ_: np.ndarray) -> None:
         """Store the new state; it counts when all of it is there, because Ctrl-C may come in

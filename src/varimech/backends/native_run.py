@@ -70,7 +70,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("f8", ("mixed", "smallest_size")),
     ("u8", ("records", "start_unknowns", "costate", "gradient")),
     ("f8", ("time", "proposal", "position_scale", "velocity_scale", "kept_proposal", "check_time")),
-    ("i8", ("piece", "check_tries")),
+    ("i8", ("piece", "check_tries", "at_steps", "passed")),
     (
         "i8",
         (
@@ -127,6 +127,8 @@ def settings_of(inputs: Inputs) -> dict[str, float]:
         "max_iterations": inputs.max_iterations,
         "parts": inputs.parts,
         "selections": int(inputs.chosen is not None),
+        "at_steps": int(schedule.at_steps),
+        "passed": 1,
     }
 
 
@@ -200,18 +202,19 @@ class NativeRun:
     def trajectory(self) -> Trajectory:
         """What it has yielded."""
         a, r = self.arrays, self.record
-        slopes = (a["sensitivities"], a["gradients"]) if self._differentiated else (None, None)
         ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
         counts = int(r["rejected"]), int(r["selections"])
-        stored = a["times"], a["states_stored"], a["objectives_stored"]
+        # rows that a run stores at ends of steps only are fewer than those that it may store
+        rows = slice(int(r["stored"]) if self.inputs.schedule.at_steps else None)
+        stored = a["times"][rows], a["states_stored"][rows], a["objectives_stored"][rows]
         return Trajectory(
             *stored,
             a["residuals"],
             int(r["iterations"]),
             ends,
             *counts,
-            sensitivities=slopes[0],
-            gradients=slopes[1],
+            sensitivities=a["sensitivities"][rows] if self._differentiated else None,
+            gradients=a["gradients"][rows] if self._differentiated else None,
             execution={"by": ", then ".join(self.executed_by)},
         )
 

@@ -154,7 +154,7 @@ class Tape:
         if self._run.inputs.schedule.tolerance:
             r["ends"] = ends.ctypes.data
         r["outputs"] = self._kept[1].ctypes.data
-        r["tolerance"], r["total"], r["taken"] = 0.0, ends.size - 1, 0
+        r["tolerance"], r["total"], r["taken"], r["passed"] = 0.0, ends.size - 1, 0, 0
 
     def _return_to(self, segment: _Segment) -> None:
         run, r = self._run, self._record

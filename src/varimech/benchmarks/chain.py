@@ -83,7 +83,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
                 motion, point, DURATIONS[N], place, 1e-9, called=f"{point} for N = {N}"
             )
         checks.append(o.check_energy(motion, 1e-10, f" for N = {N}"))
-    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
+    checks.append(o.Check("ψ (m²/s)", float(solution.final_values[0]), PSI, 1e-9))
     checks += o.check_gradient(solution, PSI_GRADIENT, lambda _, reference: 1e-8 * abs(reference))
     return o.Checked("chain", tuple(runs.values()), tuple(checks), lambda: figures(runs))
 

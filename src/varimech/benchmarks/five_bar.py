@@ -99,7 +99,7 @@ class FiveBar:
     @property
     def sensitivities(self) -> np.ndarray:
         """ψ' at the end, one row for each objective."""
-        return self.solution.gradient_history[-1]
+        return self.solution.final_gradient
 
     @property
     def errors(self) -> np.ndarray:
@@ -137,7 +137,7 @@ class FiveBar:
                 "five-bar", self.solution.run.info["method"], self.checks, self.solution.seconds
             ),
             "step": self.solution.run.info["step"],
-            "objectives": self.solution.value_history[-1].tolist(),
+            "objectives": self.solution.final_values.tolist(),
             "sensitivities": self.sensitivities.tolist(),
             "error": self.errors.tolist(),
             "combined_error": self.combined_error,

@@ -218,7 +218,7 @@ def check_gradient(
     return [
         Check(f"∂ψ/∂{name} (SI)", float(derivative), reference, allowed(name, reference))
         for (name, reference), derivative in zip(
-            references.items(), solution.gradient_history[-1, 0], strict=True
+            references.items(), solution.final_gradient[0], strict=True
         )
     ]
 

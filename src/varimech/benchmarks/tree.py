@@ -243,7 +243,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
         for t, r in places.items()
         for c in o.check_point(motion, point, t, r, 1e-9)
     ]
-    checks.append(o.Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
+    checks.append(o.Check("ψ (m²/s)", float(solution.final_values[0]), PSI, 1e-9))
     nominal = motion.info["parameters"]
     # relative to ψ and the parameter, since single derivatives are small by cancellation
     checks += o.check_gradient(

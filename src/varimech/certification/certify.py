@@ -102,7 +102,7 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
 
 def _sizes(gradient: Gradient, given: ArrayLike) -> np.ndarray:
     """Of derivatives that matter: (objective, parameter)."""
-    shape = gradient.gradient_history[-1].shape
+    shape = gradient.final_gradient.shape
     try:
         sizes = np.broadcast_to(np.asarray(given, dtype=float), shape)
     except (TypeError, ValueError):

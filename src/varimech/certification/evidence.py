@@ -79,7 +79,7 @@ def gather(
         reference = count(reference_of(gradient, motion, finest))
     ρ = np.abs(motion.parameters[motion.indices])
     known = tuple(switches(motion.equations, gradient.objectives))
-    given = gradient.gradient_history[-1]
+    given = gradient.final_gradient
     tolerance = float(info.get("tolerance", 0.0))
     return Evidence(
         objective_names=gradient.objective_names,
@@ -91,7 +91,7 @@ def gather(
         refinement=refinement,
         reference=reference,
         again=None if again is None else again.gradient,
-        values=np.abs(gradient.value_history).max(axis=0),
+        values=np.abs(live.computed.objectives).max(axis=0),
         parameters=np.where(ρ > 0, ρ, 1.0),
         residuals=tuple(float(r) for r in info["residuals"]),
         growth=growth_of(motion),
@@ -139,14 +139,14 @@ def _differences(gradient: Gradient, step: float, storage: dict[str, object]) ->
         **storage,
     }
     try:
-        return np.asarray(gradient.repeat(**common).gradient_history[-1])
+        return np.asarray(gradient.repeat(**common).final_gradient)
     except FAILURES:
         if len(gradient.parameter_names) == 1:
-            return np.full(gradient.gradient_history[-1].shape, np.nan)
+            return np.full(gradient.final_gradient.shape, np.nan)
     columns = []
     for name in gradient.parameter_names:
         try:
-            columns.append(gradient.repeat(**{**common, "wrt": [name]}).gradient_history[-1][:, 0])
+            columns.append(gradient.repeat(**{**common, "wrt": [name]}).final_gradient[:, 0])
         except FAILURES:
             columns.append(np.full(len(gradient.objective_names), np.nan))
     return np.stack(columns, axis=-1)
@@ -174,7 +174,7 @@ def _refined(
         else [first / 2, first / 4]
     )
     wanted = [x for k, x in enumerate(wanted) if x < [first, *wanted][k]]
-    given = gradient.gradient_history[-1] if direct.gradient is None else direct.gradient
+    given = gradient.final_gradient if direct.gradient is None else direct.gradient
     settings, gradients, finest, refusal = [first], [given], gradient, ""
     for setting in wanted:
         changes = (

@@ -40,7 +40,7 @@ def growth_of(live: LiveRun) -> Growth | None:
     """Compare growth like exp(rate t) with growth like a power of t, by the largest derivative of
     positions and velocities so far.
     """
-    S, t = live.trajectory.sensitivities, live.trajectory.time
+    S, t = live.derivatives.sensitivities, live.time
     if S is None or not np.isfinite(S).all() or t.size < 20:
         return None
     ρ = np.abs(live.parameters[live.indices])
@@ -112,7 +112,7 @@ def crossings_of(live: LiveRun, known: Sequence[Switch]) -> list[Crossing]:
         if not passed.size:
             continue
         moved = np.full(len(live.indices), not switch.timed)
-        if T.sensitivities is not None and not switch.timed:
+        if live.differentiated and not switch.timed:
             derivatives = live.derivative(at) if derivatives is None else derivatives
             near = np.union1d(passed, passed + 1)
             change = np.abs(derivatives[near, k]).max(axis=0) * np.abs(

@@ -78,7 +78,7 @@ def rerun(
         recomputed = gradient.repeat(method=method, progress=False, **changes)
     except FAILURES as error:
         return DerivativeCheck(method, None, str(error) or repr(error)), None
-    last = recomputed.gradient_history[-1]
+    last = recomputed.final_gradient
     if not np.isfinite(last).all():
         return DerivativeCheck(method, None, "it is not finite"), None
     return DerivativeCheck(method, last, "", time.perf_counter() - began), recomputed
@@ -248,7 +248,7 @@ def _unresolved(
     """For each place, what the steps of a run see least of."""
     if run._live is None or integrator.continuous is not None:
         return  # whose stages are not known
-    ends, scheme = run._live.trajectory.step_ends, integrator.coefficients
+    ends, scheme = run._live.computed.step_ends, integrator.coefficients
     stages = ENDS if scheme is None else Stages(scheme.c, scheme.b)
     worst: dict[str, Unresolved] = {}
     for f in functions:

@@ -108,13 +108,11 @@ def gradient_output(result: Certified) -> StudyOutput:
         **run_data(gradient.run),
         "objectives": {
             name: float(x)
-            for name, x in zip(gradient.objective_names, gradient.value_history[-1], strict=True)
+            for name, x in zip(gradient.objective_names, gradient.final_values, strict=True)
         },
         "gradient": {
             name: {p: float(x) for p, x in zip(gradient.parameter_names, row, strict=True)}
-            for name, row in zip(
-                gradient.objective_names, gradient.gradient_history[-1], strict=True
-            )
+            for name, row in zip(gradient.objective_names, gradient.final_gradient, strict=True)
         },
     }
     if gradient.not_unique:

@@ -126,6 +126,9 @@ class Bending(ForceLaw):
     def potential_energy(self, frames: Frames, state: State) -> SX:
         return self.clamp.energy(frames)
 
+    def is_gradual(self, frames: Frames, state: State) -> bool:
+        return True  # linear in the bend, as the beam itself
+
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         β = self.clamp.beam.stiffness_damping
         if β.is_zero():

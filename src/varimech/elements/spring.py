@@ -44,6 +44,9 @@ class SpringDamper(Force):
         """x − x₀."""
         return self.output.difference(frames, x0)
 
+    def is_gradual(self, frames: Frames, state: State) -> bool:
+        return True  # linear in x, which is part of the motion
+
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         _, _, c = self.law()
         if c.is_zero():

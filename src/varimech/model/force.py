@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from ..core.gradual import is_gradual
 from ..core.names import Named
-from ..core.symbols import SX
+from ..core.symbols import SX, symbols_in
 from .body import Body, Frames
 from .element import Element
 from .own_coordinates import OwnCoordinate
@@ -67,6 +68,21 @@ class ForceLaw(Named):
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         """Pairs (rate, effort): velocity and force, or angular velocity and torque."""
         return []
+
+    def is_gradual(self, frames: Frames, state: State) -> bool:
+        """Whether it varies no faster than the motion that it depends on. The error estimate then
+        sees all of it, and need not be helped by short steps.
+
+        Without a statement of its own, a force is gradual if it consists of sums and products of
+        what depends on the motion; any functions may act on time and parameters.
+        """
+        stated = [
+            self.potential_energy(frames, state),
+            *self.rates(frames, state),
+            *[x for pair in self.efforts(frames, state) for x in pair],
+        ]
+        q, v, _ = state.coordinates
+        return is_gradual(stated, symbols_in(*stated) - symbols_in(q, v))
 
     def span(self) -> Distance | None:
         """The two points between which it acts, where that is what it is; they must not

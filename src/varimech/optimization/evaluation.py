@@ -119,8 +119,8 @@ class MechanismEvaluator:
             values[k] = gradient.run.measure(path.function, name=name)
             derivatives[k] = gradient.run.measure(path.function, name=name, wrt="all")
         return Outcome(
-            gradient.value_history[-1],
-            gradient.gradient_history[-1],
+            gradient.final_values,
+            gradient.final_gradient,
             gradient.time,
             values,
             derivatives,
@@ -131,7 +131,9 @@ class MechanismEvaluator:
         """Scalars with their gradient; `lean` stores no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
         s = self._silent(self._lean if lean else self.simulation, x)
-        return gradient(s, self.scalars, self._indices, chosen, RELATIVE_STEPS, MEMORY)
+        over_time = lean and bool(self.paths)
+        options = RELATIVE_STEPS, MEMORY
+        return gradient(s, self.scalars, self._indices, chosen, *options, over_time=over_time)
 
     @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:

@@ -33,7 +33,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
         n if v else f"{n}, by {printed(s)} {u}".rstrip()
         for n, v, s, u in zip(g.parameter_names, values, scales, g.parameter_units, strict=True)
     ]
-    last, rows, bars = g.gradient_history[-1], [], []
+    last, rows, bars = g.final_gradient, [], []
     for k, name in enumerate(g.objective_names):
         notes = []
         for i, parameter in enumerate(g.parameter_names):
@@ -47,7 +47,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
         spec = bar_plot(
             names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes
         )
-        heading = f"{name} = {printed(g.value_history[-1, k])} {g.units[k]}"
+        heading = f"{name} = {printed(g.final_values[k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
     parts = [

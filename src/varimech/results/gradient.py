@@ -39,14 +39,17 @@ class Gradient(Derivatives):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
     `method` names the derivative method; `sweep` has, for differences, the estimates for all
-    perturbations tried. Adjoints and complex steps know derivatives at the end of the run only:
-    `gradient_history` has that row alone, and `history` is not a number before. `certify()`
-    estimates the trustworthy digits.
+    perturbations tried. `final_values` and `final_gradient` are ψ and dψ/dρ at the end of the run as
+    plain arrays. Both over time, and the outputs of `run` with their derivatives, come from a second
+    run over the same steps when they are first asked for (direct and adjoint methods). Complex steps
+    know derivatives at the end of the run only: `gradient_history` has that row alone, and
+    `history` is not a number before. `certify()` estimates the trustworthy digits.
     """
 
-    time: np.ndarray
-    value_history: np.ndarray
-    gradient_history: np.ndarray
+    final_values: np.ndarray
+    """ψ at the end of the run: (objective,)."""
+    final_gradient: np.ndarray
+    """dψ/dρ at the end of the run: (objective, parameter)."""
     sweep: xr.DataArray | None = None
     repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
     """The same once more, with other arguments of `Mechanism.sensitivity`:
@@ -60,12 +63,34 @@ class Gradient(Derivatives):
     @property
     def values(self) -> xr.DataArray:
         """ψ at the end of the run, by objective."""
-        return self.history["value"].isel(time=-1, drop=True)
+        import xarray as xr
+
+        return xr.DataArray(self.final_values, self._coords(), ("objective",), "value")
 
     @property
     def gradient(self) -> xr.DataArray:
         """dψ/dρ at the end of the run, by objective and parameter."""
-        return self.history["gradient"].isel(time=-1, drop=True)
+        import xarray as xr
+
+        dims = ("objective", "parameter")
+        return xr.DataArray(self.final_gradient, self._coords("parameter"), dims, "gradient")
+
+    @property
+    def time(self) -> np.ndarray:
+        """Output times (s)."""
+        return self.run.time
+
+    @property
+    def value_history(self) -> np.ndarray:
+        """ψ over time, as if the run ended then: (time, objective)."""
+        return self.run.live.trajectory.objectives
+
+    @property
+    def gradient_history(self) -> np.ndarray:
+        """dψ/dρ over time, as if the run ended then: (time, objective, parameter)."""
+        gradients = self.run.live.derivatives.gradients
+        assert gradients is not None
+        return gradients
 
     @cached_property
     def history(self) -> xr.Dataset:
@@ -145,7 +170,7 @@ class Gradient(Derivatives):
             pd.Index(n, name=k)
             for n, k in ((self.objective_names, "objective"), (self.parameter_names, "parameter"))
         ]
-        return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
+        return pd.DataFrame(self.final_gradient, index=names[0], columns=names[1])
 
     def plot(self, *, style: str | None = None) -> Figure:
         """Plot dψ/dρ over time.
@@ -187,9 +212,7 @@ class Gradient(Derivatives):
             A figure with a panel for each objective, the largest parameter first.
         """
         values = self.run.info["parameters"]
-        scaled = self.gradient_history[-1] * np.array(
-            [values[name] for name in self.parameter_names]
-        )
+        scaled = self.final_gradient * np.array([values[name] for name in self.parameter_names])
         units = [f" ({u})" if u else "" for u in self.units]
         panels = {
             f"ρ d{n if n.isidentifier() else f'({n})'}/dρ{u}": row
@@ -209,9 +232,9 @@ class Gradient(Derivatives):
         ]
         columns = (
             self.objective_names,
-            self.value_history[-1],
+            self.final_values,
             self.units,
-            self.gradient_history[-1],
+            self.final_gradient,
         )
         rows = [[n, v, u, *g] for n, v, u, g in zip(*columns, strict=True)]
         title = f"Gradient of {self.run.info['mechanism']!r}, {self.method}"
@@ -227,10 +250,10 @@ class Gradient(Derivatives):
     @property
     def _idle(self) -> str:
         """A note on parameters without any effect, which may have been forgotten."""
-        zero = (self.gradient_history == 0).all(axis=(0, 1))
+        zero = (self.final_gradient == 0).all(axis=0)
         names = [repr(name) for name, idle in zip(self.parameter_names, zero, strict=True) if idle]
         return (
-            f"exactly zero at all times: derivatives with respect to {', '.join(names)}"
+            f"exactly zero: derivatives with respect to {', '.join(names)}"
             if names and self.objective_names
             else ""
         )

@@ -1,11 +1,15 @@
-"""Outputs of a finished run, evaluated from its stored states when they are asked for."""
+"""Outputs of a finished run, evaluated from its states at the output times when they are asked for.
+
+A run may have stored less than that: states at ends of steps only, or no derivatives. It is then
+repeated over the same steps when more is asked for (`Replay`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -26,12 +30,29 @@ SLICE = 4096
 """Stored times that are evaluated at once."""
 
 
+class Replay(Protocol):
+    """The same run once more, over the same steps, when it is first asked for."""
+
+    @property
+    def time(self) -> np.ndarray:
+        """Output times (s)."""
+
+    @property
+    def motion(self) -> Trajectory:
+        """States and objectives at the output times."""
+
+    @property
+    def derivatives(self) -> Trajectory:
+        """The same with derivatives of both."""
+
+
 @dataclass(frozen=True)
 class LiveRun:
     """A trajectory together with the equations it solves."""
 
     equations: Equations
-    trajectory: Trajectory
+    computed: Trajectory
+    """What the run itself has stored."""
     parameters: np.ndarray
     indices: list[int]
     """Positions of the parameters it was differentiated for."""
@@ -39,6 +60,36 @@ class LiveRun:
     """By which it was computed; None where nothing moves."""
     within: tuple[LiveRun, np.ndarray] | None = None
     """The run whose rows these are, where they are not all; turns are counted over all of them."""
+    replay: Replay | None = None
+    """What yields the rest, where the run has not stored everything."""
+
+    @property
+    def time(self) -> np.ndarray:
+        """Output times (s)."""
+        if self.within is not None:
+            return self.within[0].time[self.within[1]]
+        return self.computed.time if self.replay is None else self.replay.time
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """States at the output times."""
+        if self.within is not None:
+            return _rows(self.within[0].trajectory, self.within[1])
+        return self.computed if self.replay is None else self.replay.motion
+
+    @property
+    def differentiated(self) -> bool:
+        """Whether there are derivatives at the output times."""
+        if self.within is not None:
+            return self.within[0].differentiated
+        return self.replay is not None or self.computed.sensitivities is not None
+
+    @cached_property
+    def derivatives(self) -> Trajectory:
+        """States at the output times with their derivatives, where it is `differentiated`."""
+        if self.within is not None:
+            return _rows(self.within[0].derivatives, self.within[1])
+        return self.computed if self.replay is None else self.replay.derivatives
 
     @property
     def parameter_names(self) -> list[str]:
@@ -48,13 +99,7 @@ class LiveRun:
 
     def at_rows(self, rows: np.ndarray) -> LiveRun:
         """The same at some of its stored times only."""
-        T = self.trajectory
-        S = None if T.sensitivities is None else T.sensitivities[rows]
-        return replace(
-            self,
-            trajectory=replace(T, time=T.time[rows], states=T.states[rows], sensitivities=S),
-            within=(self, rows),
-        )
+        return replace(self, within=(self, rows))
 
     def angles(self, names: Sequence[str]) -> np.ndarray:
         """Angles of bodies or joints without jumps, from the value given at the start or else one
@@ -63,7 +108,7 @@ class LiveRun:
         if self.within is not None:
             whole, rows = self.within
             return whole.angles(names)[rows]
-        e, time = self.equations, self.trajectory.time
+        e, time = self.equations, self.time
         values = self.evaluate(ca.vertcat(SX(0, 1), *[e.state.angle(name) for name in names]))
         rates = self.evaluate(
             ca.vertcat(SX(0, 1), *[e.state.angular_velocity(name) for name in names])
@@ -103,7 +148,7 @@ class LiveRun:
         return self.equations.redundancy.concerns(functions, self._sampled)
 
     def _sampled(self) -> Sampled:
-        return *self.trajectory.sampled, self.parameters
+        return *self.computed.sampled, self.parameters
 
     def expression(self, function: StateFunction | str, name: str) -> SX:
         """What a function of the state gives, in symbols: a column.
@@ -130,7 +175,7 @@ class LiveRun:
         """Its derivatives with respect to the parameters at all stored times: (time, component,
         parameter).
         """
-        e, T, p = self.equations, self.trajectory, len(self.indices)
+        e, T, p = self.equations, self.derivatives, len(self.indices)
         assert T.sensitivities is not None
         state = e.packed
         S = SX.sym("S", p, state.numel())  # transposed, as it lies in memory
@@ -150,7 +195,7 @@ class LiveRun:
         CasADi reads and writes the arrays where they are, which is many times faster than
         conversion, and swallows Ctrl-C: that waits for the end of a slice.
         """
-        count = self.trajectory.time.size
+        count = self.time.size
         values = np.empty((count, function.nnz_out(0)))
         parameters = np.ascontiguousarray(self.parameters, dtype=float)
         buffer: Any = None
@@ -168,3 +213,14 @@ class LiveRun:
                 evaluate()
                 held.deliver()
         return values
+
+
+def _rows(trajectory: Trajectory, rows: np.ndarray) -> Trajectory:
+    """States, and derivatives where there are any, at some of the stored times."""
+    S = trajectory.sensitivities
+    return replace(
+        trajectory,
+        time=trajectory.time[rows],
+        states=trajectory.states[rows],
+        sensitivities=None if S is None else S[rows],
+    )

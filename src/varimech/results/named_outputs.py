@@ -72,30 +72,22 @@ class NamedOutputs(Result):
     @property
     def time(self) -> np.ndarray:
         """Stored times (s)."""
-        return (
-            self._live.trajectory.time
-            if self._live is not None
-            else self.dataset["time"].to_numpy()
-        )
+        return self._live.time if self._live is not None else self.dataset["time"].to_numpy()
 
     @property
     def step_ends(self) -> np.ndarray | None:
         """Ends of the time steps taken, from 0 on (s); None for a run that was read from a file, or
         whose integrator does not report them.
         """
-        if self._live is None or self._live.trajectory.steps is not None:
+        if self._live is None or self._live.computed.steps is not None:
             return None
-        return self._live.trajectory.step_ends
+        return self._live.computed.step_ends
 
     @property
     def parameter_names(self) -> list[str]:
         """Parameters that the run was differentiated for."""
         if self._live is not None:
-            return (
-                self._live.parameter_names
-                if self._live.trajectory.sensitivities is not None
-                else []
-            )
+            return self._live.parameter_names if self._live.differentiated else []
         return self._coordinate("parameter")
 
     def position(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:

@@ -16,22 +16,12 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
+from ..core.gradual import GRADUAL
 from ..core.symbols import SX, replayed, symbols_in
 from .objective import Objective
 from .objective_functions import objective_expressions
 from .resolution import Evaluate
 
-LINEAR = {
-    ca.OP_ASSIGN,
-    ca.OP_ADD,
-    ca.OP_SUB,
-    ca.OP_NEG,
-    ca.OP_MUL,
-    ca.OP_TWICE,
-    ca.OP_SQ,
-    ca.OP_OUTPUT,
-}
-"""Operations (and products) that make nothing narrower than what they are given."""
 MOST_ZEROS = 1000
 """Zeros of one expression about which samples are clustered; a vibration with more is resolved by
 samples anyway.
@@ -65,9 +55,9 @@ def nonlinear_parts(
                 continue
             if own.isdisjoint(moving):
                 every[key] = result
-                if operation not in LINEAR:
+                if operation not in GRADUAL:
                     timed[key] = place, result
-            elif operation not in LINEAR and not driving:
+            elif operation not in GRADUAL and not driving:
                 along[key] = place, result
     first, second = (
         NonlinearParts(tuple(p for p, _ in x.values()), _column([r for _, r in x.values()]))

@@ -35,6 +35,8 @@ class Task:
     """Bytes that an adjoint may take for what it records."""
     runs: int = 1
     """How many such runs are ahead."""
+    repeated: bool = False
+    """Whether a run that was found to be valid took the same steps."""
     stop: Event | None = None
     """Set when it is to be given up."""
 

@@ -16,9 +16,10 @@ import numpy as np
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError
 from ..core.messages import Message
-from ..core.schedule import Pieces, Schedule
+from ..core.schedule import LONGEST_GRADUAL, Pieces, Schedule
 from ..sensitivity.objective import Objective
 from .explicit_time import ExplicitTime, explicit_time
+from .gradual_forces import is_gradual_along
 from .task import Task
 from .time_resolution import TimeResolution, resolve
 
@@ -56,19 +57,21 @@ class TimePlan:
         self._equations = equations
         self._functions: OrderedDict[tuple[Objective, ...], ExplicitTime | None] = OrderedDict()
         self._resolved: OrderedDict[tuple[object, ...], TimeResolution] = OrderedDict()
+        self._gradual: OrderedDict[tuple[Objective, ...], bool] = OrderedDict()
 
     def schedule(
         self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray, *, stops: bool
     ) -> Schedule:
-        """The same schedule with pieces, where steps are chosen or equal; given steps stay as they
-        are.
+        """The same schedule with pieces, where steps are chosen or equal, and with a limit of chosen
+        steps; given steps stay as they are.
 
         Raises:
             ModelError: if there are edges, and the integrator cannot be made to stop at them.
         """
-        found = (
-            None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
-        )
+        if schedule.ends is not None:
+            return schedule
+        schedule = self._limited(schedule, objectives)
+        found = self.resolution(schedule.duration, objectives, ρ)
         if found is None:
             return schedule
         if not stops:
@@ -106,10 +109,24 @@ class TimePlan:
         )
         if found is None:
             return []
+        limited = self._limited(schedule, objectives)
         pieces = found.pieces(
-            schedule.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
+            limited.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
         )
         return [] if pieces is None or pieces.stops.size == 1 else sorted(found.parameters)
+
+    def _limited(self, schedule: Schedule, objectives: Mapping[str, Objective]) -> Schedule:
+        """The same schedule with longer steps where forces and integrands vary no faster than the
+        motion; explicit functions of time have limits of their own.
+        """
+        if not schedule.tolerance:
+            return schedule
+        gradual = _remembered(
+            self._gradual,
+            tuple(objectives.values()),
+            lambda: is_gradual_along(self._equations.model, objectives),
+        )
+        return replace(schedule, longest_share=LONGEST_GRADUAL) if gradual else schedule
 
     def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
         """Refuse derivatives with respect to parameters that move a jump: what the jump itself

@@ -79,7 +79,7 @@ class Runs:
         def compute() -> np.ndarray:
             there, steps = self._at(point), RELATIVE_STEPS
             computed = gradient(there, self.objectives, indices, "auto", steps, MEMORY)
-            return computed.gradient_history[-1]
+            return computed.final_gradient
 
         return self._recorded(compute, point)
 
