@@ -77,18 +77,22 @@ def report_of(tree: Path, side: str, asked: dict[str, Any]) -> dict[str, Any]:
 def times(report: Any, path: str = "", timed: bool = False) -> Iterator[tuple[str, float]]:
     """All times of a report by the path to them."""
     if isinstance(report, dict):
-        name = report.get("engine") or report.get("method") or report.get("setting") or ""
         for key, value in report.items():
-            yield from times(
-                value,
-                f"{path}/{name}/{key}" if name else f"{path}/{key}",
-                timed or bool(TIME.search(key)),
-            )
+            yield from times(value, f"{path}/{key}", timed or bool(TIME.search(key)))
     elif isinstance(report, list):
         for k, value in enumerate(report):
-            yield from times(value, f"{path}/{k}", timed)
+            yield from times(value, f"{path}/{_name(value) or k}", timed)
     elif timed and isinstance(report, (int, float)) and not isinstance(report, bool):
         yield path, float(report)
+
+
+def _name(entry: Any) -> str:
+    """What an entry of a list calls itself: settings are left out where a run fails or is accurate
+    enough, so their places differ between versions.
+    """
+    known = entry if isinstance(entry, dict) else {}
+    names = (known.get(key) for key in ("engine", "method", "setting", "name"))
+    return ", ".join(name for name in names if isinstance(name, str))
 
 
 def fastest(reports: list[dict[str, Any]]) -> dict[str, float]:

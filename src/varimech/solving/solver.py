@@ -403,6 +403,8 @@ class Solver:
 
     def _own_states(self, trajectory: Trajectory) -> Trajectory:
         """The same without what the integrator remembers."""
+        if not self.method.remembers:
+            return trajectory
         n, S = self.equations.packed.numel(), trajectory.sensitivities
         return replace(
             trajectory,
