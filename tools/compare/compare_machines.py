@@ -203,6 +203,25 @@ def hessian_text(report: Report | str) -> str:
     )
 
 
+SECOND = "arm", "ups"
+"""A machine, and another one that is stated after it."""
+
+
+def second_text(report: Report | str) -> str:
+    names = [nominal(kind).name for kind in SECOND]
+    if isinstance(report, str):
+        return f"A second machine ({names[1]} after {names[0]}): {report}.\n"
+    total = seconds(report["stating"] + report["first"])
+    return (
+        "## A second machine\n\n"
+        f"{names[1]} after {names[0]} in one process: its first motion (1 ms) ends {total} after its"
+        f" first statement, by {report['execution']}, with {report['libraries']} libraries built for"
+        " it. The interpreter of bytecode and the time loops are compiled once for each computer."
+        " Compiled code is built for each program, in the background and when it pays; large models"
+        " with the same kinds of elements share it.\n"
+    )
+
+
 MEMORY_TEXT = (
     "**MB**: peak of the process plus that of its largest compiler process that has ended; the limit is"
     f" {MEMORY:g} MB. Exudyn and MuJoCo: peak of the process.\n"
@@ -232,6 +251,8 @@ def compare_machines() -> None:
         show(text.splitlines()[0].strip("# "), headings, rows, 1)
         sections.append(f"{text}\n{markdown(headings, rows, 1)}")
     sections.insert(2, hessian)
-    page = "\n".join([INTRODUCTION, machine(comparison.versions), *sections, MEMORY_TEXT])
+    second = second_text(comparison.varimech("second", *SECOND))
+    parts = [INTRODUCTION, machine(comparison.versions), *sections, second, MEMORY_TEXT]
+    page = "\n".join(parts)
     PAGE.write_text(page, encoding="utf-8")
     comparison.console.print(f"{hessian}written: {PAGE.relative_to(ROOT)}")

@@ -23,6 +23,7 @@ from problem import fastest, timed
 from scale_problem import children_megabytes, own_megabytes
 
 import varimech as vm
+from varimech.backends.library_cache import cache_folder, entries_of
 from varimech.benchmarks import spatial_slider_crank
 
 WARM = 10.0
@@ -213,6 +214,20 @@ def start(levels: int) -> dict[str, Any]:
     return {"stating": stating, "first": first, "megabytes": megabytes()}
 
 
+def second(known: str, other: str) -> dict[str, Any]:
+    """A machine after another one: libraries that its first motion has built, and seconds to its
+    end. Both motions are short, so that no build in the background is under way.
+    """
+    m, _ = stated(known, 0)
+    m.simulate(1e-3, progress=False)
+    before = entries_of(cache_folder()).keys()
+    stating, (m, _) = timed(lambda: stated(other, 0))
+    first, run = timed(lambda: m.simulate(1e-3, progress=False))
+    built = entries_of(cache_folder()).keys() - before
+    by = run.info["execution"]["by"]
+    return {"stating": stating, "first": first, "libraries": len(built), "execution": by}
+
+
 def megabytes() -> float:
     """The peak of this process, and that of the largest of its children that have ended."""
     return own_megabytes() + children_megabytes()
@@ -223,6 +238,7 @@ ANALYSES: dict[str, Callable[..., dict[str, Any]]] = {
     "gradient": gradient,
     "hessian": hessian,
     "start": start,
+    "second": second,
 }
 
 if __name__ == "__main__":
