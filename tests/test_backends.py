@@ -466,7 +466,7 @@ def test_a_fork_in_the_middle_of_a_build_can_run_and_leaves_it_alone(
         child = os.fork()
         if child == 0:  # another program of the class whose code is being written
             left_alone = not compiler._watched
-            monkeypatch.setattr(runner, "WRITE_SECONDS_PER_INSTRUCTION", 0.0)
+            monkeypatch.setattr(runner, "SEARCH_SECONDS", 0.0)
             angle = pendulum().simulate(0.01, step=1e-3).angle("rod").to_numpy()
             library_cache._remove_temporary()  # as when Python ends
             os._exit(0 if left_alone and (angle == expected).all() else 1)

@@ -203,7 +203,7 @@ def hessian_text(report: Report | str) -> str:
     )
 
 
-SECOND = "arm", "ups"
+SECOND = "rus", "ups"
 """A machine, and another one that is stated after it."""
 
 

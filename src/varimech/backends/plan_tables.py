@@ -286,7 +286,7 @@ class Bytecode:
         self._places.append(places_of(code) * width)
         self.places = max(self.places, self._places[-1])
         bytecode = _Code(code.ctypes.data, code.size, shared, blocks, width)
-        self._digest.update(f"\0{columns} {shared} {code.size} ".encode() + code.tobytes())
+        self._digest.update(f"\0{shared} {blocks} {width} {code.size} ".encode() + code.tobytes())
         self._kept += [code, bytecode]
         return bytecode
 
@@ -302,7 +302,7 @@ class Bytecode:
             shapes[k] = p.rows, p.same, direct, adjacent, p.mode
             gathered += 0 if direct or adjacent else p.rows * width
         self._kept.append(shapes)
-        tables = [p.table is None for p in ports]
+        tables = [(p.table is None, p.adjacent) for p in ports]
         self._digest.update(f"\0kernel {len(operation.inputs)} {tables}".encode())
         self._digest.update(shapes.tobytes())
         columns = None if shared is None else width

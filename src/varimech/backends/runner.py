@@ -34,12 +34,12 @@ COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2,
 """Of gcc -O2 on generated code, measured."""
 COMPILE_SECONDS_IN_PIECES = 1e-4
 """Of gcc -O1 on an instruction of a function in pieces, measured."""
-WRITE_SECONDS_PER_INSTRUCTION = 3e-6
-"""Of generating C, by which the cache is searched, measured."""
+SEARCH_SECONDS = 0.01
+"""Of searching the cache and loading a library, roughly."""
 
-PATIENCE = 0.25
-"""Seconds of interpreting after which code is built in the background, however long that takes: a
-user who runs a program for so long will most likely run it again.
+PATIENCE = 0.05
+"""Seconds of interpreting after which code is built in the background, however long that takes: runs
+that the eye can tell from none are worth it, and a compiler at low priority disturbs nobody.
 """
 
 Timed = tuple[Trajectory, float]
@@ -112,7 +112,7 @@ class Runner:
         spent = self._interpreted_seconds + ahead
         if spent > self._compile_seconds:
             self.native.build_in_background(self._compile_seconds)
-        elif spent > instructions * WRITE_SECONDS_PER_INSTRUCTION:
+        elif spent > SEARCH_SECONDS:
             self.native.load()
 
     def _execute(self, inputs: Inputs, progress: ProgressCallback | None) -> Timed:
