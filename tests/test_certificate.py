@@ -193,11 +193,9 @@ def test_a_contact_is_called_non_smooth() -> None:
 def test_jumps_are_called_non_smooth_where_parameters_move_them() -> None:
     m = ball(lambda s, y, v, k: -k * vm.sign(v + 3))
     c = m.sensitivity(HEIGHT, duration=1.0, tolerance=1e-8).certify()
-    assert c.status.tolist() == [
-        ["not trusted", "trusted"]
-    ]  # when the speed is 3 m/s does not depend on the height
-    assert c.reasons == ("non-smooth force",)
-    assert c.digit_array[0, 0, 0] > 8 and c.digit_array[1, 0, 0] == 0
+    assert c.trusted and any(
+        "steps end there, and derivatives include it" in f.text for f in c.findings
+    )
     # dψ/dk with the time at which the sign changes, from the closed form
     g, T, k = 9.81, 1.0, 2.0
     t = 3 / (g + k)
@@ -207,7 +205,10 @@ def test_jumps_are_called_non_smooth_where_parameters_move_them() -> None:
         return 1 - (g + k) * t**2 / 2 - 3 * (T - t) - (g - k) * (T - t) ** 2 / 2
 
     exact = (height(k + 1e-5) - height(k - 1e-5)) / 2e-5
-    assert 0 < t < T and abs(c.gradient[0, 0] / exact - 1) > 0.01
+    assert 0 < t < T and c.gradient[0, 0] == pytest.approx(exact, rel=1e-8)
+    equal = m.sensitivity(HEIGHT, duration=1.0, step=1e-3, integrator="rk4", formulation="index1")
+    c = equal.certify()
+    assert c.status[0, 0] == "not trusted" and "non-smooth force" in c.reasons
 
 
 def test_a_second_slope_is_one_that_several_perturbations_agree_on() -> None:

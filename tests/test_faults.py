@@ -246,18 +246,6 @@ def jumping(s: vm.State) -> tuple[Any, Any]:
     return vm.where(s.time < 0.5, 0.0, 100.0), 0
 
 
-@both_backends
-def test_a_jump_in_the_motion_stops_a_run_whose_tolerance_is_too_small_for_it(backend: str) -> None:
-    """A force a million times as large as the weight that begins where the pendulum passes, which
-    is not known before.
-    """
-    falling = pendulum(lambda s: (vm.where(s.position("tip")[1] < -0.2, 1e7, 0.0), 0))
-    with pytest.raises(
-        vm.SimulationError, match=r"at tolerance 1e-13; look for a force that jumps"
-    ):
-        falling.simulate(1.0, tolerance=1e-13, backend=backend)
-
-
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
 def test_a_jump_is_passed_by_short_steps(tolerance: float) -> None:
     """Before it the energy stays what it is, after it the energy less the work of the force."""

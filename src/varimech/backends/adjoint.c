@@ -84,6 +84,37 @@ static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record
   memcpy(r->costate, costates, (size_t)size * sizeof(double));
 }
 
+/* Reverse the passage of a jump at the end of a step from x to y: the costate is pulled back through the accelerations there, and what it has of
+   the time of the jump is left in `shift`, for each objective. */
+static void vm_retreat_jump(vm_run *r, vm_workspace *m, double begin, double end, const double *x, const double *y, double *shift) {
+  const long long n = r->coordinates, c = r->columns, o = r->objectives;
+  const vm_settings t = vm_settings_at(r, &end);
+  vm_pull(r->rates ? VM_RATES : VM_STEP, r, m, y, 0, t.list, t.count, r->costate, m->pulled);
+  memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
+  memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
+  double *g = m->G, *g_next = m->G + o;
+  m->scratch.arg[0] = x; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &begin; m->scratch.res[0] = g;
+  if (o) vm_call(VM_INTEGRANDS, r, m);
+  m->scratch.arg[0] = y; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &end; m->scratch.res[0] = g_next;
+  if (o) vm_call(VM_INTEGRANDS, r, m);
+  for (long long k = 0; k < o; ++k) {
+    shift[k] = g[k] - g_next[k];
+    for (long long j = n; j < 2 * n; ++j) shift[k] += r->costate[j * c + k] * (x[n + j] - y[n + j]);
+  }
+}
+
+/* Add what the time of jump i contributes to the costate at the beginning of the step across it, and to the gradient. */
+static void vm_retreat_shift(vm_run *r, vm_workspace *m, long long i, double begin, const double *x, const double *shift) {
+  const long long q = 2 * r->coordinates, k = r->switches, c = r->columns;
+  vm_evaluate_switches(r, m, begin, x, m->sides);
+  vm_switching_gradient(r, m, begin, x);
+  const double rate = m->sides[2 * k + i], *of_parameters = m->slopes + q * k + k * r->parameters;
+  for (long long s = 0; s < r->objectives; ++s) {
+    for (long long j = 0; j < q; ++j) r->costate[j * c + s] -= shift[s] / rate * m->slopes[i * q + j];
+    for (long long j = 0; j < r->pulled; ++j) r->gradient[j * c + s] -= shift[s] / rate * of_parameters[i * r->numbers + j];
+  }
+}
+
 /* Reverse all recorded steps; r->state is the end of the last one. Includes final terms if r->to_end, and the assembly if r->from_start. */
 static int vm_retreat(vm_run *r, vm_workspace *m) {
   const long long count = r->done - r->first_recorded;
@@ -93,8 +124,12 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
   if (!r->scheme && count) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, r->time, r->state, last / 2, r->costate);
   for (long long k = count - 1; k >= 0; --k) {
     const double *record = records + k * r->record_size;
+    const long long jump = r->crossed ? llabs((long long)r->crossed[r->first_recorded + k + 1]) : 0;
+    const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
+    if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);
     if (r->scheme) vm_retreat_explicit(r, m, record);
     else vm_retreat_implicit(r, m, record, record[1] / 2 + (k > 0 ? record[1 - r->record_size] / 2 : 0));
+    if (jump) vm_retreat_shift(r, m, jump - 1, record[0], record + 3, m->psi);
   }
   if (r->from_start && r->guess) {
     const double time = 0, *const settings[] = {r->penalty, r->values, &time};

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..core.messages import Message
-from .bound import Call, bound
+from .bound import Call, bound, evaluated
 from .columns import all_columns
 from .explicit import combined
 from .inputs import Inputs
 from .program import ChainFunctions, Program
 from .scheme_tables import SchemeTables
+from .switching import Switches
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,13 @@ class Backward:
             settings.insert(0, self.chosen)
         if program.scheme is None:
             settings.insert(0, self.step)
+        self.crossed: list[int] = []
+        """Jumps that the steps have passed, from 1 on, by number of the step."""
+        self.switches = (
+            None
+            if program.switching is None
+            else Switches(program, inputs.parameters, inputs.schedule.duration)
+        )
         self.tables = None if program.scheme is None else SchemeTables(program.scheme)
         self.combined = self.state if program.scheme is None else np.zeros(2 * program.coordinates)
         self._step = self._bound(program.step, self.combined, settings)
@@ -147,8 +155,12 @@ class Backward:
                 self._implicit(
                     records[k], records[k].length / 2 + (records[k - 1].length / 2 if k else 0.0)
                 )
-            else:
+            elif self.switches is None or not self.crossed[k + 1]:
                 self._explicit(records[k], self.tables)
+            else:
+                after = end if k == len(records) - 1 else records[k + 1].states[0]
+                jump = abs(self.crossed[k + 1]) - 1
+                self._across(records[k], self.tables, self.switches, jump, after)
         if self.inputs.guess is not None:
             self.time[0], self.given[:], self.solved[:] = 0.0, self.costate, self.start_unknowns
             self._start()
@@ -180,6 +192,32 @@ class Backward:
         self.gradient += self.contribution
         self.costate[:] = self.pulled
         self._measure(self._integrands, r.begin, r.states[0], weight, self.costate)
+
+    def _across(
+        self, r: Record, t: SchemeTables, switches: Switches, i: int, after: np.ndarray
+    ) -> None:
+        """Back over a step across jump i, from the state after it."""
+        n, o, before = self.program.coordinates, self.program.objective_count, r.states[0]
+        self.chosen[:], self.time[0], self.combined[:] = r.chosen, r.end, after[: 2 * n]
+        self.given[:] = self.costate
+        self._rates()
+        self.gradient += self.contribution
+        self.costate[:] = 0.0
+        self.costate[: 2 * n] = self.pulled[: 2 * n]
+        height = before[2 * n : 3 * n] - after[2 * n : 3 * n]
+        arguments = self.inputs.parameters, np.array([r.begin]), np.array([r.end])
+        f = self.program.objectives.integrands
+        states = before[: f.numel_in(0)], after[: f.numel_in(0)]
+        g, g_next = (
+            evaluated(f, x, arguments[0], time)[0]
+            for x, time in zip(states, arguments[1:], strict=True)
+        )
+        shift = g - g_next + height @ self.costate[n : 2 * n, :o]
+        self._explicit(r, t)
+        rate = switches.at(r.begin, before)[2, i]
+        switches.differentiate(r.begin, before)
+        self.costate[: 2 * n, :o] -= np.outer(switches.slopes[0][i], shift / rate)
+        self.gradient[:, :o] -= np.outer(switches.slopes[2][i], shift / rate)
 
     def _explicit(self, r: Record, t: SchemeTables) -> None:
         n, h = self.program.coordinates, r.length

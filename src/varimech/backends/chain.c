@@ -3,21 +3,23 @@
    It is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels of plans, listed in vm_maps;
    or, where all of these are data, by bytecode.c and plan.c. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED, VM_CROSSING };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly or rates */
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
-       VM_FINALS = VM_INTEGRANDS + 3 };  /* both are followed by their tangent and their pullback */
+       VM_FINALS = VM_INTEGRANDS + 3,  /* both are followed by their tangent and their pullback */
+       VM_SWITCHING = VM_FINALS + 3, VM_SWITCHING_GRADIENT };
 
 /* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
    selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
    0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
-   record. Then sizes of the working storage. In GPU code they, and the scheme, are constants. */
+   record; switches: functions whose sign decides about jumps, those of
+   forces first. Then sizes of the working storage. In GPU code they, and the scheme, are constants. */
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \
   long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, conditions; \
   long long rates, selects, sharp; \
-  long long columns, pulled, measured, record_size; \
+  long long columns, pulled, measured, record_size, switches, force_switches; \
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
@@ -40,6 +42,7 @@ typedef struct vm_run {
   const double *ends;                    /* given step ends, from 0 on; otherwise NULL */
   const double *outputs;                 /* output times, from the second on; NULL for every `stride`-th step and the last */
   double *taken;                         /* ends of all completed steps, or NULL */
+  double *crossed;                       /* for each completed step, the switch whose side it changed, from 1 on, negative where nothing jumps, or 0; or NULL */
   long long probe_count;
   long long last, stride, total;         /* last step of this call; number of steps, 0 if unknown */
   long long max_iterations, parts;       /* parts: continuation steps from the nominal to the requested initial state */
@@ -56,6 +59,7 @@ typedef struct vm_run {
   double *costate, *gradient;            /* derivatives of objectives with respect to the current state of the sweep, and to parameters, by rows */
   double time, proposal, position_scale, velocity_scale;
   double kept_proposal;                  /* proposed step before a piece end shortened it */
+  double longer;                         /* longest step that a jump has shortened since the last one */
   double check_time;                      /* time of the last progress check, at `check_tries` attempted steps */
   long long piece, check_tries;
   long long at_steps, passed;            /* whether only ends of steps are stored, the first at or after each output time; the next output time */
@@ -72,6 +76,7 @@ typedef struct {
      of explicit schemes combined positions and velocities, and dense output */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
+  double *sides, *sides_next, *slopes;   /* sides, values and rates of switching functions at both ends of a step, and their gradients */
   double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
 } vm_workspace;
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 
-from . import explicit, newton, selection
+from . import explicit, newton, selection, switching
 
 SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (newton, ("NEGLIGIBLE", "NOISE", "LARGEST")),
     (selection, ("POOR", "SINGULAR", "DEPENDENT")),
     (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
     (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
+    (switching, ("ACROSS", "JUMP", "TOGETHER")),
 )
 
 

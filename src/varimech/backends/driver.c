@@ -69,6 +69,7 @@ static int vm_begin(vm_run *r, vm_workspace *m) {
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
   if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
   if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
+  if (r->switches) vm_evaluate_switches(r, m, time, m->X, m->sides);
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
 }
 
@@ -110,9 +111,12 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
   else vm_keep_solved(r, m, 0), vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
+  if (r->switches) vm_evaluate_switches(r, m, end, next, m->sides_next);
+  const int crossing = r->switches && vm_changed(r, m, 0) >= 0, across = crossing && vm_is_across(r, h);
+  if (crossing && !across && !bridge && r->tolerance > 0) return VM_CROSSING;
   if (r->tolerance > 0) {
     if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
-    *error = bridge ? 0 : vm_error(r, m, h);
+    *error = bridge || across ? 0 : vm_error(r, m, h);
     if (!(*error <= 1)) return VM_DONE;
   }
   if (r->scheme && vm_amplified(r, m)) return VM_AMPLIFIED;
@@ -145,6 +149,10 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
     for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
     for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
   }
+  if (r->switches) {
+    const int status = vm_pass(r, m, h, end);
+    if (status != VM_DONE) return status;
+  }
   memcpy(m->X, m->X + k * n, (size_t)n * sizeof(double));
   memcpy(m->X_, m->X_ + k * nr, (size_t)nr * sizeof(double));
   memcpy(m->G, m->G + k * o, (size_t)o * sizeof(double));
@@ -174,6 +182,13 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
     const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE; /* the step may only be too long */
+    if (status == VM_CROSSING) {
+      vm_raise(&r->longer, h);
+      r->proposal = vm_approach(r, m, h);
+      status = VM_DONE;
+      ++r->rejected;
+      continue;
+    }
     if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;
@@ -186,6 +201,7 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       vm_scale_integrands(r, m);
       r->proposal = h * vm_growth(r, error);
       if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
+      if (r->switches && vm_is_across(r, h)) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
     }
   }
   return status;

@@ -11,7 +11,7 @@ static long long vm_workspace_size(const vm_run *r) {
   const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
-         r->pulled * r->columns + 4 + r->coordinates + r->numbers;
+         r->pulled * r->columns + 4 + r->coordinates + r->numbers + r->switches * (6 + 2 * r->coordinates + r->parameters + r->numbers);
 }
 
 static long long vm_private_size(const vm_run *r) {
@@ -38,6 +38,8 @@ static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
   m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
   m->residuals = p; p += 3; m->ratio = p; ++p;
   m->guess = p; p += r->coordinates; m->path_values = p; p += r->numbers;
+  m->sides = p; p += 3 * r->switches; m->sides_next = p; p += 3 * r->switches;
+  m->slopes = p; p += r->switches * (2 * r->coordinates + r->parameters + r->numbers);
   m->jacobian = p;
   return storage;
 }

@@ -28,6 +28,7 @@ from .failures import (
 from .inputs import Inputs
 from .program import ChainFunctions, Function, Program
 from .selection import select
+from .switching import Switches, integrands_jump, jumps
 from .trajectory import Trajectory, broken_off
 
 
@@ -87,6 +88,12 @@ class _Run:
         )
         self.ends, self.proposal, self.kept_proposal = [0.0], 0.0, 0.0
         self.piece, self.check_time, self.check_tries = 0, 0.0, 0
+        self.longer, self.crossed = 0.0, [0]
+        self.switches = (
+            None
+            if program.switching is None
+            else Switches(program, inputs.parameters, self.schedule.duration)
+        )
         ρ_t = [inputs.parameters, self.time]
         settings = [self.penalty, *ρ_t]
         if program.jacobian is not None:
@@ -175,6 +182,7 @@ class _Run:
         if self.records is None:
             return self._trajectory
         back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
+        back.crossed = self.crossed
         return replace(
             self._trajectory,
             sensitivities=None,
@@ -200,8 +208,9 @@ class _Run:
             self.iterations,
             ends,
             *counts,
-            None,
-            *slopes,
+            sensitivities=slopes[0],
+            gradients=slopes[1],
+            crossed=None if self.switches is None else np.array(self.crossed),
         )
 
     def _take_steps(self, progress: ProgressCallback | None) -> None:
@@ -220,6 +229,12 @@ class _Run:
                     self.rejected += 1
                     continue
                 raise self._failure(done + 1, end, h, reason) from None
+            if error is None:  # a jump lies ahead
+                assert self.switches is not None
+                self.longer = max(self.longer, h)
+                self.proposal = self.switches.approach(h)
+                self.rejected += 1
+                continue
             if not error <= 1:
                 self.proposal = h * (self._explicit.growth(error) if error > 1 else 0.25)
                 self.rejected += 1
@@ -242,6 +257,8 @@ class _Run:
                     self.proposal = max(
                         self.proposal, self.kept_proposal
                     )  # it was not the error that made it short
+                if self.switches is not None and self.switches.is_across(h):
+                    self.proposal, self.longer = max(self.proposal, self.longer), 0.0
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
 
@@ -325,6 +342,8 @@ class _Run:
             if i.sensitivities is not None:
                 self.new_[:, : i.sensitivities.shape[1]] = i.sensitivities
         self._keep(0)
+        if self.switches is not None:
+            self.switches.before = self.switches.at(0.0, self.X[0])
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
@@ -355,8 +374,10 @@ class _Run:
         self.new[:], self.new_[:] = self.X[0], self.X_[0]
         return found
 
-    def _try(self, begin: float, h: float, end: float) -> float:
-        """A step; returns its error over the one allowed, 0 where that is not known."""
+    def _try(self, begin: float, h: float, end: float) -> float | None:
+        """A step; returns its error over the one allowed, 0 where that is not known, None where a
+        jump lies within.
+        """
         tolerance, pieces = self.schedule.tolerance, self.schedule.pieces
         # from one side of a jump to the other
         bridge = (
@@ -379,10 +400,18 @@ class _Run:
                 self._keep(k)
             self._evaluate(self.finish, end, h, t.b)
             self._keep(t.stages)
+        across = False
+        if self.switches is not None:
+            self.switches.after = self.switches.at(end, self.X[self.last])
+            crossing = self.switches.changed.size > 0
+            across = crossing and self.switches.is_across(h)
+            if crossing and not across and not bridge and tolerance:
+                return None
         projects = self.program.rates is not None or self.program.jacobian is not None
         if tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
             raise Trouble(NO_CONVERGENCE)
-        error = self._explicit.error(self._stages, h) if tolerance and not bridge else 0.0
+        known = tolerance and not bridge and not across
+        error = self._explicit.error(self._stages, h) if known else 0.0
         if (
             error <= 1
             and self.program.sharp
@@ -417,6 +446,8 @@ class _Run:
         else:
             self.ψ += added(self.G, h, self.scheme.tables.b)
             self.ψ_ += added(self.G_, h, self.scheme.tables.b)
+        if self.switches is not None:
+            self._pass_jump(self.switches, h, time)
         for stages in (self.X, self.X_, self.G, self.G_):
             stages[0] = stages[self.last]
         self.ends.append(time)
@@ -424,6 +455,30 @@ class _Run:
         if self._is_due(time, done):
             self._store(time, self.ψ, self.ψ_)
         self._choose()
+
+    def _pass_jump(self, switches: Switches, h: float, end: float) -> None:
+        """Note a jump that the step has passed, and what it contributes to derivatives."""
+        n, k, changed = self.program.coordinates, self.last, switches.changed
+        a, b = self.X[0, 2 * n : 3 * n], self.X[k, 2 * n : 3 * n]
+        self.crossed.append(0)
+        if changed.size and switches.is_across(h):
+            scale = self._explicit.velocity_scale / self.schedule.duration
+            scales = self._explicit.integrand_scales
+            jump = jumps(a, b, scale) or (
+                changed[-1] >= switches.of_forces and integrands_jump(self.G[0], self.G[k], scales)
+            )
+            self.crossed[-1] = (1 if jump else -1) * (int(changed[0]) + 1)
+            if self.count:
+                switches.differentiate(self.ends[-1], self.X[0])
+                shifts = switches.shifts(self.X_[0, :, : self.count])
+                self.X_[k, n : 2 * n, : self.count] += np.outer(a - b, shifts)
+                self.ψ_ += np.outer(self.G[0] - self.G[k], shifts)
+                self.time[0], self.Y[:], self.Y_[:] = end, self.X[k, : 2 * n], self.X_[k, : 2 * n]
+                kept = self.X[k].copy()
+                self.rates.solve()
+                self.new[:] = kept
+                self._keep(k)
+        switches.before = switches.after
 
     def _is_due(self, time: float, done: int) -> bool:
         """Whether the end of a step is stored."""

@@ -51,7 +51,16 @@ from .trajectory import Trajectory, broken_off
 
 NO_MEMORY, NOT_ASSEMBLED, AMPLIFIED = 3, 4, 7
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: UNDERFLOW, 6: SINGULAR, 8: STALLED}
-DRIVER = ("newton.c", "chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
+DRIVER = (
+    "newton.c",
+    "chain.c",
+    "selection.c",
+    "explicit.c",
+    "switching.c",
+    "adjoint.c",
+    "driver.c",
+    "samples.c",
+)
 """The same text for the processor, where host.c follows, and for cards."""
 
 
@@ -347,6 +356,8 @@ class NativeProgram:
             "pulled": p.pulled,
             "measured": p.objectives.integrands.numel_in(0),
             "record_size": p.record_size if p.adjoint else 0,
+            "switches": 0 if p.switching is None else p.switching.count,
+            "force_switches": 0 if p.switching is None else p.switching.of_forces,
             "numbers": p.parameter_count,
             "penalties": p.penalty.numel_out(0),
             "stages": len(p.scheme.b) + 1 + len(p.scheme.extra) if p.scheme else 2,

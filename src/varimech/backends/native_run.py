@@ -31,6 +31,8 @@ SIZES = (
     "pulled",
     "measured",
     "record_size",
+    "switches",
+    "force_switches",
     "numbers",
     "penalties",
     "stages",
@@ -52,7 +54,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("values", "nominal", "penalty", "chosen")),
     ("f8", ("duration", "step", "tolerance", "longest")),
     ("u8", ("stops", "limits", "probes")),
-    ("u8", ("ends", "outputs", "taken")),
+    ("u8", ("ends", "outputs", "taken", "crossed")),
     ("i8", ("probe_count", "last", "stride", "total", "max_iterations", "parts")),
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
@@ -69,7 +71,8 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ),
     ("f8", ("mixed", "smallest_size")),
     ("u8", ("records", "start_unknowns", "costate", "gradient")),
-    ("f8", ("time", "proposal", "position_scale", "velocity_scale", "kept_proposal", "check_time")),
+    ("f8", ("time", "proposal", "position_scale", "velocity_scale")),
+    ("f8", ("kept_proposal", "longer", "check_time")),
     ("i8", ("piece", "check_tries", "at_steps", "passed")),
     (
         "i8",
@@ -170,7 +173,8 @@ class NativeRun:
         if i.sensitivities is not None:
             self.arrays["state_sensitivity"][:, :p] = i.sensitivities
         self._shared = shared_arrays(program, i)
-        self._taken = np.zeros(1)
+        self._taken, self._crossed = np.zeros(1), np.zeros(1)
+        self._jumps = program.switching is not None
         self.record = np.zeros((), dtype=RECORD)
         for name, array in {**self.arrays, **self._shared}.items():
             self.record[name] = array.ctypes.data
@@ -197,6 +201,10 @@ class NativeRun:
                 [self._taken, np.zeros(max(0, steps + 1 - self._taken.size))]
             )
             self.record["taken"] = self._taken.ctypes.data
+        if self._jumps:
+            more = np.zeros(max(0, steps + 1 - self._crossed.size))
+            self._crossed = np.concatenate([self._crossed, more])
+            self.record["crossed"] = self._crossed.ctypes.data
 
     @property
     def trajectory(self) -> Trajectory:
@@ -216,6 +224,7 @@ class NativeRun:
             sensitivities=a["sensitivities"][rows] if self._differentiated else None,
             gradients=a["gradients"][rows] if self._differentiated else None,
             execution={"by": ", then ".join(self.executed_by)},
+            crossed=self._crossed[: int(r["done"]) + 1].astype(int) if self._jumps else None,
         )
 
     @property

@@ -30,6 +30,7 @@ import numpy as np
 from ..core.lazy import lazy
 from ..integrators.runge_kutta import RungeKutta
 from ..sensitivity.objective_functions import ObjectiveFunctions
+from ..sensitivity.switching import SwitchingFunctions
 from ..stages.plan import Plan
 
 Function = ca.Function | Plan
@@ -110,7 +111,14 @@ class Program:
         ]
         integrands = (o.integrands, o.integrand_tangent, o.integrand_pullback)
         finals = (o.finals, o.final_tangent, o.final_pullback)
-        return [*chains, self.penalty, self.jacobian, *integrands, *finals]
+        s = self.switching
+        switching = (None, None) if s is None else (s.values, s.gradient)
+        return [*chains, self.penalty, self.jacobian, *integrands, *finals, *switching]
+
+    @property
+    def switching(self) -> SwitchingFunctions | None:
+        """Where forces and integrands jump: steps of explicit integrators end there."""
+        return None if self.scheme is None else self.objectives.switching
 
     @lazy
     def functions(self) -> list[Function]:

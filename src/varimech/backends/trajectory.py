@@ -37,6 +37,10 @@ class Trajectory:
     else not a number
     """
 
+    crossed: np.ndarray | None = None
+    """For each step end, the switch whose side the step has changed, from 1 on, negative where
+    nothing jumps, or 0; None where there are no switches.
+    """
     execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
     """What executed it, and the build in the background that was under way at its end: seconds so
     far, and estimated ones.

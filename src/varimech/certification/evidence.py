@@ -46,6 +46,8 @@ class Evidence(GradientEvidence):
     """Sizes of the parameters."""
     switches: tuple[Switch, ...]
     crossings: tuple[Crossing, ...]
+    ends_at_jumps: bool
+    """Whether steps end at jumps, and derivatives include them."""
     loose: float
     """By how much, relative, runs differ because each chooses its steps anew; 0 where perturbed
     runs take the steps of the given one.
@@ -98,6 +100,7 @@ def gather(
         singularity=singularity_of(motion),
         switches=known,
         crossings=tuple(crossings_of(motion, known)),
+        ends_at_jumps=chosen and live.computed.crossed is not None,
         loose=tolerance if ends is None else 0.0,
         tolerance=tolerance,
         depends=dependence(motion.equations, gradient.objectives, motion.indices),

@@ -254,7 +254,7 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     """What spoils each derivative, the most telling first; and whether that leaves nothing of it.
 
     A value that jumps does so at a time that parameters move; derivatives along the run leave that
-    out.
+    out, unless steps end at jumps.
     """
     count, width = e.gradient.shape
     causes: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
@@ -267,7 +267,7 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
         for o in range(count) if own is None else [e.objective_names.index(own)]:
             for p in np.flatnonzero(c.moved):
                 causes[o][p].append(name)
-                fatal[o, p] |= c.switch.jump
+                fatal[o, p] |= c.switch.jump and not e.ends_at_jumps
     if e.singularity is not None and e.singularity.near:
         fatal[:] = True
         causes = [[[*names, cert.SINGULAR] for names in row] for row in causes]

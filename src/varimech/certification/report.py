@@ -210,9 +210,11 @@ def _switches(e: Evidence) -> Found:
                 " are; steps lose their order there"
             )
         elif s.jump:
+            known = "steps end there, and derivatives include it"
             text = (
                 f"{kind}: {where} jumps ({s.operation}) as the motion passes t ≈ {c.time:.4g} s;"
-                " when it jumps depends on the parameters, and derivatives leave that out"
+                " when it jumps depends on the parameters, and"
+                f" {known if e.ends_at_jumps else 'derivatives leave that out'}"
             )
         else:
             text = (

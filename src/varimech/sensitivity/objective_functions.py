@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -15,6 +16,9 @@ from ..model.user_functions import as_column, call_user, column_of
 from ..stages.column_maps import append_maps
 from ..stages.plan import Plan, Port, Vector, padded
 from .objective import Objective, StateFunction
+
+if TYPE_CHECKING:
+    from .switching import SwitchingFunctions
 
 UNROLLED = 2000
 """Instructions of objectives times columns, up to which their derivatives are straight-line code for
@@ -39,6 +43,8 @@ class ObjectiveFunctions:
     an objective. None where they vanish.
     """
     final_pullback: ca.Function | None = None
+    switching: SwitchingFunctions | None = None
+    """Where forces and integrands jump; None where they do not."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,8 @@ class Measured:
         (g, g_), (w, w_) = (
             (ca.Function(f"{name}s", [state, ρ, t], [x]), tangent(name, x)) for name, x in both
         )
-        return ObjectiveFunctions(g, g_, w, w_, *[pullback(name, x) for name, x in both])
+        pulled = [pullback(name, x) for name, x in both]
+        return ObjectiveFunctions(g, g_, w, w_, pulled[0], pulled[1])
 
 
 def _tangent_plan(name: str, measured: Measured, jacobian: SX, directions: np.ndarray) -> Plan:

@@ -86,6 +86,8 @@ class Switch:
     timed: bool
     """Whether it depends on nothing but the time: parameters then do not move it."""
     at: SX
+    side: SX
+    """A number that changes where the sign of `at` does, exactly as the operation sees it."""
 
 
 def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[Switch]:
@@ -94,15 +96,14 @@ def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[
     moving, timed, parameters = symbols_in(e.packed), symbols_in(e.t), symbols_in(e.ρ)
     switches = []
     for place, objective, final, expressions in _expressions(e, objectives):
-        for operation, at in _non_smooth(expressions):
+        for operation, at, side in _non_smooth(expressions):
             own = symbols_in(at)
             if own.isdisjoint(moving) and own.isdisjoint(timed):
                 continue
             jump = operation in JUMPS
             name = JUMPS[operation] if jump else KINKS[operation]
-            switches.append(
-                Switch(place, name, jump, objective, final, own.isdisjoint(moving | parameters), at)
-            )
+            timed_only = own.isdisjoint(moving | parameters)
+            switches.append(Switch(place, name, jump, objective, final, timed_only, at, side))
     return switches
 
 
@@ -118,15 +119,26 @@ def _expressions(
             yield name, name, final, [value]
 
 
-def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX]]:
-    """Operations that are not smooth, and what changes its sign there; each once."""
+def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX, SX]]:
+    """Operations that are not smooth, what changes its sign there, and a number that changes with
+    it; each once.
+    """
     everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
     f = ca.Function("stated", own, [everything])
     switching = KINKS.keys() | JUMPS.keys()
     if not any(f.instruction_id(k) in switching for k in range(f.n_instructions())):
         return []
-    return [(op, _switching(op, values)) for op, values, _ in replayed(f, own) if op in switching]
+    return [
+        (op, at := _switching(op, values), _side(op, values, at))
+        for op, values, _ in replayed(f, own)
+        if op in switching
+    ]
+
+
+def _side(operation: int, values: list[SX], at: SX) -> SX:
+    """What a comparison gives, where it is one: at zero, it knows to which side that belongs."""
+    return SX.binary(operation, *values) if operation in (ca.OP_LT, ca.OP_LE) else ca.sign(at)
 
 
 def _switching(operation: int, values: list[SX]) -> SX:

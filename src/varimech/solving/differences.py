@@ -10,6 +10,7 @@ from ..backends.trajectory import Trajectory
 from ..core.errors import VarimechError
 from ..core.progress import progress_bar
 from ..sensitivity.finite_difference import central_differences
+from ..sensitivity.switching import jumps_of
 from .solver import Solver
 from .task import Task
 
@@ -25,7 +26,9 @@ def run_differences(
     plain = replace(task, indices=None, progress=False, runs=2 * count)
     ran = 0.0
     moved = set(task.indices) & set(solver.time_plan.fixed(task.schedule, task.objectives, ρ))
-    if task.schedule.tolerance and solver.method.integrator.traits.given_steps and not moved:
+    jumps = jumps_of(solver.equations, task.objectives)  # whose times differ between the runs
+    replayed = solver.method.integrator.traits.given_steps and not moved and not jumps
+    if task.schedule.tolerance and replayed:
         # all runs take the steps of one with derivatives: a choice of steps is no smooth function
         # of the parameters
         first, ran = solver.run(replace(task, method="direct"), ρ)

@@ -8,6 +8,7 @@ recursive    over the bodies of an open tree in relative coordinates (`coordinat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -33,6 +34,7 @@ from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, measured
+from ..sensitivity.switching import switching_functions
 from ..sensitivity.tangent_augmented import augmented
 from ..stages.assembled import AssembledChain
 from ..stages.chain import PARAMETERS, Chain
@@ -198,7 +200,12 @@ class Programs:
             slopes = [SX.sym("s'", part.numel()) for part in parts]
             packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
             found = found.augmented(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
-        return found.functions(wanted.directions, *rows)
+            return found.functions(wanted.directions, *rows)
+        directions = wanted.directions
+        if directions is None and wanted.adjoint:  # which needs derivatives by all parameters
+            directions = np.zeros((self.equations.ρ.numel(), 0))
+        switching = switching_functions(self.equations, objectives, directions)
+        return replace(found.functions(wanted.directions, *rows), switching=switching)
 
     def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Rates of a tree by recursion, to be evaluated at once."""

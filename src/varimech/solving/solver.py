@@ -15,6 +15,7 @@ import numpy as np
 from ..backends.complex_step import complex_step, refusal
 from ..backends.failures import STALLED, UNDERFLOW, Amplified, StartFailure, StepFailure
 from ..backends.inputs import Inputs
+from ..backends.program import Program
 from ..backends.runner import Runner
 from ..backends.selection import select
 from ..backends.trajectory import BrokenOff, Trajectory
@@ -443,6 +444,16 @@ class Solver:
                 " mass)",
             )
 
+    def _check_jumps(self, trajectory: Trajectory, program: Program) -> None:
+        """Refuse complex steps over jumps whose times the motion decides."""
+        if trajectory.crossed is None or program.switching is None:
+            return
+        for number in np.flatnonzero(trajectory.crossed > 0):
+            if program.switching.moving[trajectory.crossed[number] - 1]:
+                time = float(trajectory.step_ends[number])
+                what = f"passes a jump of a force or an integrand at t = {time:.6g} s"
+                raise refusal(self.model.name, what)
+
     def _with_complex_steps(
         self,
         task: Task,
@@ -457,6 +468,7 @@ class Solver:
         began, indices = time.perf_counter(), task.indices or []
         runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
         assert isinstance(runner, Runner)
+        self._check_jumps(trajectory, runner.program)
         replayed = (
             inputs.schedule.replayed(trajectory.step_ends)
             if inputs.schedule.tolerance

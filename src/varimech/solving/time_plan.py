@@ -44,6 +44,8 @@ BRIDGE = 1e-3
 that remember more than the last ones forget the jump while steps double from there. Rounding's
 size, as with chosen steps, is too short for implicit schemes.
 """
+KNOWN = ("direct", "adjoint")
+"""Derivative methods that know what jumps contribute."""
 SAME = 1e-9
 """Share of a step within which two times are one."""
 EDGE = 1e-14
@@ -129,9 +131,11 @@ class TimePlan:
         return replace(schedule, longest_share=LONGEST_GRADUAL) if gradual else schedule
 
     def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
-        """Refuse derivatives with respect to parameters that move a jump: what the jump itself
-        contributes would be missing.
+        """Refuse derivatives with respect to parameters that move a jump, where what the jump itself
+        contributes would be missing: chosen steps of explicit integrators know it.
         """
+        if task.method in KNOWN and (task.schedule.tolerance or task.repeated):
+            return
         found = self.resolution(task.schedule.duration, task.objectives, ρ)
         for jump in () if found is None else found.jumps:
             moving = jump.parameters & set(task.indices or ())

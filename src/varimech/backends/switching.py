@@ -1,0 +1,135 @@
+"""Jumps of forces and integrands in the interpreted loop; switching.c does the same, operation by
+operation, and sensitivity/switching.py has the equations.
+
+A step within which a switching function changes its side is not taken. Cubic interpolation of the
+function, whose values and rates are known at both ends, tells when; steps are shortened until one
+of rounding's size passes the jump, so that both its sides are ends of steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .bound import bound
+from .program import Program
+
+ACROSS = 5e-14
+"""Length of the step across a jump, as a share of the run: a few hundred floating-point numbers."""
+JUMP = 1e-9
+"""Relative change of accelerations or integrands across such a step that is a jump: far above
+rounding, far below any jump that matters.
+"""
+TOGETHER = 1e-9
+"""Relative difference of the derivatives of the times of two switches that change together."""
+
+
+class Switches:
+    """Switching functions along a run, and their gradients."""
+
+    def __init__(self, program: Program, parameters: np.ndarray, duration: float):
+        switching = program.switching
+        assert switching is not None
+        self._across = ACROSS * duration
+        self.count, self.of_forces = switching.count, switching.of_forces
+        self.state, self.time = np.zeros(switching.values.numel_in(0)), np.zeros(1)
+        self._result = np.zeros((3, self.count))
+        given = [self.state, parameters, self.time]
+        self._evaluate = bound(switching.values, given, [self._result])
+        self.before, self.after = np.zeros((3, self.count)), np.zeros((3, self.count))
+        self.slopes: list[np.ndarray] = []
+        self._differentiate = None
+        if switching.gradient is not None:
+            f = switching.gradient
+            self.slopes = [np.zeros((self.count, f.numel_out(k) // self.count)) for k in range(3)]
+            self._differentiate = bound(f, given, self.slopes)
+
+    def at(self, time: float, state: np.ndarray) -> np.ndarray:
+        """Sides, values and rates at a state."""
+        self.time[0], self.state[:] = time, state[: self.state.size]
+        self._evaluate()
+        return self._result.copy()
+
+    def differentiate(self, time: float, state: np.ndarray) -> None:
+        """Gradients at a state, as `slopes`."""
+        assert self._differentiate is not None
+        self.time[0], self.state[:] = time, state[: self.state.size]
+        self._differentiate()
+
+    @property
+    def changed(self) -> np.ndarray:
+        """Switches that have changed their side during the step."""
+        return np.flatnonzero(self.before[0] != self.after[0])
+
+    def is_across(self, h: float) -> bool:
+        """Whether a step is as short as one across a jump; rounding of time makes it a little longer
+        or shorter.
+        """
+        return h <= 1.5 * self._across
+
+    def approach(self, h: float) -> float:
+        """Length of a step that ends just before the first change of a side within a step of length
+        h; or of the step across it.
+        """
+        distance = h
+        for i in self.changed:
+            (_, g, rate), (_, g_next, rate_next) = self.before[:, i], self.after[:, i]
+            share = 0.5  # sides of periodic functions may change twice
+            if g == 0:
+                share = 0.0
+            elif g * g_next <= 0:
+                share = _cubic_root(g, h * rate, g_next, h * rate_next)
+            distance = min(distance, share * h)
+        return distance - 0.5 * self._across if distance > 0.75 * self._across else self._across
+
+    def shifts(self, S: np.ndarray) -> np.ndarray:
+        """Derivatives of the time of a jump in all directions, at the beginning of the step across
+        it, where the state has derivatives S; not a number where switches change together that do
+        not move together.
+        """
+        x = S[: self.slopes[0].shape[1]]
+        every = [
+            -_row_times(self.slopes[1][i], self.slopes[0][i], x) / self.before[2, i]
+            for i in self.changed
+        ]
+        first = every[0]
+        for other in every[1:]:
+            apart = ~(np.abs(other - first) <= TOGETHER * (np.abs(first) + np.abs(other)))
+            first = np.where(apart, math.nan, first)
+        return first
+
+
+def jumps(a: np.ndarray, b: np.ndarray, scale: float) -> bool:
+    """Whether accelerations jump across such a step, and not only their derivatives; `scale` is one
+    of accelerations.
+    """
+    size = JUMP * (np.abs(a).max(initial=0.0) + np.abs(b).max(initial=0.0) + scale)
+    return bool((np.abs(a - b) > size).any())
+
+
+def integrands_jump(g: np.ndarray, g_next: np.ndarray, scales: np.ndarray) -> bool:
+    """The same for integrands."""
+    return bool((np.abs(g - g_next) > JUMP * (np.abs(g) + np.abs(g_next) + scales)).any())
+
+
+def _row_times(start: np.ndarray, row: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """start + Σ row_j columns_j, added in order."""
+    total = start.copy()
+    for factor, column in zip(row, columns, strict=True):
+        total += factor * column
+    return total
+
+
+def _cubic_root(g0: float, d0: float, g1: float, d1: float) -> float:
+    """Root of the cubic with values g and changes d at both ends of an interval, as a share of it."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        x = (low + high) / 2
+        y = 1 - x
+        value = y * y * (g0 * (1 + 2 * x) + d0 * x) + x * x * (g1 * (1 + 2 * y) - d1 * y)
+        if (value > 0) == (g0 > 0):
+            low = x
+        else:
+            high = x
+    return low

@@ -1,0 +1,91 @@
+"""Jumps of forces and integrands along a motion, and what they contribute to derivatives.
+
+Where a switching function g(q, v, t, ρ) changes its sign at t*, accelerations jump from a⁻ to a⁺,
+and integrands from g⁻ to g⁺. Parameters move t*, by differentiation of g = 0 along the motion,
+
+    dt*/dρ = −(g_x x' + g_ρ) / ġ,     x = (q, v),   ġ = g_q v + g_v a + g_t,
+
+so that between the times at which two neighbouring motions pass the jump they differ by its height:
+
+    v' ← v' + (a⁻ − a⁺) dt*/dρ,     ψ' ← ψ' + (g⁻ − g⁺) dt*/dρ
+
+(the saltation matrix of a motion whose state does not jump; R. I. Leine and H. Nijmeijer, Dynamics
+and Bifurcations of Non-Smooth Mechanical Systems, Springer 2004, section 7.4). Adjoints use the
+transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..coordinates.equations import Equations
+from ..core.symbols import SX, symbols_in
+from .objective import Objective
+from .smoothness import Switch, switches
+
+SAME_DEPTH = 40
+"""Operations deep to which expressions of the same switch, stated in several places, are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchingFunctions:
+    """Functions of (state, ρ, t) about all jumps."""
+
+    values: ca.Function
+    """Sides (numbers that change where the function's sign does), g, and ġ; one after the other."""
+    gradient: ca.Function | None
+    """g_x, g_ρ times the directions, and g_ρ of all parameters: a row for each switch."""
+    moving: tuple[bool, ...]
+    """For each switch, whether the motion decides when it changes, not only parameters."""
+    of_forces: int
+    """Number of those that belong to forces; they come first, those of integrands after them."""
+
+    @property
+    def count(self) -> int:
+        """Number of switches."""
+        return len(self.moving)
+
+
+def jumps_of(equations: Equations, objectives: Mapping[str, Objective]) -> list[Switch]:
+    """Switches of forces and integrands whose values may jump, and whose time the motion or the
+    parameters decide; each once.
+    """
+    e = equations
+    decided, unknown = symbols_in(e.q, e.v, e.ρ), symbols_in(e.a, e.λ)
+    found: list[Switch] = []
+    for switch in switches(e, objectives):
+        own = symbols_in(switch.at)
+        if not switch.jump or switch.final or own.isdisjoint(decided):
+            continue
+        if not own.isdisjoint(unknown):  # its rate is not known
+            continue
+        if not any(ca.is_equal(switch.at, other.at, SAME_DEPTH) for other in found):
+            found.append(switch)
+    return found
+
+
+def switching_functions(
+    equations: Equations, objectives: Mapping[str, Objective], directions: np.ndarray | None
+) -> SwitchingFunctions | None:
+    """The functions about all jumps; None where there are none."""
+    jumps, e = jumps_of(equations, objectives), equations
+    if not jumps:
+        return None
+    g, sides = (ca.vertcat(*[getattr(s, name) for s in jumps]) for name in ("at", "side"))
+    x, arguments = ca.vertcat(e.q, e.v), [e.packed, e.ρ, e.t]
+    rate = ca.jtimes(g, ca.vertcat(x, e.t), ca.vertcat(e.v, e.a, SX(1)))
+    values = ca.Function("switching", arguments, [ca.densify(ca.vertcat(sides, g, rate))])
+    gradient = None
+    if directions is not None:
+        g_x, g_ρ = ca.jacobian(g, x), ca.jacobian(g, e.ρ)
+        rows = (g_x, g_ρ @ ca.DM(directions), g_ρ)
+        gradient = ca.Function(
+            "switching_gradient", arguments, [ca.densify(ca.vec(part.T)) for part in rows]
+        )
+    motion = symbols_in(x)
+    moving = tuple(not symbols_in(s.at).isdisjoint(motion) for s in jumps)
+    return SwitchingFunctions(values, gradient, moving, sum(s.objective is None for s in jumps))
