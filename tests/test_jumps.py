@@ -194,9 +194,17 @@ def test_continuous_branches_are_no_jumps() -> None:
         np.testing.assert_allclose(g.final_gradient[0], exact, rtol=1e-6, err_msg=method)
 
 
-def test_complex_steps_refuse_jumps() -> None:
-    with pytest.raises(vm.ModelError, match=r"passes a jump .* at t = 0\.5 s"):
-        block(brake).sensitivity(END, duration=T, method="complex-step")
+def test_what_leaves_jumps_out_refuses_them() -> None:
+    m, smooth = block(brake), block(lambda s, p: -p * s.displacement("guide"))
+    for method in ("complex-step", "composite"):
+        with pytest.raises(
+            vm.ModelError, match=r"'force' jumps \(comparison\) as the motion passes t = 0\.5 s"
+        ):
+            m.sensitivity(END, duration=T, method=method)
+        assert smooth.sensitivity(END, duration=T, method=method).method == method
+    for hessian in ("forward", "backward"):
+        with pytest.raises(vm.ModelError, match=r"t = 0\.5 s; second derivatives do not include"):
+            m.hessian(END, duration=T, method=hessian)
 
 
 def test_the_same_jump_in_two_places_counts_once() -> None:

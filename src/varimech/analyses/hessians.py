@@ -124,6 +124,7 @@ def second_derivatives(
     chosen = 0.0
     if s.schedule.tolerance:
         trajectory, chosen = solver.run(task, s.ρ)
+        solver.check_jumps(trajectory, objectives, "second derivatives")
         task = replace(task, schedule=s.schedule.replayed(trajectory.step_ends))
     many = replace(task, runs=len(directions))
     along, ran = _side_by_side(solver, many, s.ρ, directions)

@@ -39,15 +39,10 @@ class SwitchingFunctions:
     """Sides (numbers that change where the function's sign does), g, and ġ; one after the other."""
     gradient: ca.Function | None
     """g_x, g_ρ times the directions, and g_ρ of all parameters: a row for each switch."""
-    moving: tuple[bool, ...]
-    """For each switch, whether the motion decides when it changes, not only parameters."""
+    count: int
+    """Number of switches, those of `jumps_of`."""
     of_forces: int
     """Number of those that belong to forces; they come first, those of integrands after them."""
-
-    @property
-    def count(self) -> int:
-        """Number of switches."""
-        return len(self.moving)
 
 
 def jumps_of(equations: Equations, objectives: Mapping[str, Objective]) -> list[Switch]:
@@ -86,6 +81,5 @@ def switching_functions(
         gradient = ca.Function(
             "switching_gradient", arguments, [ca.densify(ca.vec(part.T)) for part in rows]
         )
-    motion = symbols_in(x)
-    moving = tuple(not symbols_in(s.at).isdisjoint(motion) for s in jumps)
-    return SwitchingFunctions(values, gradient, moving, sum(s.objective is None for s in jumps))
+    of_forces = sum(s.objective is None for s in jumps)
+    return SwitchingFunctions(values, gradient, len(jumps), of_forces)

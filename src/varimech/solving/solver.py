@@ -15,7 +15,6 @@ import numpy as np
 from ..backends.complex_step import complex_step, refusal
 from ..backends.failures import STALLED, UNDERFLOW, Amplified, StartFailure, StepFailure
 from ..backends.inputs import Inputs
-from ..backends.program import Program
 from ..backends.runner import Runner
 from ..backends.selection import select
 from ..backends.trajectory import BrokenOff, Trajectory
@@ -35,6 +34,7 @@ from ..model.model_data import ModelData
 from ..schemes import INTEGRATORS, Method, integrators_of
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import Switch, switches
+from ..sensitivity.switching import jumps_of
 from ..stages.plan import padded, row_length
 from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
@@ -161,6 +161,9 @@ class Solver:
                 " and no massless coordinates",
                 remedy=USE_DIRECT,
             )
+        if task.schedule.tolerance and jumps_of(self.equations, task.objectives):
+            motion, _ = self.run(replace(task, indices=None, progress=False), ρ)
+            self.check_jumps(motion, task.objectives, "derivatives by the composite system")
         initial = self.start.complete(q, ρ)
         slopes = self.start.sensitivities(initial, ρ, indices)
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed))
@@ -444,15 +447,36 @@ class Solver:
                 " mass)",
             )
 
-    def _check_jumps(self, trajectory: Trajectory, program: Program) -> None:
-        """Refuse complex steps over jumps whose times the motion decides."""
-        if trajectory.crossed is None or program.switching is None:
+    def check_jumps(
+        self, trajectory: Trajectory, objectives: Mapping[str, Objective], what: str
+    ) -> None:
+        """Refuse derivatives that leave out jumps whose times the motion decides.
+
+        Raises:
+            ModelError: if the motion passes one, with the time and what to do.
+        """
+        if (
+            trajectory.crossed is None
+            or not (passed := np.flatnonzero(trajectory.crossed > 0)).size
+        ):
             return
-        for number in np.flatnonzero(trajectory.crossed > 0):
-            if program.switching.moving[trajectory.crossed[number] - 1]:
-                time = float(trajectory.step_ends[number])
-                what = f"passes a jump of a force or an integrand at t = {time:.6g} s"
-                raise refusal(self.model.name, what)
+        motion, jumps = (
+            symbols_in(self.equations.q, self.equations.v),
+            jumps_of(self.equations, objectives),
+        )
+        for number in passed:
+            jump = jumps[trajectory.crossed[number] - 1]
+            if not symbols_in(jump.at).isdisjoint(motion):
+                raise ModelError(
+                    f"mechanism {self.model.name!r}: {jump.place!r} jumps ({jump.operation}) as the"
+                    f" motion passes t = {float(trajectory.step_ends[number]):.6g} s; {what} do not"
+                    " include what that contributes",
+                    remedy=Message(
+                        "use a gradient with {method}, or a steep smooth function in place of the"
+                        " jump, such as varimech.tanh(x / width)",
+                        method=("direct", "adjoint"),
+                    ),
+                )
 
     def _with_complex_steps(
         self,
@@ -468,7 +492,7 @@ class Solver:
         began, indices = time.perf_counter(), task.indices or []
         runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
         assert isinstance(runner, Runner)
-        self._check_jumps(trajectory, runner.program)
+        self.check_jumps(trajectory, task.objectives, "complex steps")
         replayed = (
             inputs.schedule.replayed(trajectory.step_ends)
             if inputs.schedule.tolerance
