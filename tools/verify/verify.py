@@ -192,7 +192,8 @@ def plane_and_space() -> Iterator[Figure]:
     from test_joint_mechanisms import planar_and_spatial_pendulum
 
     planar, spatial = (
-        m.simulate(2.0, step=2e-3).position("tip").to_numpy() for m in planar_and_spatial_pendulum()
+        m.simulate(2.0, step=2e-3, coordinates="natural").position("tip").to_numpy()
+        for m in planar_and_spatial_pendulum()
     )
     yield Figure(
         "pendulum: planar against spatial, largest difference",
