@@ -93,6 +93,19 @@ def test_the_second_run_over_the_same_steps_passes_it_too() -> None:
     np.testing.assert_allclose(before[:, :, 0], 0.0, atol=1e-14)
 
 
+def test_a_part_of_a_run_passes_it_with_the_same_steps() -> None:
+    """As an interrupted gradient does: its steps are longer shares of it than they were of all."""
+    whole = block(brake).sensitivity(END, duration=10 * T, longest_step=0.05)
+    ends = np.asarray(whole.run.step_ends)
+    last = int(np.searchsorted(ends, 0.8))
+    for backend in ("native", "interpreted"):
+        part = block(brake).sensitivity(
+            END, duration=float(ends[last]), ends=ends[: last + 1], backend=backend
+        )
+        exact = after(float(ends[last]))
+        np.testing.assert_allclose(part.final_gradient, exact[1], rtol=1e-10, atol=1e-11)
+
+
 def test_differences_know_it() -> None:
     g = block(brake).sensitivity(END, duration=T, method="finite-difference")
     np.testing.assert_allclose(g.final_gradient, after(T)[1], rtol=1e-7, atol=1e-8)

@@ -93,7 +93,7 @@ class Backward:
         self.switches = (
             None
             if program.switching is None
-            else Switches(program, inputs.parameters, inputs.schedule.duration)
+            else Switches(program, inputs.parameters, inputs.schedule)
         )
         self.tables = None if program.scheme is None else SchemeTables(program.scheme)
         self.combined = self.state if program.scheme is None else np.zeros(2 * program.coordinates)

@@ -12,8 +12,8 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PEN
 /* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
    selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
    0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
-   record; switches: functions whose sign decides about jumps, those of
-   forces first. Then sizes of the working storage. In GPU code they, and the scheme, are constants. */
+   record; switches: functions whose sign decides about jumps, those of forces first. Then sizes of the working storage. In GPU code they, and
+   the scheme, are constants. */
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \

@@ -14,7 +14,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (selection, ("POOR", "SINGULAR", "DEPENDENT")),
     (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
     (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
-    (switching, ("ACROSS", "JUMP", "TOGETHER")),
+    (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER")),
 )
 
 

@@ -92,7 +92,7 @@ class _Run:
         self.switches = (
             None
             if program.switching is None
-            else Switches(program, inputs.parameters, self.schedule.duration)
+            else Switches(program, inputs.parameters, self.schedule)
         )
         ρ_t = [inputs.parameters, self.time]
         settings = [self.penalty, *ρ_t]

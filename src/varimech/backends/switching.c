@@ -40,7 +40,7 @@ static double vm_approach(const vm_run *r, const vm_workspace *m, double h) {
 }
 
 /* Whether a step is as short as one across a jump; rounding of time makes it a little longer or shorter. */
-static int vm_is_across(const vm_run *r, double h) { return h <= 1.5 * VM_ACROSS * r->duration; }
+static int vm_is_across(const vm_run *r, double h) { return h <= (r->tolerance > 0 ? 1.5 * VM_ACROSS : VM_GIVEN) * r->duration; }
 
 /* Whether accelerations or integrands jump across such a step, and not only their derivatives. */
 static int vm_jumps(const vm_run *r, const vm_workspace *m) {

@@ -2,7 +2,7 @@
 operation, and sensitivity/switching.py has the equations.
 
 A step within which a switching function changes its side is not taken. Cubic interpolation of the
-function, whose values and rates are known at both ends, tells when; steps are shortened until one
+function, whose values and rates are known at both ends, shows when; steps are shortened until one
 of rounding's size passes the jump, so that both its sides are ends of steps.
 """
 
@@ -12,11 +12,16 @@ import math
 
 import numpy as np
 
+from ..core.schedule import Schedule
 from .bound import bound
 from .program import Program
 
 ACROSS = 5e-14
 """Length of the step across a jump, as a share of the run: a few hundred floating-point numbers."""
+GIVEN = 1e-11
+"""The same where steps are given: those of a longer run, of which this one is a part, are longer
+shares of it. Far below any step that an error estimate would choose.
+"""
 JUMP = 1e-9
 """Relative change of accelerations or integrands across such a step that is a jump: far above
 rounding, far below any jump that matters.
@@ -28,10 +33,13 @@ TOGETHER = 1e-9
 class Switches:
     """Switching functions along a run, and their gradients."""
 
-    def __init__(self, program: Program, parameters: np.ndarray, duration: float):
+    def __init__(self, program: Program, parameters: np.ndarray, schedule: Schedule):
         switching = program.switching
         assert switching is not None
-        self._across = ACROSS * duration
+        self._across = ACROSS * schedule.duration
+        self._longest_across = (
+            1.5 * self._across if schedule.tolerance else GIVEN * schedule.duration
+        )
         self.count, self.of_forces = switching.count, switching.of_forces
         self.state, self.time = np.zeros(switching.values.numel_in(0)), np.zeros(1)
         self._result = np.zeros((3, self.count))
@@ -66,7 +74,7 @@ class Switches:
         """Whether a step is as short as one across a jump; rounding of time makes it a little longer
         or shorter.
         """
-        return h <= 1.5 * self._across
+        return h <= self._longest_across
 
     def approach(self, h: float) -> float:
         """Length of a step that ends just before the first change of a side within a step of length
