@@ -68,7 +68,9 @@ def sensitivity(
     wrt: o.Wrt = None,
     method: Annotated[
         str | None,
-        typer.Option(help="direct, adjoint, auto, composite, finite-difference or complex-step."),
+        typer.Option(
+            help="auto (if not given), direct, adjoint, composite, finite-difference or complex-step."
+        ),
     ] = None,
     certify: Annotated[
         bool, typer.Option(help="Also determine the number of reliable digits (takes longer).")

@@ -96,7 +96,8 @@ class SensitivityStudy(Solving):
     objectives: list[ft.Name] | None = Field(None, description="All if not given.")
     wrt: list[ft.Name] | None = Field(None, description="Parameters; all if not given.")
     method: StrictStr | None = Field(
-        None, description="direct, adjoint, auto, composite, finite-difference or complex-step."
+        None,
+        description="auto (if not given), direct, adjoint, composite, finite-difference or complex-step.",
     )
     memory: ft.Positive | None = Field(None, description="MB, of an adjoint.")
     certify: StrictBool = Field(False, description="Tell how many digits can be trusted.")
