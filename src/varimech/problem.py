@@ -108,7 +108,7 @@ class Problem(Displayed):
     def parameters(self) -> dict[str, float]:
         """The values of all parameters, by name."""
         s = self._simulation
-        return dict(zip(s.solvers.data.parameter_set.parameters, s.ρ.tolist(), strict=True))
+        return dict(zip(s.solvers.data.parameter_set.parameters, s.ρ.tolist(), strict=False))
 
     @property
     def method(self) -> str:

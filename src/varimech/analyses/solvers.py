@@ -199,7 +199,7 @@ class ModelSolvers:
             "method": method,
             "iterations": trajectory.iterations,
             "residuals": [float(r) for r in trajectory.residuals],
-            "parameters": dict(zip(names, ρ.tolist(), strict=True)),
+            "parameters": dict(zip(names, ρ.tolist(), strict=False)),
             "seconds": seconds,
             "versions": _versions(),
         }

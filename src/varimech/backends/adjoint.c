@@ -12,6 +12,7 @@ static void vm_record(vm_run *r, const vm_workspace *m, double h, double end) {
   record += stages * n;
   memcpy(record, m->solved, (size_t)(stages * solved) * sizeof(double));
   if (r->selects) memcpy(record + stages * solved, r->chosen, (size_t)r->coordinates * sizeof(double));
+  if (r->units) *vm_record_tail(r, r->records + (r->done - r->first_recorded) * r->record_size) = 0;
 }
 
 /* target += factor x */
@@ -46,7 +47,7 @@ static void vm_pull_objectives(int function, vm_run *r, vm_workspace *m, double 
   m->scratch.res[0] = m->pulled; m->scratch.res[1] = m->contribution;
   vm_call(function, r, m);
   vm_gain(costate, weight, m->pulled, r->measured * r->columns);
-  vm_gain(r->gradient, weight, m->contribution, r->pulled * r->columns);
+  vm_gain(r->gradient, weight, m->contribution, r->numbers * r->columns);
 }
 
 /* Add the contribution of a combination of stages, (q, v) of the first + h Σ weights_j (v, a) of stage j, to their costates. */
@@ -111,7 +112,44 @@ static void vm_retreat_shift(vm_run *r, vm_workspace *m, long long i, double beg
   const double rate = m->sides[2 * k + i], *of_parameters = m->slopes + q * k + k * r->parameters;
   for (long long s = 0; s < r->objectives; ++s) {
     for (long long j = 0; j < q; ++j) r->costate[j * c + s] -= shift[s] / rate * m->slopes[i * q + j];
-    for (long long j = 0; j < r->pulled; ++j) r->gradient[j * c + s] -= shift[s] / rate * of_parameters[i * r->numbers + j];
+    for (long long j = 0; j < r->numbers; ++j) r->gradient[j * c + s] -= shift[s] / rate * of_parameters[i * r->numbers + j];
+  }
+}
+
+/* Reverse an event, from the state `after` it: the transpose of vm_differentiate_event. */
+static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, const double *after) {
+  const long long n = r->coordinates, c = r->columns, o = r->objectives, f = (long long)vm_record_tail(r, record)[0] - 2, k = 3 * r->units;
+  const double *tail = vm_record_tail(r, record), *before = record + 3, *Z = before + r->states, rate = tail[1], time = record[0];
+  const vm_settings s = vm_settings_at(r, &time), bare = {{r->penalty, r->values, &time, 0}, 3};
+  double *shift = m->psi, *along_time = r->gradient + (r->pulled - 1) * c;
+  vm_pull(r->rates ? VM_RATES : VM_STEP, r, m, Z, 0, s.list, s.count, r->costate, m->pulled);
+  memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
+  memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
+  double *g = m->G, *g_next = m->G + o;
+  m->scratch.arg[0] = after; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g_next;
+  if (o) vm_call(VM_INTEGRANDS, r, m);
+  for (long long i = 0; i < o; ++i) {
+    shift[i] = -g_next[i];
+    for (long long j = 0; j < 2 * n; ++j) shift[i] -= r->costate[j * c + i] * after[n + j];
+  }
+  if (tail[2] != 0) {
+    for (long long i = 0; r->seed_rows && i < o; ++i) { shift[i] -= along_time[i]; }
+    vm_pull(VM_IMPACT, r, m, before, 0, bare.list, bare.count, r->costate, m->pulled);
+    for (long long i = 0; r->seed_rows && i < o; ++i) { shift[i] += along_time[i]; }
+    memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
+    memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
+  }
+  memcpy(vm_modes(r), tail + 3, (size_t)r->modes * sizeof(double));
+  m->scratch.arg[0] = before; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g;
+  if (o) vm_call(VM_INTEGRANDS, r, m);
+  if (f < 0) return; /* at the start of a run, whatever the parameters */
+  vm_unit_gradient(r, m, time, before);
+  const double *of_state = m->unit_slopes + f * r->states, *of_parameters = m->unit_slopes + k * (r->states + r->parameters) + f * r->numbers;
+  for (long long i = 0; i < o; ++i) {
+    shift[i] += g[i];
+    for (long long j = 0; j < 2 * n; ++j) shift[i] += r->costate[j * c + i] * before[n + j];
+    for (long long j = 0; j < r->states; ++j) r->costate[j * c + i] -= shift[i] / rate * of_state[j];
+    for (long long j = 0; j < r->numbers; ++j) r->gradient[j * c + i] -= shift[i] / rate * of_parameters[j];
   }
 }
 
@@ -126,6 +164,7 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
     const double *record = records + k * r->record_size;
     const long long jump = r->crossed ? llabs((long long)r->crossed[r->first_recorded + k + 1]) : 0;
     const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
+    if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end); continue; }
     if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);
     if (r->scheme) vm_retreat_explicit(r, m, record);
     else vm_retreat_implicit(r, m, record, record[1] / 2 + (k > 0 ? record[1 - r->record_size] / 2 : 0));

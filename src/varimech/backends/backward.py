@@ -13,6 +13,7 @@ from ..core.errors import ModelError
 from ..core.messages import Message
 from .bound import Call, bound, evaluated
 from .columns import all_columns
+from .events import Units
 from .explicit import combined
 from .inputs import Inputs
 from .program import ChainFunctions, Program
@@ -34,15 +35,37 @@ class Record:
     chosen: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class EventRecord:
+    """What has to be known of an event."""
+
+    end: float
+    states: np.ndarray
+    """Before it, and after its impact."""
+    function: int
+    """The function that vanishes there; −1 at the start of a run."""
+    rate: float
+    hit: bool
+    """Whether it is an impact."""
+    modes: np.ndarray
+    """Before it."""
+    modes_after: np.ndarray
+
+    @property
+    def length(self) -> float:
+        """It takes no time."""
+        return 0.0
+
+
 class Records:
     """Those of one run, as long as they fit into the memory allowed."""
 
     def __init__(self, program: Program, inputs: Inputs):
         self._most = inputs.memory / (8 * program.record_size)
         self._memory = inputs.memory
-        self.list: list[Record] = []
+        self.list: list[Record | EventRecord] = []
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Record | EventRecord) -> None:
         """One more."""
         if len(self.list) >= self._most:
             raise ModelError(
@@ -80,6 +103,7 @@ class Backward:
         self.state, self.solved = np.zeros(n), np.zeros(sum(program.solved_sizes))
         self.given, self.pulled = np.zeros((n, row)), np.zeros((n, row))
         settings = [penalty, inputs.parameters, self.time]
+        bare = list(settings)
         if program.start is not None:
             self._start = self._bound(
                 program.start, guess[: program.start.finish.numel_in(0)], settings
@@ -103,12 +127,16 @@ class Backward:
             if program.rates is None
             else self._bound(program.rates, self.combined, settings)
         )
+        if program.impact is not None:
+            self._impact = self._bound(program.impact, self.combined, bare)
+            self.units = Units(program, inputs.parameters, inputs.schedule)
         measured, arguments = (
             program.objectives.integrands.numel_in(0),
             [self.state, inputs.parameters, self.time],
         )
         self.measure_pulled = np.zeros((measured, row))
-        results = [self.measure_pulled, self.contribution]
+        self.own_contribution = self.contribution[: inputs.parameters.size]  # without that of time
+        results = [self.measure_pulled, self.own_contribution]
         o = program.objectives
         arguments[0] = self.state[:measured]
         pullbacks = o.integrand_pullback, o.final_pullback
@@ -144,29 +172,32 @@ class Backward:
 
         return both
 
-    def sweep(self, records: list[Record], end: np.ndarray) -> np.ndarray:
+    def sweep(self, records: list[Record | EventRecord], end: np.ndarray) -> np.ndarray:
         """From the state at the end of a run back to its start; dψ/dρ (objective, parameter)."""
         last = records[-1]
         self._measure(self._finals, last.end, end, 1.0, self.costate)
         if self.tables is None:
             self._measure(self._integrands, last.end, end, last.length / 2, self.costate)
         for k in range(len(records) - 1, -1, -1):
-            if self.tables is None:
+            record = records[k]
+            after = end if k == len(records) - 1 else records[k + 1].states[0]
+            if isinstance(record, EventRecord):
+                self._event(record, after)
+            elif self.tables is None:
                 self._implicit(
-                    records[k], records[k].length / 2 + (records[k - 1].length / 2 if k else 0.0)
+                    record, record.length / 2 + (records[k - 1].length / 2 if k else 0.0)
                 )
             elif self.switches is None or not self.crossed[k + 1]:
-                self._explicit(records[k], self.tables)
+                self._explicit(record, self.tables)
             else:
-                after = end if k == len(records) - 1 else records[k + 1].states[0]
                 jump = abs(self.crossed[k + 1]) - 1
-                self._across(records[k], self.tables, self.switches, jump, after)
+                self._across(record, self.tables, self.switches, jump, after)
         if self.inputs.guess is not None:
             self.time[0], self.given[:], self.solved[:] = 0.0, self.costate, self.start_unknowns
             self._start()
             self.gradient += self.contribution
         o = self.program.objective_count
-        gradient = self.gradient[:, :o].T
+        gradient = self.gradient[: self.inputs.parameters.size, :o].T
         start = self.inputs.start_slopes
         return gradient if start is None else gradient + self.costate[:, :o].T @ start
 
@@ -178,7 +209,7 @@ class Backward:
         self.time[0], self.state[:] = time, state
         call()
         costate[: len(self.measure_pulled)] += weight * self.measure_pulled
-        self.gradient += weight * self.contribution
+        self.gradient[: len(self.own_contribution)] += weight * self.own_contribution
 
     def _implicit(self, r: Record, weight: float) -> None:
         self.step[0], self.time[0], self.state[:], self.solved[:] = (
@@ -217,7 +248,42 @@ class Backward:
         rate = switches.at(r.begin, before)[2, i]
         switches.differentiate(r.begin, before)
         self.costate[: 2 * n, :o] -= np.outer(switches.slopes[0][i], shift / rate)
-        self.gradient[:, :o] -= np.outer(switches.slopes[2][i], shift / rate)
+        of_parameters = np.outer(switches.slopes[2][i], shift / rate)
+        self.gradient[: len(of_parameters), :o] -= of_parameters
+
+    def _event(self, r: EventRecord, after: np.ndarray) -> None:
+        """Back over an event, from the state after it: the transpose of `events`."""
+        n, o = self.program.coordinates, self.program.objective_count
+        before, z = r.states
+        self.time[0], self.combined[:], self.given[:] = r.end, z[: 2 * n], self.costate
+        self._rates()
+        self.gradient += self.contribution
+        self._pass_on(n)
+        shift = -self._integrands_at(after) - after[n : 3 * n] @ self.costate[: 2 * n, :o]
+        if r.hit:
+            self.combined[:], self.given[:] = before[: 2 * n], self.costate
+            self._impact()
+            self.gradient += self.contribution
+            if self.program.along_time:
+                shift += self.contribution[-1, :o]
+            self._pass_on(n)
+        self.units.modes[:] = r.modes
+        if r.function < 0:  # at the start of a run, whatever the parameters
+            return
+        shift += self._integrands_at(before) + before[n : 3 * n] @ self.costate[: 2 * n, :o]
+        self.units.differentiate(r.end, before)
+        self.costate[:, :o] -= np.outer(self.units.slopes[0][r.function], shift / r.rate)
+        of_parameters = np.outer(self.units.slopes[2][r.function], shift / r.rate)
+        self.gradient[: len(of_parameters), :o] -= of_parameters
+
+    def _pass_on(self, n: int) -> None:
+        """The costate of positions and velocities as that of a state."""
+        self.costate[:] = 0.0
+        self.costate[: 2 * n] = self.pulled[: 2 * n]
+
+    def _integrands_at(self, state: np.ndarray) -> np.ndarray:
+        f = self.program.objectives.integrands
+        return evaluated(f, state[: f.numel_in(0)], self.inputs.parameters, self.time)[0]
 
     def _explicit(self, r: Record, t: SchemeTables) -> None:
         n, h = self.program.coordinates, r.length

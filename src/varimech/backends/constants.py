@@ -7,13 +7,15 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 
-from . import explicit, newton, selection, switching
+from . import events, explicit, newton, selection, switching
 
 SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (newton, ("NEGLIGIBLE", "NOISE", "LARGEST")),
     (selection, ("POOR", "SINGULAR", "DEPENDENT")),
     (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
     (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
+    (events, ("TOUCH", "SLOW", "BLURRED", "BLURRED_FORCE", "OVERLAPS", "DIP", "INSTANT", "NEVER")),
+    (events, ("ATTEMPTS", "REVISIONS", "CONSISTENT", "LOWEST")),
     (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER")),
 )
 

@@ -70,6 +70,11 @@ static int vm_begin(vm_run *r, vm_workspace *m) {
   if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
   if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
   if (r->switches) vm_evaluate_switches(r, m, time, m->X, m->sides);
+  if (r->units) {
+    vm_evaluate_units(r, m, time, m->X, m->units);
+    vm_scale_contacts(r, m);
+    r->sought = VM_NONE;
+  }
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
 }
 
@@ -87,8 +92,9 @@ static double vm_next_step(vm_run *r, double *end) {
     double h = r->proposal;
     if (h > longest) h = longest;
     r->kept_proposal = h;
-    if (h >= left * (1 - 1e-10)) h = left;
-    else if (2 * h > left) h = left / 2;
+    const int sought = r->units && r->sought >= 0; /* then its length is meant */
+    if (h >= left * (sought ? 1 : 1 - 1e-10)) h = left;
+    else if (2 * h > left && !sought) h = left / 2;
     *end = h == left ? stop : r->time + h;
     r->proposal = h; /* reported if the step fails */
     return *end - r->time; /* as rounded, so that a run over the same ends takes the same steps */
@@ -149,6 +155,7 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
     for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
     for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
   }
+  if (r->units && !(r->tolerance > 0)) vm_evaluate_units(r, m, end, m->X + k * n, m->units_next);
   if (r->switches) {
     const int status = vm_pass(r, m, h, end);
     if (status != VM_DONE) return status;
@@ -160,6 +167,12 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   r->time = end;
   ++r->done;
   if (r->taken) r->taken[r->done] = end;
+  if (r->units) {
+    memcpy(m->units, m->units_next, (size_t)(VM_UNIT_VALUES * r->units) * sizeof(double));
+    vm_scale_contacts(r, m);
+    r->sought = VM_NONE;
+    if (r->triggers && r->tolerance > 0) r->triggers[r->done] = 0;
+  }
   if (vm_due(r, end)) vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
@@ -174,10 +187,19 @@ static int vm_stalled(vm_run *r) {
   return 0;
 }
 
+/* Whether a given step is an event: it has no length. Returns the unit whose mode ends, -1 at the start of a run, or VM_SHORTER for a step. */
+static long long vm_given_event(const vm_run *r) {
+  const double trigger = r->units && r->ends && r->triggers ? r->triggers[r->done + 1] : 0;
+  return trigger == 0 ? VM_SHORTER : trigger < 0 ? -1 : (long long)trigger - 1;
+}
+
 /* Take the steps of this call. Returns a status. */
 static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
+  if (r->units && r->done == 0 && r->tolerance > 0) status = vm_first_contacts(r, m);
   while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
+    const long long given = vm_given_event(r);
+    if (given != VM_SHORTER) { status = vm_event(r, m, given); continue; }
     double end, error;
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
@@ -190,10 +212,24 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       continue;
     }
     if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
+      r->sought = VM_NONE;
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;
       ++r->rejected;
       continue;
+    }
+    long long event = VM_NONE;
+    if (status == VM_DONE && chosen && r->units) {
+      double length;
+      vm_evaluate_units(r, m, end, m->X + vm_last_stage(r) * r->states, m->units_next);
+      event = vm_first_event(r, m, h, &length);
+      if (event >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { status = vm_event(r, m, event); continue; } /* at once */
+      if (event != VM_NONE && length > 0) {
+        vm_raise(&r->longer, h);
+        r->proposal = length;
+        ++r->rejected;
+        continue;
+      }
     }
     if (status == VM_DONE) status = vm_accept(r, m, h, end);
     if (status == VM_DONE && chosen) {
@@ -201,7 +237,8 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       vm_scale_integrands(r, m);
       r->proposal = h * vm_growth(r, error);
       if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
-      if (r->switches && vm_is_across(r, h)) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
+      if (event >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
+      if (event >= 0) status = vm_event(r, m, event);
     }
   }
   return status;

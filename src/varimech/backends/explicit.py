@@ -137,7 +137,7 @@ class ExplicitScheme:
     def _scale_motion(self, stages: Stages, stage: int) -> None:
         n, (X, S, _) = self.coordinates, stages
         x, slope = np.abs(X[stage]), np.abs(S[stage])
-        self.position_scale = max(self.position_scale, self._largest(x[:n], turns=False))
+        self.position_scale = max(self.position_scale, self.largest(x[:n], turns=False))
         self.velocity_scale = max(self.velocity_scale, float(x[n : 2 * n].max(initial=0.0)))
         np.maximum(self.velocity_scales, x[n : 2 * n], out=self.velocity_scales)
         self._raise_sensitivity_floors()
@@ -182,7 +182,7 @@ class ExplicitScheme:
         acceleration takes to bring that velocity about.
         """
         n, probes = self.coordinates, self.schedule.probes
-        fastest, strongest, v = self._largest(state[n : 2 * n], turns=False), 0.0, np.zeros(n)
+        fastest, strongest, v = self.largest(state[n : 2 * n], turns=False), 0.0, np.zeros(n)
         foreseen = self._share_foreseen
         length = foreseen * fastest * self.schedule.duration
         for t, dt in np.zeros((0, 2)) if probes is None else probes.reshape(2, -1).T:
@@ -191,13 +191,13 @@ class ExplicitScheme:
                 continue
             v += dt * a
             fastest, strongest = (
-                max(fastest, self._largest(v, turns=False)),
-                max(strongest, self._largest(a, turns=False)),
+                max(fastest, self.largest(v, turns=False)),
+                max(strongest, self.largest(a, turns=False)),
             )
         velocity = foreseen * fastest
         return max(length, velocity * (fastest / strongest)) if strongest > 0 else length, velocity
 
-    def _largest(self, x: np.ndarray, *, turns: bool) -> float:
+    def largest(self, x: np.ndarray, *, turns: bool) -> float:
         """The largest of coordinates, or of rates of them, that turn, or that do not."""
         return float(np.abs(x[self.turns == turns]).max(initial=0.0))
 
@@ -281,7 +281,7 @@ class ExplicitScheme:
         a parameter through its.
         """
         n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
-        length = max(self._largest(state[:n], turns=False), self.smallest_size)
+        length = max(self.largest(state[:n], turns=False), self.smallest_size)
         velocity = length / duration
         if length == 0:
             length, velocity = self._foreseen(state, accelerations_at)
@@ -289,7 +289,7 @@ class ExplicitScheme:
         times = [duration]
         for turns in (False, True):
             q = 1.0 if turns else length
-            v, a = (self._largest(state[k * n : (k + 1) * n], turns=turns) for k in (1, 2))
+            v, a = (self.largest(state[k * n : (k + 1) * n], turns=turns) for k in (1, 2))
             if v > 0:
                 times.append(q / v)
             if a > 0:

@@ -12,6 +12,9 @@ import numpy as np
     STALLED,
     TOO_MANY_STEPS,
     STEPPED_OVER,
+    OVERLAP,
+    UNSETTLED,
+    ENDLESS,
 ) = (
     "no convergence",
     "not finite",
@@ -20,7 +23,12 @@ import numpy as np
     "no progress",
     "too many steps",
     "singular position stepped over",
+    "overlap at the start",
+    "no consistent modes",
+    "events without end",
 )
+OF_EVENTS = OVERLAP, UNSETTLED, ENDLESS
+"""Failures of contacts and friction."""
 
 
 class Amplified(Exception):
@@ -46,6 +54,7 @@ class StepFailure(Exception):
         state: np.ndarray,
         penalty: np.ndarray,
         reason: str,
+        culprit: int = -1,
     ):
         super().__init__(f"step {step} to t = {time:g} s")
         self.step = step
@@ -56,3 +65,5 @@ class StepFailure(Exception):
         """At the beginning of the step."""
         self.penalty = penalty
         self.reason = reason
+        self.culprit = culprit
+        """Number of the contact or friction that it is about, for `OF_EVENTS`."""

@@ -11,7 +11,9 @@ static long long vm_workspace_size(const vm_run *r) {
   const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
-         r->pulled * r->columns + 4 + r->coordinates + r->numbers + r->switches * (6 + 2 * r->coordinates + r->parameters + r->numbers);
+         r->pulled * r->columns + 4 + r->coordinates + r->numbers + r->switches * (6 + 2 * r->coordinates + r->parameters + r->numbers) +
+         (r->units ? r->units * (13 + 3 * (r->states + r->parameters + r->numbers)) + 2 * r->states + r->objectives + r->modes + r->parameters +
+                     r->seed_rows * r->row + nr : 0);
 }
 
 static long long vm_private_size(const vm_run *r) {
@@ -40,6 +42,12 @@ static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
   m->guess = p; p += r->coordinates; m->path_values = p; p += r->numbers;
   m->sides = p; p += 3 * r->switches; m->sides_next = p; p += 3 * r->switches;
   m->slopes = p; p += r->switches * (2 * r->coordinates + r->parameters + r->numbers);
+  if (r->units) {
+    m->units = p; p += 5 * r->units; m->units_next = p; p += 5 * r->units;
+    m->unit_slopes = p; p += 3 * r->units * (n + r->parameters + r->numbers + 1);
+    m->event_before = p; p += n; m->event_integrands = p; p += o; m->modes_before = p; p += r->modes;
+    m->shift = p; p += r->parameters; m->event_seeds = p; p += r->seed_rows * r->row; m->event_state = p; p += n; m->event_slopes = p; p += nr;
+  }
   m->jacobian = p;
   return storage;
 }

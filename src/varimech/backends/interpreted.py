@@ -11,13 +11,25 @@ import numpy as np
 
 from ..core.progress import ProgressCallback
 from ..integrators.runge_kutta import RungeKutta
-from .backward import Backward, Record, Records
+from .backward import Backward, EventRecord, Record, Records
 from .bound import bound
 from .chain_calls import ChainCalls, Trouble
+from .events import (
+    CONTACT,
+    NONE,
+    NORMAL,
+    OVERLAPS,
+    REVISIONS,
+    EventCalls,
+    EventFailure,
+    Units,
+)
 from .explicit import BRIDGE, PROGRESS, SHORTEST, TRIES, ExplicitScheme, Stages, added, combined
 from .failures import (
+    ENDLESS,
     NO_CONVERGENCE,
     NOT_FINITE,
+    OVERLAP,
     SINGULAR,
     STALLED,
     UNDERFLOW,
@@ -29,7 +41,7 @@ from .inputs import Inputs
 from .program import ChainFunctions, Function, Program
 from .selection import select
 from .switching import Switches, integrands_jump, jumps
-from .trajectory import Trajectory, broken_off
+from .trajectory import NOTED, Trajectory, broken_off
 
 
 def run_interpreted(
@@ -94,7 +106,13 @@ class _Run:
             if program.switching is None
             else Switches(program, inputs.parameters, self.schedule)
         )
-        ρ_t = [inputs.parameters, self.time]
+        self.parameters = inputs.parameters.copy() if program.units else inputs.parameters
+        self.units = None
+        if program.units is not None:
+            self.units = Units(program, self.parameters, self.schedule)
+        self.triggers, self.notes = [0.0], [np.zeros(NOTED)]
+        self.event_time, self.events_there = 0.0, 0
+        ρ_t = [self.parameters, self.time]
         settings = [self.penalty, *ρ_t]
         if program.jacobian is not None:
             settings.insert(0, self.chosen)
@@ -107,7 +125,9 @@ class _Run:
             np.zeros((n if self.scheme is None else 2 * q, row)),
         )
 
-        def calls(chain: ChainFunctions) -> ChainCalls:
+        self.seeds = program.seeds.copy()
+
+        def calls(chain: ChainFunctions, settings: list[np.ndarray]) -> ChainCalls:
             return ChainCalls(
                 chain,
                 self.Y,
@@ -116,11 +136,15 @@ class _Run:
                 self.new,
                 self.new_,
                 inputs.max_iterations,
-                program.seeds,
+                self.seeds,
             )
 
-        self.finish = calls(program.step)
-        self.rates = self.finish if program.rates is None else calls(program.rates)
+        self.finish = calls(program.step, settings)
+        self.rates = self.finish if program.rates is None else calls(program.rates, settings)
+        if self.units is not None:
+            assert program.impact is not None
+            self.impact = calls(program.impact, [self.penalty, *ρ_t])
+            self.events = EventCalls(self.units, self.impact, self.rates, self.Y)
         self._bind(ρ_t)
         self.records = Records(program, inputs) if program.adjoint else None
         self.start_unknowns = np.zeros(sum(program.solved_sizes))
@@ -181,7 +205,8 @@ class _Run:
             raise broken_off(self._trajectory, self.stored_count) from None
         if self.records is None:
             return self._trajectory
-        back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
+        given = replace(self.inputs, parameters=self.parameters)  # with the last modes
+        back = Backward(self.program, given, self.penalty, self.guess, self.start_unknowns)
         back.crossed = self.crossed
         return replace(
             self._trajectory,
@@ -211,13 +236,22 @@ class _Run:
             sensitivities=slopes[0],
             gradients=slopes[1],
             crossed=None if self.switches is None else np.array(self.crossed),
+            triggers=None if self.units is None else np.array(self.triggers),
+            notes=None if self.units is None else np.array(self.notes),
         )
 
     def _take_steps(self, progress: ProgressCallback | None) -> None:
         schedule = self.schedule
         self._begin()
         now, done = 0.0, 0
+        if self.units is not None and schedule.tolerance:
+            done += self._first_contacts(self.units)
         while done < schedule.steps if schedule.steps else now < schedule.duration:
+            if self.units is not None and schedule.triggers is not None:
+                if trigger := schedule.triggers[done + 1]:
+                    self._pass_event(self.units, now, -1 if trigger < 0 else int(trigger) - 1)
+                    done += 1
+                    continue
             h, end = self._next_step(now, done)
             try:
                 self._look_for_progress(now, done)
@@ -225,6 +259,8 @@ class _Run:
             except Trouble as trouble:
                 reason = str(trouble)
                 if schedule.tolerance and reason not in (UNDERFLOW, STALLED):
+                    if self.units is not None:
+                        self.units.sought = NONE
                     self.proposal = 0.25 * h
                     self.rejected += 1
                     continue
@@ -236,9 +272,24 @@ class _Run:
                 self.rejected += 1
                 continue
             if not error <= 1:
+                if self.units is not None:
+                    self.units.sought = NONE
                 self.proposal = h * (self._explicit.growth(error) if error > 1 else 0.25)
                 self.rejected += 1
                 continue
+            event = NONE
+            if self.units is not None:
+                self.units.after = self.units.at(end, self.X[self.last])
+                if schedule.tolerance:
+                    event, length = self.units.first_event(h)
+                    if event >= 0 and 0 < length <= self.units.shortest:  # at once
+                        self._pass_event(self.units, now, event)
+                        done += 1
+                        continue
+                    if event != NONE and length > 0:
+                        self.longer, self.proposal = max(self.longer, h), length
+                        self.rejected += 1
+                        continue
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             if self.records is not None:
                 states = self.X[: 1 if self.scheme is None else self.last].copy()
@@ -257,8 +308,12 @@ class _Run:
                     self.proposal = max(
                         self.proposal, self.kept_proposal
                     )  # it was not the error that made it short
-                if self.switches is not None and self.switches.is_across(h):
+                across = self.switches is not None and self.switches.is_across(h)
+                if across or event >= 0:
                     self.proposal, self.longer = max(self.proposal, self.longer), 0.0
+            if self.units is not None and event >= 0:
+                self._pass_event(self.units, now, event)
+                done += 1
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
 
@@ -284,9 +339,10 @@ class _Run:
             stop, longest = float(pieces.stops[self.piece]), float(pieces.limits[self.piece])
         left = stop - time
         h = self.kept_proposal = min(self.proposal, longest)
-        if h >= left * (1 - 1e-10):
+        sought = self.units is not None and self.units.sought >= 0  # then its length is meant
+        if h >= left * (1 if sought else 1 - 1e-10):
             h = left
-        elif 2 * h > left:
+        elif 2 * h > left and not sought:
             h = left / 2
         end = stop if h == left else time + h
         return end - time, end  # as rounded, so that a run over the same ends takes the same steps
@@ -312,7 +368,7 @@ class _Run:
         self.weigh()
         if i.guess is not None:
             assert self.program.start is not None
-            way = i.parameters.copy()
+            way = self.parameters.copy()
             results = self.new, self.new_, i.max_iterations, self.program.seeds
             start = ChainCalls(
                 self.program.start,
@@ -344,6 +400,9 @@ class _Run:
         self._keep(0)
         if self.switches is not None:
             self.switches.before = self.switches.at(0.0, self.X[0])
+        if self.units is not None:
+            self.units.before = self.units.at(0.0, self.X[0])
+            self._scale_contacts(self.units)
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
@@ -451,6 +510,11 @@ class _Run:
         for stages in (self.X, self.X_, self.G, self.G_):
             stages[0] = stages[self.last]
         self.ends.append(time)
+        if self.units is not None:
+            self.units.before, self.units.sought = self.units.after, NONE
+            self._scale_contacts(self.units)
+            self.triggers.append(0.0)
+            self.notes.append(np.zeros(NOTED))
         self.time[0], self.new[:], self.new_[:] = time, self.X[0], self.X_[0]
         if self._is_due(time, done):
             self._store(time, self.ψ, self.ψ_)
@@ -479,6 +543,129 @@ class _Run:
                 self.new[:] = kept
                 self._keep(k)
         switches.before = switches.after
+
+    def _scale_contacts(self, units: Units) -> None:
+        n, scheme = self.program.coordinates, self._explicit
+        x = self.X[0]
+        length = max(scheme.largest(x[:n], turns=False), scheme.smallest_size)
+        units.scale(length, float(np.abs(x[n : 2 * n]).max(initial=0.0)))
+
+    def _first_contacts(self, units: Units) -> int:
+        """Contacts at the start of a run: those that touch are settled; returns the number of
+        events.
+        """
+        gaps = np.where(units.kind == CONTACT, units.before[:, 0], np.inf)
+        if (gaps < -OVERLAPS * units.length).any():
+            raise self._failure(1, 0.0, 0.0, OVERLAP, int(np.argmin(gaps)))
+        if not units.any_at_start:
+            return 0
+        self._pass_event(units, 0.0, NONE)
+        return 1
+
+    def _pass_event(self, units: Units, time: float, trigger: int) -> None:
+        """An event at the beginning of a step: the mode of `trigger` ends; where that is none, contacts
+        that touch at the start of a run are settled.
+        """
+        before, S, modes = self.X[0].copy(), self.X_[0].copy(), units.modes.copy()
+        hit = (
+            units.first_impacts()
+            if trigger < 0
+            else units.kind[trigger] == CONTACT and not units.mode(trigger, 0)
+        )
+        function, rate, self.time[0] = -1, 1.0, time
+        if trigger >= 0 and (self.count or self.records is not None):
+            function = units.function_of(trigger)
+            units.differentiate(time, before)
+            rate = self._watched_rate(units, before, function)
+        try:
+            z = self.events.impact(before, trigger, time, self.new) if hit else before
+            impulse = float(units.after[trigger, NORMAL]) if hit and trigger >= 0 else 0.0
+            after = self.events.settle(z, trigger, time, self.new)
+        except EventFailure as failure:
+            reason = str(failure)
+            raise self._failure(len(self.ends), time, 0.0, reason, failure.culprit) from None
+        if self.records is not None:
+            held = np.array([before, z])
+            self.records.append(
+                EventRecord(time, held, function, rate, hit, modes, units.modes.copy())
+            )
+        integrands, self.X[0] = self.G[0].copy(), after
+        self.new[:], self.new_[:] = after, S
+        self._keep(0)
+        if self.count:
+            self._differentiate_event(units, function, rate, hit, before, z, integrands)
+        which = 0 if trigger >= 0 and units.kind[trigger] else 1
+        values = units.at(time, after)
+        note = np.zeros(NOTED)
+        if trigger >= 0:
+            note[:] = (
+                units.before[trigger, which],
+                values[trigger, which],
+                impulse,
+                rate,
+                units.mode(trigger, 0),
+            )
+        units.before, units.sought = values, NONE
+        self._scale_contacts(units)
+        self.ends.append(time)
+        self.crossed.append(0)
+        self.triggers.append(-1.0 if trigger < 0 else trigger + 1.0)
+        self.notes.append(note)
+        if time > self.event_time + units.instant:
+            self.events_there = 0
+        self.event_time, self.events_there = time, self.events_there + 1
+        if self.events_there > REVISIONS * (units.count + 1):
+            raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
+
+    def _watched_rate(self, units: Units, state: np.ndarray, function: int) -> float:
+        """Rate of a watched function along the motion; its gradients are known."""
+        n, slopes = self.program.coordinates, units.slopes[0][function]
+        rate = float(units.slopes[3][function, 0] + slopes[: 2 * n] @ state[n : 3 * n])
+        if not slopes[2 * n :].any():
+            return rate
+        if not self.program.along_time or not self.count:
+            return np.nan
+        # accelerations and multipliers change as the rates do along the motion: one column of
+        # derivatives, with time for a parameter
+        kept = self.seeds.copy()
+        self.seeds[:], self.Y_[:] = 0.0, 0.0
+        self.seeds[-1, 0], self.Y[:] = 1.0, state[: 2 * n]
+        self.Y_[:, 0] = state[n : 3 * n]
+        self.rates.solve()
+        self.seeds[:] = kept
+        return rate + float(slopes[2 * n :] @ self.new_[2 * n :, 0])
+
+    def _differentiate_event(
+        self,
+        units: Units,
+        function: int,
+        rate: float,
+        hit: bool,
+        before: np.ndarray,
+        z: np.ndarray,
+        integrands: np.ndarray,
+    ) -> None:
+        """Derivatives across an event; see `events`."""
+        n, p, S, after = self.program.coordinates, self.count, self.X_[0], self.X[0].copy()
+        shift = np.zeros(p)
+        if function >= 0:
+            shift = -(units.slopes[1][function] + units.slopes[0][function] @ S[:, :p]) / rate
+        self.Y_[:] = S[: 2 * n]
+        self.Y_[:, :p] += np.outer(before[n : 3 * n], shift)
+        if hit:
+            self.Y[:] = before[: 2 * n]
+            if self.program.along_time:
+                self.seeds[-1, :p] = shift
+            self.impact.solve()
+            if self.program.along_time:
+                self.seeds[-1] = 0.0
+            self.Y_[:] = self.new_[: 2 * n]
+        self.Y[:] = z[: 2 * n]
+        self.Y_[:, :p] -= np.outer(after[n : 3 * n], shift)
+        self.ψ_ += np.outer(integrands - self.G[0], shift)
+        self.rates.solve()
+        self.new[:] = after
+        self._keep(0)
 
     def _is_due(self, time: float, done: int) -> bool:
         """Whether the end of a step is stored."""
@@ -532,5 +719,8 @@ class _Run:
         if singular:
             raise self._failure(len(self.ends), self.ends[-1], 0.0, SINGULAR)
 
-    def _failure(self, step: int, end: float, length: float, reason: str) -> StepFailure:
-        return StepFailure(step, end, length, self.X[0].copy(), self.penalty.copy(), reason)
+    def _failure(
+        self, step: int, end: float, length: float, reason: str, culprit: int = -1
+    ) -> StepFailure:
+        state, penalty = self.X[0].copy(), self.penalty.copy()
+        return StepFailure(step, end, length, state, penalty, reason, culprit)

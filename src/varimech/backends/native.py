@@ -32,11 +32,14 @@ from .columns import column_source
 from .compiler import BuildError, Source, cached_library, explain_once, load_library
 from .constants import definitions
 from .failures import (
+    ENDLESS,
     NO_CONVERGENCE,
     NOT_FINITE,
+    OVERLAP,
     SINGULAR,
     STALLED,
     UNDERFLOW,
+    UNSETTLED,
     Amplified,
     StartFailure,
 )
@@ -50,13 +53,17 @@ from .tape import Tape
 from .trajectory import Trajectory, broken_off
 
 NO_MEMORY, NOT_ASSEMBLED, AMPLIFIED = 3, 4, 7
-REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: UNDERFLOW, 6: SINGULAR, 8: STALLED}
+REASONS = {
+    **{1: NO_CONVERGENCE, 2: NOT_FINITE, 5: UNDERFLOW, 6: SINGULAR, 8: STALLED},
+    **{10: OVERLAP, 11: UNSETTLED, 12: ENDLESS},
+}
 DRIVER = (
     "newton.c",
     "chain.c",
     "selection.c",
     "explicit.c",
     "switching.c",
+    "events.c",
     "adjoint.c",
     "driver.c",
     "samples.c",
@@ -72,7 +79,7 @@ MACHINE_ESTIMATE = 1.5
 """How long that usually takes (s), measured."""
 FIRST_SLICE = 64
 """Steps after which a run first looks for Ctrl-C and for compiled code."""
-ONCE, COLD = (*range(6, 12), 18), 5000
+ONCE, COLD = (*range(6, 12), 24), 5000
 """Slots of a program's functions that a run calls once (see `Program.slots`), and the number of their
 instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
 run.
@@ -156,7 +163,7 @@ class NativeProgram:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         p = self.program
-        iterated = [c is not None and c.iterate is not None for c in (p.step, p.start, p.rates)]
+        iterated = [c is not None and c.iterate is not None for c in p.all_chains]
         calls = "".join(
             f"    case {k}: {name}(arg, res, iw, w, 0); break;\n"
             for k, name in enumerate(names)
@@ -306,7 +313,7 @@ class NativeProgram:
         if not self.interpretable:
             return self.source
         p, versions = self.program, (ca.CasadiMeta.version(), writers_digest())
-        iterated = [c is None or c.iterate is None for c in (p.step, p.start, p.rates)]
+        iterated = [c is None or c.iterate is None for c in p.all_chains]
         parts = [self._bytecode.identity, repr(sorted(self.cold)), repr(iterated), *versions]
         return Source("\0".join(parts), lambda: self.source)
 
@@ -358,6 +365,9 @@ class NativeProgram:
             "record_size": p.record_size if p.adjoint else 0,
             "switches": 0 if p.switching is None else p.switching.count,
             "force_switches": 0 if p.switching is None else p.switching.of_forces,
+            "units": 0 if p.units is None else p.units.count,
+            "modes": 0 if p.units is None else p.units.modes,
+            "seed_rows": len(p.seeds) if p.along_time else 0,
             "numbers": p.parameter_count,
             "penalties": p.penalty.numel_out(0),
             "stages": len(p.scheme.b) + 1 + len(p.scheme.extra) if p.scheme else 2,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .failures import SINGULAR, StepFailure
+from .failures import OF_EVENTS, SINGULAR, StepFailure
 from .inputs import Inputs
 from .program import Program
-from .trajectory import Trajectory
+from .trajectory import NOTED, Trajectory
 
 if TYPE_CHECKING:
     from .native import NativeProgram
@@ -33,6 +33,9 @@ SIZES = (
     "record_size",
     "switches",
     "force_switches",
+    "units",
+    "modes",
+    "seed_rows",
     "numbers",
     "penalties",
     "stages",
@@ -54,7 +57,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("values", "nominal", "penalty", "chosen")),
     ("f8", ("duration", "step", "tolerance", "longest")),
     ("u8", ("stops", "limits", "probes")),
-    ("u8", ("ends", "outputs", "taken", "crossed")),
+    ("u8", ("ends", "outputs", "taken", "crossed", "unit_table", "triggers", "notes")),
     ("i8", ("probe_count", "last", "stride", "total", "max_iterations", "parts")),
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
@@ -72,7 +75,11 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("f8", ("mixed", "smallest_size")),
     ("u8", ("records", "start_unknowns", "costate", "gradient")),
     ("f8", ("time", "proposal", "position_scale", "velocity_scale")),
-    ("f8", ("kept_proposal", "longer", "check_time")),
+    ("f8", ("kept_proposal", "longer")),
+    ("f8", ("contact_length", "contact_speed", "contact_force", "rest_tolerance")),
+    ("f8", ("sought_short", "value_short", "rate_short")),
+    ("f8", ("sought_long", "value_long", "rate_long", "event_time", "check_time")),
+    ("i8", ("sought", "attempts", "events_there", "culprit")),
     ("i8", ("piece", "check_tries", "at_steps", "passed")),
     (
         "i8",
@@ -108,6 +115,7 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
         "probes": schedule.probes,
         "turns": np.zeros(program.coordinates) if sizes is None else sizes.turns,
         "sensitivity_floors": inputs.sensitivity_floors,
+        "unit_table": None if program.units is None else program.units.table,
     }
     return {
         name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None
@@ -129,6 +137,7 @@ def settings_of(inputs: Inputs) -> dict[str, float]:
         "total": schedule.steps,
         "max_iterations": inputs.max_iterations,
         "parts": inputs.parts,
+        "rest_tolerance": schedule.rest_tolerance,
         "selections": int(inputs.chosen is not None),
         "at_steps": int(schedule.at_steps),
         "passed": 1,
@@ -150,7 +159,7 @@ class NativeRun:
             "state_sensitivity": np.zeros((n, program.row_length)),
             "integral": np.zeros(o),
             "integral_gradient": np.zeros((o, p or 0)),
-            "values": np.ascontiguousarray(i.parameters, dtype=float),
+            "values": np.array(i.parameters, dtype=float),
             "penalty": np.zeros(program.penalty.numel_out(0)),
             "chosen": np.zeros(program.coordinates),
             "times": np.zeros(rows),
@@ -174,12 +183,16 @@ class NativeRun:
             self.arrays["state_sensitivity"][:, :p] = i.sensitivities
         self._shared = shared_arrays(program, i)
         self._taken, self._crossed = np.zeros(1), np.zeros(1)
-        self._jumps = program.switching is not None
+        self._jumps, self._events = program.switching is not None, program.units is not None
+        self.triggers, self._notes = np.zeros(1), np.zeros((1, NOTED))
         self.record = np.zeros((), dtype=RECORD)
         for name, array in {**self.arrays, **self._shared}.items():
             self.record[name] = array.ctypes.data
         for name, value in {**native.sizes, **settings_of(i), **native.tables}.items():
             self.record[name] = value
+        if self._events and i.schedule.triggers is not None:
+            self.triggers = i.schedule.triggers
+            self.record["triggers"] = self.triggers.ctypes.data
 
     @property
     def finished(self) -> bool:
@@ -195,16 +208,22 @@ class NativeRun:
         return float(self.record["time"]) / self.inputs.schedule.duration
 
     def allocate(self, steps: int) -> None:
-        """Let it note the ends of so many steps, where it chooses them."""
+        """Let it note the ends of so many steps, where it chooses them, and of an event after them."""
         if self.inputs.schedule.tolerance:
             self._taken = np.concatenate(
-                [self._taken, np.zeros(max(0, steps + 1 - self._taken.size))]
+                [self._taken, np.zeros(max(0, steps + 2 - self._taken.size))]
             )
             self.record["taken"] = self._taken.ctypes.data
         if self._jumps:
-            more = np.zeros(max(0, steps + 1 - self._crossed.size))
+            more = np.zeros(max(0, steps + 2 - self._crossed.size))
             self._crossed = np.concatenate([self._crossed, more])
             self.record["crossed"] = self._crossed.ctypes.data
+        if self._events and self.inputs.schedule.triggers is None:
+            more = np.zeros(max(0, steps + 2 - self.triggers.size))
+            self.triggers = np.concatenate([self.triggers, more])
+            self._notes = np.concatenate([self._notes, np.zeros((more.size, NOTED))])
+            self.record["triggers"] = self.triggers.ctypes.data
+            self.record["notes"] = self._notes.ctypes.data
 
     @property
     def trajectory(self) -> Trajectory:
@@ -225,6 +244,8 @@ class NativeRun:
             gradients=a["gradients"][rows] if self._differentiated else None,
             execution={"by": ", then ".join(self.executed_by)},
             crossed=self._crossed[: int(r["done"]) + 1].astype(int) if self._jumps else None,
+            triggers=self.triggers[: int(r["done"]) + 1].copy() if self._events else None,
+            notes=self._notes[: int(r["done"]) + 1].copy() if self._events else None,
         )
 
     @property
@@ -233,7 +254,7 @@ class NativeRun:
         given start contribute.
         """
         o, start = self.arrays["objectives_stored"].shape[-1], self.inputs.start_slopes
-        gradient = self.arrays["gradient"][:, :o].T.copy()
+        gradient = self.arrays["gradient"][: self.inputs.parameters.size, :o].T.copy()
         return gradient if start is None else gradient + self.arrays["costate"][:, :o].T @ start
 
     def failure(self, reason: str) -> StepFailure:
@@ -246,6 +267,8 @@ class NativeRun:
         planned = (
             float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
         )
-        end = begin if reason == SINGULAR else planned  # such a step has come to its end
+        end = (
+            begin if reason in (SINGULAR, *OF_EVENTS) else planned
+        )  # such steps have come to their end
         state, penalty = self.arrays["state"], self.arrays["penalty"]
-        return StepFailure(step, end, end - begin, state, penalty, reason)
+        return StepFailure(step, end, end - begin, state, penalty, reason, int(r["culprit"]))

@@ -29,6 +29,7 @@ import numpy as np
 
 from ..core.lazy import lazy
 from ..integrators.runge_kutta import RungeKutta
+from ..sensitivity.contact_functions import ContactFunctions
 from ..sensitivity.objective_functions import ObjectiveFunctions
 from ..sensitivity.switching import SwitchingFunctions
 from ..stages.plan import Plan
@@ -93,6 +94,12 @@ class Program:
     """(q, ρ, t) → Φ_q, given where independent coordinates are to be chosen by it."""
     directions: np.ndarray | None = None
     """These directions in the space of the parameters, one a column."""
+    impact: ChainFunctions | None = None
+    """Velocities after an impact, where the mechanism has contacts."""
+    along_time: bool = False
+    """Whether chains are differentiated with respect to time, too: the last of the seeds, and the
+    last of the parameters that a sweep backwards yields derivatives with respect to.
+    """
     sharp: bool = False
     """Whether runs end (`Amplified`) where a nearly singular position amplifies rounding."""
 
@@ -102,7 +109,7 @@ class Program:
         o = self.objectives
         chains = [
             f
-            for c in (self.step, self.start, self.rates)
+            for c in self.all_chains
             for f in (
                 (c.predict, c.iterate, c.finish, c.tangent, c.linearise, c.pullback)
                 if c
@@ -113,7 +120,19 @@ class Program:
         finals = (o.finals, o.final_tangent, o.final_pullback)
         s = self.switching
         switching = (None, None) if s is None else (s.values, s.gradient)
-        return [*chains, self.penalty, self.jacobian, *integrands, *finals, *switching]
+        u = self.units
+        units = (None, None) if u is None else (u.values, u.gradient)
+        return [*chains, self.penalty, self.jacobian, *integrands, *finals, *switching, *units]
+
+    @property
+    def all_chains(self) -> tuple[ChainFunctions | None, ...]:
+        """Step, start, rates and impact, in the places that the driver expects them in."""
+        return self.step, self.start, self.rates, self.impact
+
+    @property
+    def units(self) -> ContactFunctions | None:
+        """Contacts and frictions, whose modes change at events."""
+        return self.objectives.contacts
 
     @property
     def switching(self) -> SwitchingFunctions | None:
@@ -127,18 +146,19 @@ class Program:
 
     @lazy
     def chains(self) -> list[ChainFunctions]:
-        """Step, start and rates, as far as it has them."""
-        return [c for c in (self.step, self.start, self.rates) if c is not None]
+        """Step, start, rates and impact, as far as it has them."""
+        return [c for c in self.all_chains if c is not None]
 
     @lazy
     def seeds(self) -> np.ndarray:
-        """The change of each parameter that changes in any direction, in rows as derivatives of the
-        state.
+        """The change of each parameter that changes in any direction, and of time, in rows as
+        derivatives of the state.
         """
         if self.directions is None:
             return np.zeros((0, 0))
         moved = self.directions[self.directions.any(axis=1)]
-        return np.hstack([moved, np.zeros((len(moved), self.row_length - moved.shape[1]))])
+        seeds = np.hstack([moved, np.zeros((len(moved), self.row_length - moved.shape[1]))])
+        return np.vstack([seeds, np.zeros((1, self.row_length))]) if self.along_time else seeds
 
     @property
     def adjoint(self) -> bool:
@@ -149,7 +169,7 @@ class Program:
 
     @lazy
     def pulled(self) -> int:
-        """Number of all parameters, in an adjoint program."""
+        """Number of all parameters, and time, in an adjoint program."""
         return (
             int(self.step.pullback.numel_out(1)) // (1 if self.step.linearise else self.costate_row)
             if self.step.pullback
@@ -164,11 +184,13 @@ class Program:
     @lazy
     def record_size(self) -> int:
         """Numbers that are recorded of each step: its beginning, length and end; states at its
-        stages; unknowns and multipliers of iterated chains; the choice of independent coordinates.
+        stages; unknowns and multipliers of iterated chains; the choice of independent coordinates;
+        of events see events.c.
         """
         stages = len(self.scheme.b) if self.scheme else 1
         chosen = self.coordinates if self.jacobian is not None else 0
-        return 3 + stages * (self.state_size + sum(self.solved_sizes)) + chosen
+        events = 0 if self.units is None else 3 + 2 * self.units.modes
+        return 3 + stages * (self.state_size + sum(self.solved_sizes)) + chosen + events
 
     @lazy
     def solved_sizes(self) -> tuple[int, int]:

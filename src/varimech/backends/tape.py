@@ -43,12 +43,15 @@ class _Segment:
     time: float
     state: np.ndarray
     chosen: np.ndarray
+    values: np.ndarray
+    """Parameters, with the modes at its beginning."""
     records: np.ndarray | None
 
     @property
     def memory(self) -> int:
         records = 0 if self.records is None else self.records.nbytes
-        return self.state.nbytes + self.chosen.nbytes + records + OVERHEAD
+        arrays = self.state.nbytes + self.chosen.nbytes + self.values.nbytes
+        return arrays + records + OVERHEAD
 
 
 class Tape:
@@ -109,16 +112,17 @@ class Tape:
         """Carry out and record steps up to a number, or to the end."""
         run, r = self._run, self._record
         first, begin = int(r["done"]), float(r["time"])
-        state, chosen = run.arrays["state"].copy(), run.arrays["chosen"].copy()
-        self._allocate(8 * self._size * (last - first) + state.nbytes + chosen.nbytes + OVERHEAD)
-        records = np.empty((last - first, self._size))
+        kept = [run.arrays[name].copy() for name in ("state", "chosen", "values")]
+        # an event may follow the last step
+        self._allocate(8 * self._size * (last + 1 - first) + sum(x.nbytes for x in kept) + OVERHEAD)
+        records = np.empty((last + 1 - first, self._size))
         r["records"], r["first_recorded"] = records.ctypes.data, first
         began = time.perf_counter()
         self._native.advance(run, last)
         self._slice = next_slice(last - first, time.perf_counter() - began)
         done = int(r["done"])
         records.resize((done - first, self._size), refcheck=False)
-        self._segments.append(_Segment(first, done, begin, state, chosen, records))
+        self._segments.append(_Segment(first, done, begin, *kept, records))
         self.taken += self._segments[-1].memory
 
     def _allocate(self, ahead: int) -> None:
@@ -155,10 +159,12 @@ class Tape:
             r["ends"] = ends.ctypes.data
         r["outputs"] = self._kept[1].ctypes.data
         r["tolerance"], r["total"], r["taken"], r["passed"] = 0.0, ends.size - 1, 0, 0
+        r["notes"] = 0
 
     def _return_to(self, segment: _Segment) -> None:
         run, r = self._run, self._record
-        run.arrays["state"][:], run.arrays["chosen"][:] = segment.state, segment.chosen
+        for name in ("state", "chosen", "values"):
+            run.arrays[name][:] = getattr(segment, name)
         r["done"], r["time"], r["stored"] = segment.first, segment.time, 0
         if segment.first == 0:  # where a choice of coordinates may be the first one
             r["selections"] = int(run.inputs.chosen is not None)

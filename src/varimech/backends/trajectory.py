@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+NOTED = 5
+"""Numbers that are noted of an event: see `Trajectory.notes`."""
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -41,6 +44,14 @@ class Trajectory:
     """For each step end, the switch whose side the step has changed, from 1 on, negative where
     nothing jumps, or 0; None where there are no switches.
     """
+    triggers: np.ndarray | None = None
+    """For each step end, the contact or friction whose mode ends there, from 1 on, −1 where a run
+    begins with an event, or 0; None where there are none.
+    """
+    notes: np.ndarray | None = None
+    """(step end, …): of each event the speed before and after it, its impulse, the rate of the
+    function that vanishes there, and the mode that follows.
+    """
     execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
     """What executed it, and the build in the background that was under way at its end: seconds so
     far, and estimated ones.
@@ -55,7 +66,9 @@ class Trajectory:
     def beginning(self, rows: int) -> Trajectory:
         """The first stored results, with the steps that led there."""
         steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
-        return replace(self.at_rows(np.arange(rows)), step_ends=self.step_ends[:steps])
+        kept = self.at_rows(np.arange(rows))
+        triggers, notes = (None if x is None else x[:steps] for x in (self.triggers, self.notes))
+        return replace(kept, step_ends=self.step_ends[:steps], triggers=triggers, notes=notes)
 
     def at_rows(self, rows: np.ndarray) -> Trajectory:
         """The same run with some of its stored results only."""

@@ -6,6 +6,10 @@ state (Lagrange's equations).
     M = ∂²T/∂q̇²,     Q = Σ (∂w/∂q̇)ᵀ f − ∂V/∂q + ∂T/∂q − (∂²T/∂q̇∂q) q̇
 
 Coordinates that know a shorter way to M and to the forces of inertia may supply these.
+
+A block of constraints may be stated for velocities, Ψ(q, q̇, t) = 0 linear in q̇: its forces act
+along Ψ_q̇, and Φ_q stands for that in the balance. Forces may depend on the multipliers of their own
+element (dry friction): the matrix in front of λ is then not the transpose of Φ_q.
 """
 
 from __future__ import annotations
@@ -32,6 +36,31 @@ class Constraint:
     residuals: SX
     joints: tuple[str, ...] = ()
     at_start: SX | None = None
+    rate: SX | None = None
+    """Ψ(q, q̇, t), where the block is one for velocities; its residuals then bind a slack only."""
+    impact: SX | None = None
+    """What an impact imposes on the velocities after it, instead of Φ̇ (`contact_law`)."""
+    bounce: SX | None = None
+    """What it adds to that, a function of the velocities before it."""
+    contact: ContactUnit | None = None
+    """The contact or the friction that the block belongs to."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContactUnit:
+    """Something with modes: a contact, or the friction of one."""
+
+    label: str
+    watched: SX
+    """Gap, or slip velocity."""
+    first_mode: int
+    """Place of its first mode in ρ."""
+    multiplier: SX
+    """Stands for the multiplier of its block in forces of the same element."""
+    restitution: SX | None = None
+    """ε, where it is a contact."""
+    limit: SX | None = None
+    """μ₀ N, where it is friction, in terms of what stands for multipliers."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +73,8 @@ class Element:
     efforts: tuple[tuple[SX, SX], ...] = ()
     """Pairs (rate, effort)."""
     constraints: tuple[Constraint, ...] = ()
+    impulses: tuple[tuple[SX, SX], ...] = ()
+    """Pairs (rate, effort) that act in an impact: efforts that depend on its impulses."""
     initial: tuple[SX, SX] | None = None
     """Residual of an initial condition, and that of its rate, where the element is one."""
 
@@ -58,6 +89,7 @@ class Element:
             self.potential,
             *efforts,
             *[c.residuals for c in self.constraints],
+            *[c.rate for c in self.constraints if c.rate is not None],
             *(self.initial or ()),
         ]
 
@@ -143,8 +175,11 @@ class Dynamics:
 
     @cached_property
     def constraint_rate(self) -> SX:
-        """Φ̇ = Φ_q q̇ + Φ_t."""
-        return self.differentiate(self.constraints)
+        """Φ̇ = Φ_q q̇ + Φ_t, or Ψ."""
+        if all(b.rate is None for b in self.blocks):
+            return self.differentiate(self.constraints)
+        rows = [self.differentiate(b.residuals) if b.rate is None else b.rate for b in self.blocks]
+        return ca.vertcat(SX(0, 1), *rows)
 
     @cached_property
     def constraint_acceleration(self) -> SX:
@@ -155,6 +190,61 @@ class Dynamics:
     def constraint_jacobian(self) -> SX:
         """Φ_q."""
         return ca.jacobian(self.constraints, self.q)
+
+    @cached_property
+    def rate_jacobian(self) -> SX:
+        """∂Φ̇/∂q̇, which is Φ_q, or Ψ_q̇."""
+        if all(b.rate is None for b in self.blocks):
+            return self.constraint_jacobian
+        return ca.jacobian(self.constraint_rate, self.v)
+
+    @cached_property
+    def impact_rate(self) -> SX:
+        """Φ̇ as an impact imposes it on the velocities after it, but for `bounce`."""
+        rates = ca.vertsplit(self.constraint_rate, self._block_rows) if self.blocks else []
+        rows = [
+            rate if b.impact is None else b.impact
+            for rate, b in zip(rates, self.blocks, strict=True)
+        ]
+        return ca.vertcat(SX(0, 1), *rows)
+
+    @cached_property
+    def bounce(self) -> SX:
+        """What is added to that, a function of the velocities before the impact."""
+        rows = [
+            SX.zeros(b.residuals.numel()) if b.bounce is None else b.bounce for b in self.blocks
+        ]
+        return ca.vertcat(SX(0, 1), *rows)
+
+    @cached_property
+    def oblique(self) -> bool:
+        """Whether forces depend on multipliers."""
+        forces, stands = self._working, [u.multiplier for _, u in self.units]
+        return bool(stands) and ca.depends_on(forces, ca.vertcat(*stands))
+
+    @cached_property
+    def units(self) -> list[tuple[int, ContactUnit]]:
+        """Contacts and frictions, each with the row of its constraint."""
+        return [
+            (row, b.contact)
+            for row, b in zip(self._block_rows[:-1], self.blocks, strict=True)
+            if b.contact is not None
+        ]
+
+    def of_multipliers(self, expression: SX, λ: SX) -> SX:
+        """An expression with multipliers in place of what stands for them."""
+        if not self.units:
+            return expression
+        stands, rows = [u.multiplier for _, u in self.units], [row for row, _ in self.units]
+        return ca.substitute([expression], stands, [λ[row] for row in rows])[0]
+
+    @cached_property
+    def _block_rows(self) -> list[int]:
+        """First row of each block, and their number."""
+        rows = [0]
+        for block in self.blocks:
+            rows.append(rows[-1] + block.residuals.numel())
+        return rows
 
     @cached_property
     def start_positions(self) -> SX:
@@ -175,7 +265,13 @@ class Dynamics:
     @cached_property
     def forces(self) -> SX:
         """Q without forces of inertia."""
-        return self._working - ca.gradient(sum((e.potential for e in self.elements), SX(0)), self.q)
+        V = sum((e.potential for e in self.elements), SX(0))
+        return self.of_multipliers(self._working, self.λ) - ca.gradient(V, self.q)
+
+    def impulses(self, Λ: SX) -> SX:
+        """Generalised impulses of friction in an impact with impulses Λ of the constraints."""
+        pairs = [pair for e in self.elements for pair in e.impulses]
+        return self.of_multipliers(self._generalised(pairs), Λ)
 
     @cached_property
     def resistance(self) -> SX:
@@ -187,7 +283,11 @@ class Dynamics:
     @cached_property
     def balance(self) -> SX:
         """M q̈ + Φ_qᵀ λ − Q."""
-        return self.resistance + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
+        if all(b.rate is None for b in self.blocks):
+            pull = ca.jtimes(self.constraints, self.q, self.λ, True)
+        else:
+            pull = self.rate_jacobian.T @ self.λ
+        return self.resistance + pull - self.forces
 
     @cached_property
     def symmetric(self) -> bool:
@@ -236,7 +336,11 @@ class Dynamics:
         return sum((self._work(e) for e in self.elements if e.efforts), SX(self.q.numel(), 1))
 
     def _work(self, element: Element) -> SX:
+        return self._generalised(element.efforts)
+
+    def _generalised(self, pairs: Iterable[tuple[SX, SX]]) -> SX:
+        """Generalised force of pairs (rate, effort)."""
         return sum(
-            (ca.jtimes(rate, self.v, effort, True) for rate, effort in element.efforts),
+            (ca.jtimes(rate, self.v, effort, True) for rate, effort in pairs),
             SX(self.q.numel(), 1),
         )

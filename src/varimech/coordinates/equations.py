@@ -25,6 +25,7 @@ from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
+from .contact_blocks import ContactBlocks, slack_energy
 from .counted_angles import GivenAngles, GivenTurns, TurnProbe
 from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, Inertia
 from .guess import Pose
@@ -343,6 +344,7 @@ class ForceStatements:
             return rate_without_acceleration(expression, q, v, t, "a force")
 
         self._model, self._known = model, symbols_in(q, v, t)
+        self._differentiate = differentiate
         self._state = State(
             model, frames, t, differentiate, counted=counted, own=states, user="a force"
         )
@@ -350,18 +352,36 @@ class ForceStatements:
     def element(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> Element:
         """The contribution of one force to the equations."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
-        self._check(force, [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]])
+        contacts = ContactBlocks(
+            force.name,
+            force.contact_labels(),
+            force.contacts(frames, self._state),
+            self._model.parameter_set,
+            own.slack,
+            self._differentiate,
+        )
+        stated = [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]]
+        self._check(force, [*stated, *[b.residuals for b in contacts.constraints]])
         for c, rate in zip((c for c in force.coordinates() if c.order == 1), rates, strict=True):
             more, effort = own.state_equation(c.name, rate)
             kinetic += more
             efforts.append(effort)
         blocks = (Constraint(force.name, Φ, (force.name,)),) if Φ.numel() else ()
-        return Element(force.name, kinetic, potential, tuple(efforts), blocks)
+        slacks = [own.slack(name)[1] for c in force.contact_labels() for name in c.slacks]
+        return Element(
+            force.name,
+            kinetic + slack_energy(slacks, own.mass),
+            potential,
+            (*efforts, *contacts.efforts),
+            (*blocks, *contacts.constraints),
+            tuple(contacts.impulses),
+        )
 
     def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
         """All that it states and may depend on turns."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
-        return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]]
+        gaps = [c.gap for c in force.contacts(frames, self._state)]
+        return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts], *gaps]
 
     def _stated(
         self, force: ForceLaw, frames: Frames

@@ -112,6 +112,11 @@ class OwnCoordinates:
         ẏ, size = self._declared.v[k], self._declared.coordinates[k].size
         return self.mass * ẏ**2 / 2, (ẏ, self.mass * rate / size)
 
+    def slack(self, name: str) -> tuple[SX, SX]:
+        """A slack and its rate."""
+        k = list(self.states).index(name)
+        return self._declared.q[k], self._declared.v[k]
+
     def ties(self, frames: Frames) -> list[Element]:
         """What ties angles to the frames of the bodies."""
         return [a.element(frames, self._arm, self._inertia) for a in self.angles.values()]

@@ -63,6 +63,10 @@ class Schedule:
     """
     ends: np.ndarray | None = None
     """Given step ends, from 0 to the duration."""
+    triggers: np.ndarray | None = None
+    """With given step ends, which of them are events (`Trajectory.triggers`)."""
+    given_tolerance: float = 0.0
+    """Tolerance by which given steps were chosen."""
     longest_step: float = math.inf
     """Longest chosen step."""
     longest_share: float = LONGEST
@@ -80,6 +84,13 @@ class Schedule:
     def longest_chosen(self) -> float:
         """Longest chosen step, including the default limit."""
         return min(self.longest_step, self.longest_share * self.duration)
+
+    @property
+    def rest_tolerance(self) -> float:
+        """Share of the largest speed below which an impact has no restitution, so that impacts
+        which accumulate end in contact: the tolerance.
+        """
+        return self.tolerance or self.given_tolerance or DEFAULT_TOLERANCE
 
     @property
     def stored_count(self) -> int:
@@ -106,10 +117,12 @@ class Schedule:
         """Step ends, if they are known in advance."""
         return np.arange(self.steps + 1) * self.step if self.ends is None else self.ends
 
-    def replayed(self, ends: np.ndarray) -> Schedule:
-        """The same schedule with the step ends of another run."""
+    def replayed(self, ends: np.ndarray, triggers: np.ndarray | None = None) -> Schedule:
+        """The same schedule with the step ends, and events, of another run."""
         return replace(
             self,
+            triggers=triggers,
+            given_tolerance=self.tolerance or self.given_tolerance,
             tolerance=0.0,
             steps=ends.size - 1,
             ends=ends,

@@ -32,6 +32,7 @@ from .drive_angle import DriveAngle
 from .drive_coordinate import DriveCoordinate
 from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
+from .dry_friction import DryFriction
 from .fixed import Fixed
 from .force import PointForce
 from .gear import Gear
@@ -43,6 +44,7 @@ from .revolute import Revolute
 from .screw import Screw
 from .spherical import Spherical
 from .spring import Spring
+from .stop import Stop
 from .torque import Torque
 from .torsional_spring import TorsionalDamper, TorsionalSpring
 from .universal import Universal
@@ -71,6 +73,8 @@ BUILT_IN: tuple[type[Element], ...] = (
     PointForce,
     Torque,
     Gear,
+    Stop,
+    DryFriction,
     DriveAngle,
     DriveDisplacement,
     DriveDistance,

@@ -210,7 +210,18 @@ def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> Stage:
     """M a + Φ_qᵀ λ = Q, and a condition on accelerations."""
     e = dynamics
     guess = SX.zeros(e.q.numel()), SX.zeros(e.λ.numel())
-    return Stage("accelerations", e.a, e.λ, e.balance, condition, *guess, α, metric=e.mass)
+    return Stage(
+        "accelerations",
+        e.a,
+        e.λ,
+        e.balance,
+        condition,
+        *guess,
+        α,
+        metric=e.mass,
+        symmetric=not e.oblique,
+        oblique=e.oblique,
+    )
 
 
 def check_step(chain: Chain, formulation: Formulation, e: Dynamics, *, remembers: bool) -> Chain:

@@ -81,9 +81,9 @@ class Projected(Formulation):
             none,
             α,
         )
-        Φ_q = e.constraint_jacobian
+        J = e.rate_jacobian
         velocities = Stage(
-            "velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α
+            "velocities", e.v, σ, e.mass @ (e.v - v_) + J.T @ σ, e.constraint_rate, v_, none, α
         )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)

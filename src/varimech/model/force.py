@@ -14,6 +14,7 @@ from ..core.gradual import is_gradual
 from ..core.names import Named
 from ..core.symbols import SX, symbols_in
 from .body import Body, Frames
+from .contact_law import Contact, ContactLabel
 from .element import Element
 from .own_coordinates import OwnCoordinate
 from .scalar_outputs import Distance
@@ -60,6 +61,14 @@ class ForceLaw(Named):
     def constraints(self, frames: Frames, state: State) -> SX:
         """Residuals, of positions and time, that vanish along every motion."""
         return SX(0, 1)
+
+    def contact_labels(self) -> tuple[ContactLabel, ...]:
+        """Its unilateral contacts, before anything is known of the motion."""
+        return ()
+
+    def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
+        """Gap, restitution and friction of each of them, in the order of `contact_labels`."""
+        return ()
 
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
         """ż of its first-order coordinates, in their order, in their units per second."""

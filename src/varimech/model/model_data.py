@@ -17,6 +17,7 @@ from ..core.symbols import SX
 from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
 from .conditions import Coincident
+from .contact_law import ContactLabel
 from .driver import Driver
 from .force import ForceLaw
 from .frame import Frame, ground_frame
@@ -310,8 +311,24 @@ class ModelData:
 
     @property
     def own_coordinates(self) -> list[OwnCoordinate]:
-        """Coordinates that elements own, in their order."""
-        return [c for force in self.forces.values() for c in force.coordinates()]
+        """Coordinates that elements own, in their order, and slacks of their contacts."""
+        return [
+            c
+            for force in self.forces.values()
+            for c in (
+                *force.coordinates(),
+                *[
+                    OwnCoordinate(slack, 2, initial=None, unit=label.unit, is_slack=True)
+                    for label in force.contact_labels()
+                    for slack in label.slacks
+                ],
+            )
+        ]
+
+    @property
+    def contact_labels(self) -> list[ContactLabel]:
+        """Unilateral contacts of all elements, in their order."""
+        return [label for force in self.forces.values() for label in force.contact_labels()]
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""
@@ -357,6 +374,8 @@ class ModelData:
         """Add a force, whose coordinates have names of their own."""
         self._check_coordinates(force)
         self.forces[force.name] = force
+        for label in force.contact_labels():
+            self.parameter_set.add_modes(label.modes)
 
     def _check_coordinates(self, force: ForceLaw) -> None:
         if own := force.coordinates():

@@ -31,3 +31,5 @@ class OwnCoordinate:
     """A typical value, in `unit`: errors are measured by the largest value so far, and by no less
     than what would reach this one within the run.
     """
+    is_slack: bool = False
+    """Whether it only fills a place in the equations (`contact_law`), and is not shown."""

@@ -25,6 +25,10 @@ class ParameterSet:
     def __init__(self, owner: str):
         self.owner = owner
         self.parameters: dict[str, Parameter] = {}
+        self.modes: dict[str, SX] = {}
+        """Numbers that change at events only (`modes`), by name; zero at first. They follow the
+        parameters in `vector`, so that everything that takes parameters takes them.
+        """
         self.requirements: list[Requirement] = []
         self._allowed: tuple[int, Allowed] | None = None
         self._scope: Scope | None = None
@@ -44,19 +48,22 @@ class ParameterSet:
         self._allowed = self._scope = None
         return parameter
 
+    def add_modes(self, names: Iterable[str]) -> None:
+        """Take new modes in."""
+        self.modes |= {name: SX.sym(name) for name in names}
+        self._allowed = None
+
     @property
     def vector(self) -> SX:
-        """All parameter symbols, in order of creation."""
-        return (
-            ca.vertcat(*[p.symbol for p in self.parameters.values()])
-            if self.parameters
-            else SX(0, 1)
-        )
+        """All parameter symbols, in order of creation, then those of modes."""
+        symbols = [p.symbol for p in self.parameters.values()]
+        return ca.vertcat(SX(0, 1), *symbols, *self.modes.values())
 
     @property
     def nominal(self) -> np.ndarray:
         """Their nominal values."""
-        return np.array([p.value for p in self.parameters.values()], dtype=float)
+        values = [p.value for p in self.parameters.values()]
+        return np.array([*values, *[0.0 for _ in self.modes]], dtype=float)
 
     def indices(self, names: Any) -> list[int]:
         """Positions of the named parameters in `vector`."""
@@ -77,6 +84,7 @@ class ParameterSet:
         """These numbers as they are now."""
         kept = ParameterSet(self.owner)
         kept.parameters = dict(self.parameters)
+        kept.modes = dict(self.modes)
         kept.requirements = list(self.requirements)
         return kept
 
@@ -101,7 +109,7 @@ class ParameterSet:
         """
         if self.allowed(values[None, :])[0]:
             return
-        for parameter, value in zip(self.parameters.values(), values, strict=True):
+        for parameter, value in zip(self.parameters.values(), values, strict=False):
             parameter.check(value)
         for requirement, number in zip(
             self.requirements,
@@ -115,6 +123,7 @@ class ParameterSet:
         """Which sets of values, many at once, meet bounds and requirements."""
         if self._allowed is None or self._allowed[0] != len(self.requirements):
             bounds = [p.bounds for p in self.parameters.values()]
+            bounds += [(-np.inf, np.inf) for _ in self.modes]
             self._allowed = len(self.requirements), Allowed(self.vector, self.requirements, bounds)
         return self._allowed[1]
 
@@ -311,6 +320,7 @@ class ParameterSet:
         ):
             return
         known = {p.symbol.element_hash() for p in self.parameters.values()}
+        known |= {symbol.element_hash() for symbol in self.modes.values()}
         used = [(s.element_hash(), s.name()) for s in ca.symvar(expression)]
         foreign = [name for symbol, name in used if symbol not in known and symbol not in also]
         if foreign:

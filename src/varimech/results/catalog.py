@@ -78,5 +78,5 @@ def names_in(m: ModelData) -> dict[str, list[str]]:
         "driver": list(m.effort_units),
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
-        "state": [c.name for c in m.own_coordinates],
+        "state": [c.name for c in m.own_coordinates if not c.is_slack],
     }

@@ -76,7 +76,7 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
             for b in model.moving_bodies
             if len(b.spine) < 2
         },
-        "states": {c.name: c.unit for c in model.own_coordinates},
+        "states": {c.name: c.unit for c in model.own_coordinates if not c.is_slack},
         "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},

@@ -33,11 +33,12 @@ class Pullback:
     coefficients: SX
 
 
-def pullback_of(chain: Chain, *, state_varies: bool = True) -> Pullback:
-    """The transpose of `tangent_of`. With `state_varies=False` the state is only a guess, and its
+def pullback_of(chain: Chain, *, state_varies: bool = True, along_time: bool = False) -> Pullback:
+    """The transpose of `tangent_of`, with respect to all parameters. With `state_varies=False` the state is only a guess, and its
     costate zero.
     """
-    tangent = tangent_of(chain, list(range(chain.parameters.numel())), state_varies=state_varies)
+    indices = list(range(chain.parameters.numel()))
+    tangent = tangent_of(chain, indices, state_varies=state_varies, along_time=along_time)
     coefficients, sensitivity, seed = tangent.column.sx_in()
     result = tangent.column(coefficients, sensitivity, seed)
     costate = SX.sym("μ", result.numel())

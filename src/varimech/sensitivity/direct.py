@@ -35,20 +35,25 @@ class TangentFunction:
     coefficients: SX
 
 
-def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -> TangentFunction:
-    """The derivative of a chain's result along a change of the state it starts from and of the
-    parameters at `indices`.
+def tangent_of(
+    chain: Chain, indices: list[int], *, state_varies: bool = True, along_time: bool = False
+) -> TangentFunction:
+    """The derivative of a chain's result along a change of the state it starts from, of the
+    parameters at `indices`, and, with `along_time`, of time, which follows them.
 
     With `state_varies=False` the state is only a guess, on which the result does not depend; state'
     is then ignored.
     """
-    sensitivity, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", len(indices))
+    count = len(indices)
+    sensitivity, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", count + along_time)
     coefficients = Coefficients()
     known = ChainRule(
         [chain.parameters],
-        [parameter_seeds(chain.parameters.numel(), indices) @ seed],
+        [parameter_seeds(chain.parameters.numel(), indices) @ seed[:count]],
         coefficients,
     )
+    if along_time:
+        known = known.extended([chain.time], [seed[count]])
     if state_varies:
         rows = ca.vertsplit(
             sensitivity, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()]

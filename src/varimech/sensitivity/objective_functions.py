@@ -18,6 +18,7 @@ from ..stages.plan import Plan, Port, Vector, padded
 from .objective import Objective, StateFunction
 
 if TYPE_CHECKING:
+    from .contact_functions import ContactFunctions
     from .switching import SwitchingFunctions
 
 UNROLLED = 2000
@@ -45,6 +46,8 @@ class ObjectiveFunctions:
     final_pullback: ca.Function | None = None
     switching: SwitchingFunctions | None = None
     """Where forces and integrands jump; None where they do not."""
+    contacts: ContactFunctions | None = None
+    """Contacts and frictions of the mechanism; None where it has none."""
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ def run_differences(
     plain = replace(task, indices=None, progress=False, runs=2 * count)
     ran = 0.0
     moved = set(task.indices) & set(solver.time_plan.fixed(task.schedule, task.objectives, ρ))
-    jumps = jumps_of(solver.equations, task.objectives)  # whose times differ between the runs
-    replayed = solver.method.integrator.traits.given_steps and not moved and not jumps
+    # their times differ between the runs
+    events = solver.equations.units or jumps_of(solver.equations, task.objectives)
+    replayed = solver.method.integrator.traits.given_steps and not moved and not events
     if task.schedule.tolerance and replayed:
         # all runs take the steps of one with derivatives: a choice of steps is no smooth function
         # of the parameters

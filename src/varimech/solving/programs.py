@@ -29,9 +29,11 @@ from ..core.errors import ModelError
 from ..core.messages import Message
 from ..core.symbols import SX
 from ..formulations.formulation import SHARP, Conditioning
+from ..formulations.impact import impact
 from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
+from ..sensitivity.contact_functions import contact_functions
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, measured
 from ..sensitivity.switching import switching_functions
@@ -112,6 +114,7 @@ class Programs:
         method = self.method
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
+        hit: ChainFunctions | None = None
         penalty: ca.Function | Plan
         if self.recursive:
             step, rates = self._recursive("end", wanted), self._recursive("rates", wanted)
@@ -128,6 +131,8 @@ class Programs:
             step = self._functions("step", self._step, wanted, conditioning)
             if method.rates_apart:
                 rates = self._functions("rates", method.rates, wanted, conditioning)
+            if self.equations.units:
+                hit = self._functions("impact", impact, wanted, conditioning)
             saddle = method.formulation.saddle(conditioning)
             penalty = (
                 penalty_plan(self._pieces, saddle)
@@ -152,6 +157,8 @@ class Programs:
             ),
             sharp=conditioning == SHARP,
             directions=wanted.directions,
+            impact=hit,
+            along_time=self._along_time and (wanted.directions is not None or wanted.adjoint),
         )
 
     def runner(
@@ -205,7 +212,9 @@ class Programs:
         if directions is None and wanted.adjoint:  # which needs derivatives by all parameters
             directions = np.zeros((self.equations.ρ.numel(), 0))
         switching = switching_functions(self.equations, objectives, directions)
-        return replace(found.functions(wanted.directions, *rows), switching=switching)
+        contacts = contact_functions(self.equations, directions)
+        functions = found.functions(wanted.directions, *rows)
+        return replace(functions, switching=switching, contacts=contacts)
 
     def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Rates of a tree by recursion, to be evaluated at once."""
@@ -248,6 +257,11 @@ class Programs:
                     coordinates="natural",
                 ),
             )
+
+    @property
+    def _along_time(self) -> bool:
+        """Whether chains are differentiated with respect to time: parameters move events."""
+        return bool(self.equations.units) and not self.large
 
     # unrolled, or assembled
 
@@ -303,9 +317,15 @@ class Programs:
         tangent = (
             None
             if wanted.directions is None
-            else tangent_of(chain, wanted.moved, state_varies=state_varies)
+            else tangent_of(
+                chain, wanted.moved, state_varies=state_varies, along_time=self._along_time
+            )
         )
-        pullback = pullback_of(chain, state_varies=state_varies) if wanted.adjoint else None
+        pullback = (
+            pullback_of(chain, state_varies=state_varies, along_time=self._along_time)
+            if wanted.adjoint
+            else None
+        )
         return ChainFunctions(
             chain.predict if chain.iterated else None,
             chain.iterate if chain.iterated else None,

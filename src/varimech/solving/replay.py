@@ -52,4 +52,4 @@ class StepReplay:
         schedule, ends = self._task.schedule, self._computed.step_ends
         if schedule.outputs is None:
             return schedule
-        return schedule.until(float(ends[-1])).replayed(ends)
+        return schedule.until(float(ends[-1])).replayed(ends, self._computed.triggers)

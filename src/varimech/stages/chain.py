@@ -88,6 +88,10 @@ class Stage:
     """Whether g has a term − w y/α. Then α defines y instead of only speeding up its computation,
     and ∂g/∂x differs from w J.
     """
+    oblique: bool = False
+    """Whether ∂g/∂x differs from w J for another reason: forces that depend on y, as dry friction
+    does. Such a stage is not symmetric.
+    """
 
     def derivative(self, expression: SX) -> SX:
         """Total derivative with respect to the unknowns, including the dependents.
@@ -122,7 +126,7 @@ class Stage:
         """∂g/∂x / w."""
         return (
             self.derivative(self.condition) * (1 / self.weight)
-            if self.compliant
+            if self.compliant or self.oblique
             else self.condition_jacobian
         )
 
@@ -157,6 +161,11 @@ class Chain:
     def parameters(self) -> SX:
         """The parameters ρ."""
         return self.settings[-2].value
+
+    @property
+    def time(self) -> SX:
+        """The time t."""
+        return self.settings[-1].value
 
     @cached_property
     def packed(self) -> SX:

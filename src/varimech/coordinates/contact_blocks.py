@@ -1,0 +1,103 @@
+"""Constraints and efforts of the contacts that an element states (`model/contact_law`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import casadi as ca
+
+from ..core.symbols import SX
+from ..model.contact_law import Contact, ContactLabel, ContactSymbols
+from ..model.parameter_set import ParameterSet
+from .dynamics import Constraint, ContactUnit
+
+Pairs = tuple[tuple[SX, SX], ...]
+
+
+class ContactBlocks:
+    """Blocks of constraints, friction forces, and friction impulses of an element's contacts.
+
+    Args:
+        owner: name of the element.
+        labels: its contacts.
+        contacts: what it states of them.
+        numbers: parameters and modes of the model.
+        slack: coordinate and rate of a slack by its name.
+        differentiate: time derivative of what depends on positions and time.
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        labels: Sequence[ContactLabel],
+        contacts: Sequence[Contact],
+        numbers: ParameterSet,
+        slack: Callable[[str], tuple[SX, SX]],
+        differentiate: Callable[[SX], SX],
+    ):
+        self.constraints: list[Constraint] = []
+        self.efforts: list[tuple[SX, SX]] = []
+        self.impulses: list[tuple[SX, SX]] = []
+        self._owner, self._numbers, self._slack = owner, numbers, slack
+        for label, contact in zip(labels, contacts, strict=True):
+            normal = SX(1)
+            if contact.gap is not None:
+                normal = -self._add_contact(label, contact.gap, differentiate(contact.gap), contact)
+            if contact.slip is not None:
+                self._add_friction(label, contact, normal)
+
+    def _add_contact(self, label: ContactLabel, gap: SX, rate: SX, contact: Contact) -> SX:
+        """The block of a contact; returns what stands for its multiplier."""
+        modes, (y, ẏ) = ContactSymbols(label, self._numbers.modes), self._slack(label.slacks[0])
+        c, p, b = (modes[name] for name in ("closed", "impact", "bounce"))
+        λ = SX.sym("λ")
+        self.constraints.append(
+            Constraint(
+                label.name,
+                c * gap + (1 - c) * y,
+                (self._owner,),
+                impact=p * rate + (1 - p) * ẏ,
+                bounce=b * contact.restitution * rate,
+                contact=ContactUnit(
+                    label.name,
+                    gap,
+                    self._place(label.modes_of("closed")),
+                    λ,
+                    restitution=contact.restitution,
+                ),
+            )
+        )
+        return λ
+
+    def _add_friction(self, label: ContactLabel, contact: Contact, normal: SX) -> None:
+        """`normal` is N, in terms of what stands for the multiplier of its contact."""
+        modes, (y, ẏ) = ContactSymbols(label, self._numbers.modes), self._slack(label.slacks[-1])
+        k, σ, k_impact, σ_impact = (
+            modes[name] for name in ("stick", "slip", "impact stick", "impact slip")
+        )
+        s, μ = contact.slip, contact.sliding
+        assert s is not None and μ is not None
+        assert contact.static is not None
+        name, place = label.units[-1], self._place(label.modes_of("stick"))
+        unit = ContactUnit(name, s, place, SX.sym("λ"), limit=contact.static * normal)
+        self.constraints.append(
+            Constraint(
+                name,
+                y,
+                (self._owner,),
+                rate=k * s + (1 - k) * ẏ,
+                impact=k_impact * s + (1 - k_impact) * ẏ,
+                contact=unit,
+            )
+        )
+        self.efforts.append((s, -σ * μ * normal))
+        if contact.gap is not None:  # forces that are given have no impulse
+            self.impulses.append((s, -σ_impact * μ * normal))
+
+    def _place(self, mode: str) -> int:
+        return len(self._numbers.parameters) + list(self._numbers.modes).index(mode)
+
+
+def slack_energy(rates: Sequence[SX], mass: float) -> SX:
+    """Kinetic energy of slacks, by which their accelerations are determined."""
+    return sum((mass * ca.sumsqr(rate) / 2 for rate in rates), SX(0))
