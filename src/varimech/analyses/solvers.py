@@ -18,6 +18,7 @@ from ..core.schedule import Schedule
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter
 from ..model.parameter_set import listed
+from ..results.events import events_of
 from ..results.labels import Wrt
 from ..results.live_run import LiveRun, Replay
 from ..results.run import Run
@@ -183,6 +184,8 @@ class ModelSolvers:
             info["coordinates"] = solver.method.reason
         if solver.other_configuration is not None:
             info["configuration"] = str(solver.other_configuration)
+        if solver.equations.units:
+            info["events"] = events_of(solver.equations, trajectory)
         if trajectory.selections:
             info["selections"] = trajectory.selections
         live = LiveRun(solver.equations, trajectory, ρ, indices, solver.method, replay=replay)

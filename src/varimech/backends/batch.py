@@ -42,6 +42,7 @@ RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "positive": lambda x: x > 0,
     "non-zero": lambda x: x != 0,
     "non-negative": lambda x: x >= 0,
+    "share": lambda x: (x >= 0) & (x <= 1),
 }
 """What a parameter may have to follow."""
 AGREEMENT = 1e-9
@@ -223,12 +224,13 @@ class Bundle:
             np.broadcast_to(given.get(name, np.array(nominal)), count)
             for name, nominal in self.nominal.items()
         ]
-        return np.stack(columns, axis=1).astype(float)
+        modes = [np.zeros(count)] * (self.about["batch"]["sizes"]["numbers"] - len(columns))
+        return np.stack([*columns, *modes], axis=1).astype(float)
 
     def _allowed(self, rows: np.ndarray) -> np.ndarray:
         """Which rows keep to the bounds of parameters, and to what else each has to follow."""
         fit = np.isfinite(rows).all(axis=1)
-        for column, p in zip(rows.T, self.about["parameters"], strict=True):
+        for column, p in zip(rows.T, self.about["parameters"], strict=False):
             low, high = p["bounds"]
             fit &= (column >= (-np.inf if low is None else low)) & (
                 column <= (np.inf if high is None else high)
@@ -240,7 +242,7 @@ class Bundle:
     def check(self) -> float:
         """The largest relative difference from the results the bundle came with."""
         sample = self.about["check"]
-        found = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=True)))
+        found = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=False)))
         expected = np.array(sample["results"])
         got = np.stack(list(found.values()), axis=-1)
         size = np.abs(expected).max(axis=(0, 1), keepdims=True)

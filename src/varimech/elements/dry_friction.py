@@ -1,27 +1,103 @@
-"""Dry friction along a rate."""
+"""Dry friction against a rate ẏ: a force, or torque, of given size.
+
+    coulomb   sticking: ẏ = 0, |T| ≤ F₀;   sliding: T = −F sign(ẏ)
+    others    smooth functions of ẏ (`model/friction_law`), or with a state of its own:
+    lugre     ż = ẏ − |ẏ| z σ₀ / G(ẏ),  T = −(σ₀ z + σ₁ ż),  G = F + (F₀ − F) exp(−(ẏ/v)²)
+
+C. Canudas de Wit, H. Olsson, K. J. Åström and P. Lischinsky, IEEE Trans. Autom. Control 40 (1995)
+419–425 (LuGre).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import fields
+import casadi as ca
+
+from ..core.symbols import SX
+from ..model import fields, friction_law
 from ..model.body import Frames
 from ..model.contact_law import Contact, ContactLabel
 from ..model.force import Force
+from ..model.model_data import ModelData
+from ..model.own_coordinates import OwnCoordinate
 from ..model.state import State
+
+LUGRE = "lugre"
 
 
 class DryFriction(Force):
-    """Dry friction."""
+    """Dry friction against a rate: of a joint's angle or displacement, of a distance, or of anything
+    linear in the velocities.
+
+    `m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0, static=2.5)`.
+    """
 
     kind = "dry friction"
-    rate = fields.StateFunction("Rate.", size="scalar", positional=True)
-    sliding = fields.Scalar("Force.", unit="N", rule="non-negative")
-    static = fields.OptionalScalar("Largest static force.", unit="N", rule="non-negative")
+    rate = fields.StateFunction(
+        "Rate that it resists: linear in the velocities.", size="scalar", positional=True
+    )
+    sliding = fields.Scalar(
+        "Force (N), or torque (N·m) against an angular rate, when it slides.", rule="non-negative"
+    )
+    static = fields.OptionalScalar(
+        "Largest force or torque when it sticks; that of sliding if not given.",
+        rule="non-negative",
+    )
+    law = fields.Choice(
+        'Friction that sticks and slides ("coulomb"), a smooth law, or "lugre".',
+        options=(*friction_law.LAWS, LUGRE),
+        default=friction_law.COULOMB,
+    )
+    slip_velocity = fields.Scalar(
+        "Rate at which sliding begins, of smooth laws and of LuGre.", rule="positive", default=1e-3
+    )
+    bristle_stiffness = fields.Scalar("σ₀ of LuGre.", rule="positive", default=1e5)
+    bristle_damping = fields.Scalar("σ₁ of LuGre.", rule="non-negative", default=0.0)
+
+    def prepare(self, model: ModelData) -> None:
+        if self.static is not None:
+            more = self.static - self.sliding
+            model.parameter_set.require(more, "non-negative", f"{self.label}: static − sliding")
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
+        if self.law != friction_law.COULOMB:
+            return ()
         return (ContactLabel(self.name, normal=False, friction=True),)
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
-        static = self.sliding if self.static is None else self.static
-        return [Contact(slip=self.rate(state), sliding=self.sliding, static=static)]
+        if self.law != friction_law.COULOMB:
+            return ()
+        return [Contact(slip=self.rate(state), sliding=self.sliding, static=self._static)]
+
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        if self.law != LUGRE:
+            return ()
+        return (OwnCoordinate(self._bristle, size=1e-6),)
+
+    def rates(self, frames: Frames, state: State) -> Sequence[SX]:
+        return [self._deflection_rate(state)] if self.law == LUGRE else []
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        if self.law == friction_law.COULOMB:
+            return []
+        rate = self.rate(state)
+        if self.law == LUGRE:
+            z, ż = state.state(self._bristle), self._deflection_rate(state)
+            return [(rate, -(self.bristle_stiffness * z + self.bristle_damping * ż))]
+        arguments = rate, self.sliding, self._static, self.slip_velocity
+        return [(rate, -friction_law.coefficient(self.law, *arguments))]
+
+    def _deflection_rate(self, state: State) -> SX:
+        rate, z = self.rate(state), state.state(self._bristle)
+        more = self._static - self.sliding
+        G = self.sliding + more * ca.exp(-((rate / self.slip_velocity) ** 2))
+        return rate - ca.fabs(rate) * z * self.bristle_stiffness / G
+
+    @property
+    def _static(self) -> SX:
+        return self.sliding if self.static is None else self.static
+
+    @property
+    def _bristle(self) -> str:
+        return f"deflection of {self.name}"

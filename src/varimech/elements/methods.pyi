@@ -12,6 +12,8 @@ from ..model.joint import Joint
 from ..model.model_data import PointLike
 from ..model.parameter import Number, Vector
 from .clamp import Clamp
+from .clearance_joint import ClearanceJoint
+from .contact import ContactPair
 from .cylindrical import Cylindrical
 from .damper import Damper
 from .distance import DistanceJoint
@@ -19,6 +21,7 @@ from .drive_angle import DriveAngle
 from .drive_coordinate import DriveCoordinate
 from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
+from .dry_friction import DryFriction
 from .fixed import Fixed
 from .force import PointForce
 from .gear import Gear
@@ -30,6 +33,7 @@ from .revolute import Revolute
 from .screw import Screw
 from .spherical import Spherical
 from .spring import Spring
+from .stop import Stop
 from .torque import Torque
 from .torsional_spring import TorsionalDamper, TorsionalSpring
 from .universal import Universal
@@ -515,6 +519,166 @@ class ElementMethods:
             second: Joint that turns, or planar body, whose angle is the second one.
             ratio: Second angle per first one; negative for two gears that mesh outside.
             phase: Second angle where the first one is zero (rad).
+        """
+
+    def stop(
+        self,
+        name: str,
+        output: Any,
+        *,
+        restitution: Number = 0.0,
+        stiffness: Number = None,
+        exponent: Number = 1.0,
+        damping: Number = 0.0,
+        law: str = "hunt-crossley",
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        lower: Number = None,
+        upper: Number = None,
+        slip: Any = None,
+    ) -> Stop:
+        """Limits of a scalar output: an angle, a displacement, a distance, or any function of positions.
+
+        `m.stop("end", lambda s: s.displacement("guide"), lower=0.0, upper=0.1, restitution=0.5)`.
+
+        Args:
+            name: its name.
+            restitution: Speed after an impact over that before it, of rigid surfaces.
+            stiffness: K of compliant surfaces; rigid ones have none (N/m).
+            exponent: n of compliant surfaces.
+            damping: D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Law of compliant surfaces.
+            friction: Sliding friction coefficient.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Velocity of a smooth friction law (m/s).
+            output: Output that it limits: a function of positions (of t and the state as text).
+            lower: Smallest value of the output.
+            upper: Largest value of the output.
+            slip: Velocity against which its friction acts: a function linear in velocities (m/s).
+        """
+
+    def contact(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        restitution: Number = 0.0,
+        stiffness: Number = None,
+        exponent: Number = 1.0,
+        damping: Number = 0.0,
+        law: str = "hunt-crossley",
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        radius: Number = 0.0,
+        also: Sequence[PointLike] = (),
+        normal: Vector | None = None,
+        second_radius: Number = None,
+        inside: bool = False,
+        to: PointLike | None = None,
+    ) -> ContactPair:
+        """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
+        a circle or sphere, its inside, or a capsule of the second one.
+
+        A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
+        balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
+        `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+
+        Args:
+            name: its name.
+            restitution: Speed after an impact over that before it, of rigid surfaces.
+            stiffness: K of compliant surfaces; rigid ones have none (N/m).
+            exponent: n of compliant surfaces.
+            damping: D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Law of compliant surfaces.
+            friction: Sliding friction coefficient.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Velocity of a smooth friction law (m/s).
+            first: Point, or centre of the circle or sphere, of the first body.
+            second: Point of the second body: on its line or plane, or a centre.
+            radius: Radius around the first point; 0 for a corner (m).
+            also: Further points of the first body with the same radius: corners, or ends of a
+                capsule.
+            normal: Outward normal of the second body's line or plane, in its frame.
+            second_radius: Radius around the second point: a circle or sphere (m).
+            inside: Whether the first body is inside the second circle or sphere.
+            to: Other end of the second body's capsule, around the second point.
+        """
+
+    def clearance_joint(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        restitution: Number = 0.0,
+        stiffness: Number = None,
+        exponent: Number = 1.0,
+        damping: Number = 0.0,
+        law: str = "hunt-crossley",
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        clearance: Number,
+        axis: Vector | None = None,
+        pin_radius: Number = 0.0,
+    ) -> ClearanceJoint:
+        """A joint with clearance: a pin in a bore or a ball in a socket, or, with an axis, a block in a
+        slot along it (plane).
+
+        The clearance is a number of the model like all others: a parameter with a tolerance, say.
+
+        Args:
+            name: its name.
+            restitution: Speed after an impact over that before it, of rigid surfaces.
+            stiffness: K of compliant surfaces; rigid ones have none (N/m).
+            exponent: n of compliant surfaces.
+            damping: D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Law of compliant surfaces.
+            friction: Sliding friction coefficient.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Velocity of a smooth friction law (m/s).
+            first: Centre of the bore, or a point on the middle line of the slot.
+            second: Centre of the pin, ball or block.
+            clearance: Radial clearance, or the clearance on either side (m).
+            axis: Direction of the slot in the first body's frame; none for a bore.
+            pin_radius: Radius of the pin, at which friction acts (m).
+        """
+
+    def dry_friction(
+        self,
+        name: str,
+        rate: Any,
+        *,
+        sliding: Number,
+        static: Number = None,
+        law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        bristle_stiffness: Number = 100000.0,
+        bristle_damping: Number = 0.0,
+    ) -> DryFriction:
+        """Dry friction against a rate: of a joint's angle or displacement, of a distance, or of anything
+        linear in the velocities.
+
+        `m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0, static=2.5)`.
+
+        Args:
+            name: its name.
+            rate: Rate that it resists: linear in the velocities.
+            sliding: Force (N), or torque (N·m) against an angular rate, when it slides.
+            static: Largest force or torque when it sticks; that of sliding if not given.
+            law: Friction that sticks and slides ("coulomb"), a smooth law, or "lugre".
+            slip_velocity: Rate at which sliding begins, of smooth laws and of LuGre.
+            bristle_stiffness: σ₀ of LuGre.
+            bristle_damping: σ₁ of LuGre.
         """
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:

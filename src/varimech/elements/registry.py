@@ -25,6 +25,8 @@ from .bar import Bar
 from .beam import BeamElement
 from .body import RigidBodyElement
 from .clamp import Clamp
+from .clearance_joint import ClearanceJoint
+from .contact import ContactPair
 from .cylindrical import Cylindrical
 from .damper import Damper
 from .distance import DistanceJoint
@@ -74,6 +76,8 @@ BUILT_IN: tuple[type[Element], ...] = (
     Torque,
     Gear,
     Stop,
+    ContactPair,
+    ClearanceJoint,
     DryFriction,
     DriveAngle,
     DriveDisplacement,

@@ -1,34 +1,71 @@
-"""Stop: a scalar output y stays within limits,  y ≥ lower,  y ≤ upper."""
+"""Stop: a scalar output y stays within limits,
+
+    y − lower ≥ 0,     upper − y ≥ 0.
+
+Rigid, an impact reverses ẏ by the restitution; compliant, a force acts beyond a limit
+(`model/compliance`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.symbols import SX
+from ..core.errors import ModelError
 from ..model import fields
 from ..model.body import Frames
-from ..model.contact_law import Contact, ContactLabel
-from ..model.force import Force
+from ..model.contact_element import ContactElement, Gap
+from ..model.model_data import ModelData
 from ..model.state import State
 
+SIDES = ("lower", "upper")
 
-class Stop(Force):
-    """Limits of a scalar output."""
+
+class Stop(ContactElement):
+    """Limits of a scalar output: an angle, a displacement, a distance, or any function of positions.
+
+    `m.stop("end", lambda s: s.displacement("guide"), lower=0.0, upper=0.1, restitution=0.5)`.
+    """
 
     kind = "stop"
-    output = fields.StateFunction("Output that it limits.", size="scalar", positional=True)
-    lower = fields.OptionalScalar("Smallest value.")
-    upper = fields.OptionalScalar("Largest value.")
-    restitution = fields.Scalar("Restitution.", default=0.0)
+    output = fields.StateFunction(
+        "Output that it limits: a function of positions (of t and the state as text).",
+        size="scalar",
+        positional=True,
+    )
+    lower = fields.OptionalScalar("Smallest value of the output.")
+    upper = fields.OptionalScalar("Largest value of the output.")
+    slip = fields.StateFunction(
+        "Velocity against which its friction acts: a function linear in velocities.",
+        size="scalar",
+        unit="m/s",
+        default=None,
+    )
 
-    def contact_labels(self) -> tuple[ContactLabel, ...]:
-        sides = ("lower", "upper")
-        return tuple(
-            ContactLabel(f"{self.name}.{side}") for side in sides if getattr(self, side) is not None
-        )
+    def check_given(self, model: ModelData) -> None:
+        if self.given["lower"] is None and self.given["upper"] is None:
+            raise ModelError(
+                "needs a limit", element=self.label, remedy="give lower, upper or both"
+            )
+        if self.given["slip"] is None:
+            self.given["slip"] = 0.0
 
-    def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
-        y = self.output(state)
-        gaps = [] if self.lower is None else [y - self.lower]
-        gaps += [] if self.upper is None else [self.upper - y]
-        return [Contact(SX(gap), self.restitution) for gap in gaps]
+    def prepare(self, model: ModelData) -> None:
+        super().prepare(model)
+        if self.lower is not None and self.upper is not None:
+            label = f"{self.label}: upper − lower"
+            model.parameter_set.require(self.upper - self.lower, "positive", label)
+        if self.has_friction and self.given["slip"] == 0.0:
+            raise ModelError(
+                "friction needs the velocity that it acts against",
+                element=self.label,
+                remedy='give slip, such as slip=lambda s: s.velocity("P")[0]',
+            )
+
+    def gap_names(self) -> tuple[str, ...]:
+        given = [side for side in SIDES if getattr(self, side) is not None]
+        return tuple(self.name if len(given) == 1 else f"{self.name}.{side}" for side in given)
+
+    def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
+        y, slip = self.output(state), self.slip(state)
+        gaps = [] if self.lower is None else [Gap(y - self.lower, slip)]
+        return gaps if self.upper is None else [*gaps, Gap(self.upper - y, slip)]

@@ -161,6 +161,34 @@ class OptionalRotating(Reference[body.Body | BeamNode | None]):
         return None if value is None else model.find_turning(value, self.label(element))
 
 
+class OptionalPoint(Reference[body.Point | None]):
+    """A point that may be left out; given by its name only."""
+
+    annotation = "PointLike | None"
+
+    def __init__(self, description: str):
+        super().__init__(description, default=None, positional=False)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> body.Point | None:
+        return None if value is None else model.find_point(value)
+
+
+class FurtherPoints(Field[tuple[body.Point, ...]]):
+    """Any number of points beside another one; none if left out."""
+
+    file_type = "Names"
+    annotation = "Sequence[PointLike]"
+    is_plain = True
+
+    def __init__(self, description: str):
+        super().__init__(description, default=())
+
+    def read(self, model: ModelData, element: Element, value: Any) -> tuple[body.Point, ...]:
+        if isinstance(value, (str, body.Point)):
+            value = [value]
+        return tuple(model.find_point(point) for point in value)
+
+
 class End(Point):
     """One of the two points of a joint, which finds both by its own name if none is given."""
 
@@ -282,6 +310,23 @@ class Rotation(Field[SX]):
         return rotation_of(model.parameter_set, value, model.dimension, self.label(element))
 
 
+class OptionalDirection(Field[Axis | None]):
+    """A direction in the frame of the body of another field's point; None if left out."""
+
+    file_type = "Vector"
+    annotation = "Vector | None"
+
+    def __init__(self, description: str, *, of: str):
+        super().__init__(description, default=None)
+        self.of = of
+
+    def read(self, model: ModelData, element: Element, value: object) -> Axis | None:
+        if value is None:
+            return None
+        owner = element.values[self.of].body
+        return axis_of(model.parameter_set, owner, value, self.label(element))
+
+
 class StateFunction(Field[Callable[[State], SX]]):
     """Numbers, or a function of the state that returns them: in Python or as text.
 
@@ -289,8 +334,16 @@ class StateFunction(Field[Callable[[State], SX]]):
         size: "scalar", "vector" (2 or 3 components), or "torque" (1 in the plane, 3 in space).
     """
 
-    def __init__(self, description: str, *, size: str, unit: str = "", positional: bool = False):
-        super().__init__(description, unit=unit, positional=positional)
+    def __init__(
+        self,
+        description: str,
+        *,
+        size: str,
+        unit: str = "",
+        positional: bool = False,
+        default: object = REQUIRED,
+    ):
+        super().__init__(description, unit=unit, positional=positional, default=default)
         self.size = size
         self.file_type = {"scalar": "Number", "vector": "Vector", "torque": "NumberOrVector"}[size]
 

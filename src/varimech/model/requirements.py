@@ -56,6 +56,7 @@ RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "positive": (lambda x: _every(x > 0), "must be positive"),
     "non-zero": (lambda x: _every(x != 0), "must not be zero"),
     "non-negative": (lambda x: _every(x >= 0), "must not be negative"),
+    "share": (lambda x: _every((x >= 0) & (x <= 1)), "must be between 0 and 1"),
     "inertia": (
         _physical,
         (

@@ -19,6 +19,7 @@ from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
 from .array_outputs import ArrayOutputs
 from .catalog import ENERGIES, OUTPUTS
+from .events import Events, listed
 from .labels import Wrt, axis_label, curve_label, derivative_label
 from .plan import sliders_of
 
@@ -58,6 +59,13 @@ class Run(ArrayOutputs):
         dataset, info = cls._read(Path(path))
         info.pop("text", None)
         return cls(None, info, dataset)
+
+    @property
+    def events(self) -> Events:
+        """Impacts, contacts that open, friction that sticks or slides: when, which, and the speed
+        before and after.
+        """
+        return listed(self.info.get("events", []))
 
     def to_dataframe(self) -> pd.DataFrame:
         """All outputs as a table.

@@ -12,12 +12,16 @@ import numpy as np
 from ..backends.bound import evaluated
 from ..backends.explicit import PROGRESS, TRIES
 from ..backends.failures import (
+    ENDLESS,
     NO_CONVERGENCE,
+    OF_EVENTS,
+    OVERLAP,
     SINGULAR,
     STALLED,
     STEPPED_OVER,
     TOO_MANY_STEPS,
     UNDERFLOW,
+    UNSETTLED,
     StepFailure,
 )
 from ..backends.inputs import Inputs
@@ -38,6 +42,8 @@ def explained(
     failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, method: Method
 ) -> SimulationError:
     """The failure in words, with what to try."""
+    if failure.reason in OF_EVENTS:
+        return _of_events(failure, equations)
     scheme, ρ, t = method.integrator, inputs.parameters, failure.time
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
     numbered = "" if failure.reason == STEPPED_OVER else f"step {failure.step}, "
@@ -73,6 +79,38 @@ def explained(
         residual=residual,
         worst=worst,
         remedy=_remedy(failure, inputs, equations, method, singular),
+    )
+
+
+def _of_events(failure: StepFailure, equations: Equations) -> SimulationError:
+    """Why contacts and friction do not let a run go on."""
+    units, e = [unit for _, unit in equations.units], equations
+    name = units[failure.culprit].label if 0 <= failure.culprit < len(units) else e.model.name
+    trouble, remedy = {
+        OVERLAP: (
+            f"the surfaces of contact {name!r} overlap",
+            Message("begin with a gap of zero or more: change the initial conditions"),
+        ),
+        UNSETTLED: (
+            f"no modes of contacts and friction are consistent; {name!r} changes without end",
+            Message(
+                "less friction, or compliant surfaces (a stiffness), have a solution for every"
+                " state"
+            ),
+        ),
+        ENDLESS: (
+            f"{name!r} has events without end at this time",
+            Message("look for a function that stays at zero, or that its own event changes back"),
+        ),
+    }[failure.reason]
+    when = f"{e.model.name!r}: t = {failure.time:.6g} s"
+    return SimulationError(
+        f"{when}: {trouble}",
+        time=failure.time,
+        step=failure.step,
+        residual=math.nan,
+        worst=name,
+        remedy=remedy,
     )
 
 

@@ -32,8 +32,8 @@ from ..formulations.formulation import SHARP, Conditioning
 from ..formulations.impact import impact
 from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
-from ..sensitivity.direct import tangent_of
 from ..sensitivity.contact_functions import contact_functions
+from ..sensitivity.direct import tangent_of
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, measured
 from ..sensitivity.switching import switching_functions
@@ -91,6 +91,7 @@ class Programs:
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self._evaluations: dict[tuple[object, ...], Evaluation] = {}
         self._check_size()
+        self._check_contacts()
 
     @property
     def recursive(self) -> bool:
@@ -256,6 +257,28 @@ class Programs:
                     formulation="index1",
                     coordinates="natural",
                 ),
+            )
+
+    def _check_contacts(self) -> None:
+        """Refuse schemes that do not take events."""
+        if not self.equations.units:
+            return
+        name, method = self.equations.model.name, self.method
+        if method.integrator.coefficients is None or not method.formulation.traits.exact:
+            raise ModelError(
+                f"mechanism {name!r} has contacts or dry friction, whose events {method.title} does"
+                " not take",
+                remedy=Message(
+                    "use {integrator} with {formulation}",
+                    integrator=("dop853", "dopri5"),
+                    formulation="index1",
+                ),
+            )
+        if self.wide:
+            raise ModelError(
+                f"mechanism {name!r} has contacts or dry friction: second derivatives do not cross"
+                " their events",
+                remedy="use first derivatives, or differences of gradients",
             )
 
     @property

@@ -249,6 +249,12 @@ class Solver:
 
     @cached_property
     def _composite(self) -> CompositeSolver:
+        if self.equations.units:
+            raise ModelError(
+                f"mechanism {self.model.name!r} has contacts or dry friction, whose events method"
+                " 'composite' does not take",
+                remedy=USE_DIRECT,
+            )
         if (count := self.programs.unknowns) > LARGE:
             raise ModelError(
                 f"mechanism {self.model.name!r} has {count} unknowns and multipliers; method"
@@ -289,6 +295,7 @@ class Solver:
         """
         if task.complex_step:
             self._check_complex(guess)
+        self._check_events(task)
         if task.indices is not None:
             self.time_plan.check_derivatives(task, ρ)
         nominal, directions = self.model.parameter_set.nominal, self.wanted(task).directions
@@ -438,6 +445,8 @@ class Solver:
         name = self.model.name
         if not self.method.integrator.traits.complex_step:
             raise refusal(name, f"is integrated by {self.method.integrator.title}")
+        if self.equations.units:
+            raise refusal(name, "has contacts or dry friction")
         if self.programs.large:
             raise refusal(name, "is large: its functions are assembled or recursive, not unrolled")
         if guess is None:
@@ -445,6 +454,16 @@ class Solver:
                 name,
                 "finds its start outside its program (redundant constraints, or coordinates without"
                 " mass)",
+            )
+
+    def _check_events(self, task: Task) -> None:
+        """Refuse equal steps, which do not end at events."""
+        schedule = task.schedule
+        if self.equations.units and not schedule.tolerance and schedule.triggers is None:
+            raise ModelError(
+                f"mechanism {self.model.name!r} has contacts or dry friction: steps end at their"
+                " events, so they are chosen",
+                remedy=Message("give {tolerance} instead of {step} or {ends}"),
             )
 
     def check_jumps(

@@ -1,0 +1,140 @@
+"""Contact of a point, circle or sphere with another one, with a line or plane, with the inside of
+a circle, or with a rod with round ends:
+
+    line, plane         g = n·(c₁ − c₂) − r₁                 normal n of the second body
+    circle, sphere      g = |c₁ − c₂| − r₁ − r₂
+    inside of a circle  g = ((r₂ − r₁)² − |c₁ − c₂|²) / (2 (r₂ − r₁))
+    capsule             g = |c₁ − p| − r₁ − r₂               p: the nearest point of the rod
+
+The third form has the slope of r₂ − r₁ − |c₁ − c₂| where the surfaces touch, and is smooth where the
+centres coincide. The slip is the relative velocity of the surfaces along the tangent (plane).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from ..core.errors import ModelError
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Body, Frames, Point
+from ..model.contact_element import ContactElement, Gap
+from ..model.frame import Frame
+from ..model.model_data import ModelData
+from ..model.state import State
+
+
+class ContactPair(ContactElement):
+    """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
+    a circle or sphere, its inside, or a capsule of the second one.
+
+    A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
+    balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
+    `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+    """
+
+    kind = "contact"
+    first = fields.Point("Point, or centre of the circle or sphere, of the first body.")
+    second = fields.Point("Point of the second body: on its line or plane, or a centre.")
+    radius = fields.Scalar(
+        "Radius around the first point; 0 for a corner.", unit="m", rule="non-negative", default=0.0
+    )
+    also = fields.FurtherPoints(
+        "Further points of the first body with the same radius: corners, or ends of a capsule."
+    )
+    normal = fields.OptionalDirection(
+        "Outward normal of the second body's line or plane, in its frame.", of="second"
+    )
+    second_radius = fields.OptionalScalar(
+        "Radius around the second point: a circle or sphere.", unit="m", rule="positive"
+    )
+    inside = fields.Flag("Whether the first body is inside the second circle or sphere.")
+    to = fields.OptionalPoint("Other end of the second body's capsule, around the second point.")
+
+    def check_given(self, model: ModelData) -> None:
+        given = self.given
+        if (given["normal"] is None) == (given["second_radius"] is None):
+            problem = "needs the surface of the second body"
+            raise ModelError(
+                problem,
+                element=self.label,
+                remedy="give normal (a line or plane) or second_radius (a circle or sphere)",
+            )
+        if given["normal"] is not None and (given["inside"] or given["to"] is not None):
+            problem = "a line or plane has neither an inside nor a second end"
+            raise ModelError(problem, element=self.label, remedy="leave inside and to out")
+        if given["inside"] and given["to"] is not None:
+            problem = "a capsule has no inside here"
+            raise ModelError(problem, element=self.label, remedy="leave inside out")
+
+    def prepare(self, model: ModelData) -> None:
+        super().prepare(model)
+        if self.inside and self.second_radius is not None:
+            room = self.second_radius - self.radius
+            model.parameter_set.require(room, "positive", f"{self.label}: second_radius − radius")
+        bodies = {p.body for p in self._points}
+        if len(bodies) > 1:
+            names = ", ".join(sorted(repr(b.name) for b in bodies))
+            problem = f"first and also are points of {names}"
+            raise ModelError(problem, element=self.label, remedy="give points of one body")
+        if self.to is not None and self.to.body is not self.second.body:
+            problem = f"{self.to.label!r} is no point of {self.second.body.name!r}"
+            raise ModelError(problem, element=self.label, remedy="give a point of that body")
+        if self.sticks and self.dimension == 3:
+            raise ModelError(
+                "friction that sticks needs a plane: in space its direction is not one of two",
+                element=self.label,
+                field="friction_law",
+                value=self.friction_law,
+                remedy='give a stiffness and friction_law="tanh"',
+            )
+
+    @property
+    def _points(self) -> tuple[Point, ...]:
+        return (self.first, *self.also)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.second.body, self.first.body
+
+    def gap_names(self) -> tuple[str, ...]:
+        if not self.also:
+            return (self.name,)
+        return tuple(f"{self.name}.{point.name}" for point in self._points)
+
+    def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
+        return [self._gap(frames[self.second.body], frames[p.body], p) for p in self._points]
+
+    def _gap(self, second: Frame, first: Frame, point: Point) -> Gap:
+        c = first.position(point.local)
+        gap, n = self._surface(second, c)
+        if not self.has_friction or self.dimension == 3:
+            return Gap(gap)
+        touched = c - self.radius * n
+        t = ca.vertcat(-n[1], n[0])
+        return Gap(gap, ca.dot(t, _velocity(first, touched) - _velocity(second, touched)))
+
+    def _surface(self, frame: Frame, c: SX) -> tuple[SX, SX]:
+        """Gap, and the normal from the second body to the first."""
+        o = frame.position(self.second.local)
+        if self.normal is not None:
+            n = frame.direction(self.normal.direction)
+            return ca.dot(n, c - o) - self.radius, n
+        assert self.second_radius is not None
+        if self.inside:
+            room, d = self.second_radius - self.radius, c - o
+            return (room**2 - ca.sumsqr(d)) / (2 * room), -d / room
+        if self.to is not None:
+            along = frame.position(self.to.local) - o
+            share = ca.dot(c - o, along) / ca.sumsqr(along)
+            o = o + ca.fmin(ca.fmax(share, 0), 1) * along
+        distance = ca.norm_2(c - o)
+        return distance - self.radius - self.second_radius, (c - o) / distance
+
+
+def _velocity(frame: Frame, place: SX) -> SX:
+    """Velocity of the material point of a planar body that is at a place."""
+    ω, arm = frame.angular_velocity, place - frame.origin
+    return frame.origin_rate + ω * ca.vertcat(-arm[1], arm[0])

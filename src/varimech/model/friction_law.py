@@ -1,0 +1,30 @@
+"""Smooth friction: the friction force over the normal force as a function of the slip velocity s.
+
+    tanh          μ tanh(s / v)
+    stribeck      (μ + (μ₀ − μ) exp(−(s/v)²)) tanh(10 s / v)
+    brown-mcphee  μ tanh(4 s/v) + (μ₀ − μ) (s/v) / ((s/v)²/4 + 3/4)²
+
+v is the velocity at which sliding begins: where the law has its peak (Brown and McPhee, Stribeck).
+The static coefficient μ₀ and the sliding one μ may be equal. They have no sticking: under a load a
+contact creeps. P. Brown and J. McPhee, J. Comput. Nonlinear Dyn. 11 (2016) 054502.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..core.symbols import SX
+
+COULOMB = "coulomb"
+LAWS = (COULOMB, "tanh", "stribeck", "brown-mcphee")
+"""Laws that users name; the first one sticks and slides, by events."""
+
+
+def coefficient(law: str, slip: SX, sliding: SX, static: SX, velocity: SX) -> SX:
+    """Friction over normal force, positive along the slip."""
+    x = slip / velocity
+    if law == "tanh":
+        return sliding * ca.tanh(x)
+    if law == "stribeck":
+        return (sliding + (static - sliding) * ca.exp(-(x**2))) * ca.tanh(10 * x)
+    return sliding * ca.tanh(4 * x) + (static - sliding) * x / (x**2 / 4 + 0.75) ** 2
