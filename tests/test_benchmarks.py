@@ -14,6 +14,7 @@ from typing import Any
 
 import casadi as ca
 import chain_reference
+import clearance_reference
 import numpy as np
 import pytest
 import slider_crank_exact
@@ -27,10 +28,14 @@ from varimech.benchmarks import (
     Entry,
     Outcome,
     andrews,
+    bouncing_ball,
     chain,
+    clearance_slider_crank,
     find_benchmark,
     four_bar,
+    friction_oscillator,
     pendulum,
+    rocking_block,
     slider_crank_tolerance,
     spatial_slider_crank,
     tree,
@@ -84,6 +89,13 @@ def test_json_has_what_every_benchmark_has(name: str) -> None:
         ("flexible-slider-crank", {"E": 2.00001e9}),
         ("tree", {"z_bell": -0.100001}),
         ("chain", {"m_last": 1.000001}),
+        ("two-balls", {"x1": 1e-6}),
+        ("bouncing-ball", {"e": 0.900001}),
+        ("friction-oscillator", {"F": 1.000001}),
+        ("clearance-slider-crank", {"c": 1.000001e-3}),
+        ("newtons-cradle", {"v1": 1.000001}),
+        ("rocking-block", {"h": 0.500001}),
+        ("sliding-block", {"mu": 0.400001}),
     ],
 )
 def test_a_slightly_wrong_mechanism_fails(name: str, parameters: dict[str, float]) -> None:
@@ -269,6 +281,57 @@ def test_pendulum_has_the_exact_period() -> None:
     for _ in range(6):
         a, b = (a + b) / 2, math.sqrt(a * b)
     assert pendulum.period() == pytest.approx(4 / math.sqrt(9.81) * math.pi / (2 * a), rel=1e-14)
+
+
+def test_slider_crank_with_clearance_has_references_by_hand() -> None:
+    b = clearance_slider_crank
+    values, gradients = clearance_reference.reference(b.DURATION)
+    np.testing.assert_allclose([values[f"t{k}"] for k in (1, 2, 3)], b.IMPACTS, rtol=1e-11)
+    assert gradients["c"]["t1"] == pytest.approx(b.FIRST_IMPACT_BY_CLEARANCE, rel=1e-11)
+    for name, (value, derivatives) in zip(("x", "y", "crank"), b.FINAL.values(), strict=True):
+        assert values[name] == pytest.approx(value, rel=1e-11)
+        assert {p: gradients[p][name] for p in b.PARAMETERS} == pytest.approx(derivatives, rel=1e-9)
+
+
+def test_closed_forms_of_impacts_and_friction_agree_with_known_numbers() -> None:
+    """Computed independently, and given with the problems."""
+    height, derivatives = bouncing_ball.flight(2.0)
+    assert height == pytest.approx(0.2709775163542642, rel=1e-14)
+    assert derivatives == pytest.approx({"h": -1.93983693535874, "e": -3.74859448896392}, rel=1e-13)
+    assert bouncing_ball.accumulation() == pytest.approx(8.13870580068427, rel=1e-14)
+    x, by = friction_oscillator.references()["final x"]
+    assert x == pytest.approx(0.682178936723647, rel=1e-13)
+    assert (by["x0"], by["v0"]) == pytest.approx((-13 / 205**0.5, -6 / 205**0.5), rel=1e-14)
+    assert friction_oscillator.reversal_times()[-1] == pytest.approx(22.4235563506991, rel=1e-14)
+
+
+def test_rocking_block_has_its_times_and_angle_by_integration_too() -> None:
+    b = rocking_block
+    block = b.Block(**b.NOMINAL)
+    assert b.first_impact() == pytest.approx(block.times[0].real, rel=1e-13)
+    α, p = block.α.real, block.p.real
+
+    def impact(t: float, y: np.ndarray) -> float:
+        return float(y[0])
+
+    impact.terminal, impact.direction = True, -1  # type: ignore[attr-defined]
+    t, y, times = 0.0, np.array([b.NOMINAL["theta0"], 0.0]), []  # the size of the angle
+    while t < b.DURATION:
+        solution = solve_ivp(
+            lambda _, y: (y[1], -(p**2) * math.sin(α - y[0])),
+            (t, b.DURATION),
+            y,
+            method="DOP853",
+            rtol=1e-13,
+            atol=1e-15,
+            events=impact,
+        )
+        t, y = solution.t[-1], solution.y[:, -1]
+        if solution.status == 1:
+            times.append(t)
+            y = np.array([0.0, -y[1] * block.r.real])
+    np.testing.assert_allclose(times, [z.real for z in block.times[: b.IMPACTS]], rtol=1e-12)
+    assert (-1) ** len(times) * y[0] == pytest.approx(block.angle.real, rel=1e-10)
 
 
 # what they are made of

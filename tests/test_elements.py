@@ -28,6 +28,7 @@ from varimech.elements import registry
 from varimech.elements.registry import BUILT_IN, registered
 from varimech.elements.screw import Screw
 from varimech.files.document import json_schema
+from varimech.model.contact_element import ContactElement
 from varimech.model.trial import OUTPUT, posed_bodies, sample_coordinates
 from varimech.testing import check_element
 
@@ -76,6 +77,9 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
             given[name] = "guide"
         elif isinstance(field, el.fields.Rotating):
             given[name] = "a"
+        elif isinstance(field, el.fields.StateFunction) and field.size == "scalar":
+            output = "displacement" if name == "output" else "displacement_rate"
+            given[name] = f"p*{output}('guide')"
         elif isinstance(field, el.fields.StateFunction):
             components = ["p*t", "2.0", "t"][: 1 if n == 2 and field.size == "torque" else n]
             given[name] = components[0] if len(components) == 1 else components
@@ -89,6 +93,12 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
             given[name] = 3
     if kind.kind == "revolute" and n == 3:
         given["axis"] = next(directions)
+    if kind.kind == "stop":
+        given["upper"] = "p"
+    if kind.kind == "contact":
+        given |= {"also": ["a.com"], "normal": DIRECTIONS[n][0]}
+    if issubclass(kind, ContactElement) and n == 3:
+        del given["friction"]  # that sticks needs a plane
     if kind.kind == "bar" and n == 2:
         del given["radius"]
     if kind.kind == "beam":

@@ -327,7 +327,7 @@ def test_entries_have_the_keywords_of_their_methods(kind: type[Element]) -> None
     stated = {
         k.name: k.default is not k.empty
         for k in keywords
-        if k.kind is k.KEYWORD_ONLY or k.name in ("value", "motion", "direction")
+        if k.kind is k.KEYWORD_ONLY or k.name in ("value", "motion", "direction", "output", "rate")
     }
     fields = {
         name: not field.is_required()

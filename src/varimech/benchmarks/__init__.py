@@ -147,6 +147,26 @@ BENCHMARKS: dict[str, Entry] = {
         "Slider-crank with a tolerance: mean and deviation of a reaction (Choi 2005)",
         "slider_crank_tolerance",
     ),
+    "two-balls": Entry(
+        "Impact of two equal balls, and its sensitivities (nimblephysics issue 97)", "two_balls"
+    ),
+    "bouncing-ball": Entry(
+        "Bouncing ball through infinitely many impacts, and its sensitivities (Siconos)",
+        "bouncing_ball",
+    ),
+    "friction-oscillator": Entry(
+        "Oscillator with Coulomb friction that sticks in the end, and its sensitivities",
+        "friction_oscillator",
+    ),
+    "clearance-slider-crank": Entry(
+        "Slider-crank with clearance in its guide, and its sensitivities (Flores 2010)",
+        "clearance_slider_crank",
+    ),
+    "newtons-cradle": Entry("Newton's cradle, and its sensitivities", "newtons_cradle"),
+    "rocking-block": Entry("Rocking block, and its sensitivities (Housner 1963)", "rocking_block"),
+    "sliding-block": Entry(
+        "Block on an incline with dry friction, and its sensitivities", "sliding_block"
+    ),
 }
 
 

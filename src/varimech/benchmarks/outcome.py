@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COMPONENTS = ("x", "y", "z")
+DERIVATIVE_METHODS = ("direct", "adjoint")
 Settings = dict[str, Any]
 """Options of a run, and `parameters`: arguments of `simulate` and `sensitivity`."""
 Figures: TypeAlias = "dict[str, Figure]"
@@ -221,6 +222,64 @@ def check_gradient(
             references.items(), solution.final_gradient[0], strict=True
         )
     ]
+
+
+def both_methods(
+    m: vm.Mechanism,
+    objectives: Mapping[str, vm.Objective],
+    parameters: Sequence[str],
+    duration: float,
+    settings: Settings,
+) -> dict[str, vm.Gradient]:
+    """Gradients by the direct method and by the adjoint.
+
+    Args:
+        m: the mechanism.
+        objectives: objectives by name.
+        parameters: names of parameters.
+        duration: duration of the run (s).
+        settings: options of the run.
+
+    Returns:
+        Derivative method → gradient.
+    """
+    return {
+        method: m.sensitivity(
+            dict(objectives), list(parameters), duration=duration, method=method, **settings
+        )
+        for method in DERIVATIVE_METHODS
+    }
+
+
+def check_both_methods(
+    solutions: Mapping[str, vm.Gradient],
+    references: Mapping[str, tuple[float, Mapping[str, float]]],
+    relative: float = 1e-9,
+    *,
+    which: str = "",
+) -> list[Check]:
+    """Checks of the objectives and of their derivatives by each derivative method.
+
+    Args:
+        solutions: derivative method → gradient, as `both_methods` returns them.
+        references: objective → expected value, and parameter → expected derivative.
+        relative: tolerance relative to the reference; absolute, in SI units, where that is 0.
+        which: identifies the run in the names of the checks.
+    """
+    checks = []
+    for objective, (value, derivatives) in references.items():
+        for method, solution in solutions.items():
+            k = solution.objective_names.index(objective)
+            pairs = {f"{objective}{which}, {method} (SI)": (solution.final_values[k], value)}
+            for parameter, expected in derivatives.items():
+                j = solution.parameter_names.index(parameter)
+                name = f"∂({objective})/∂{parameter}{which}, {method} (SI)"
+                pairs[name] = (solution.final_gradient[k, j], expected)
+            checks += [
+                Check(name, float(computed), r, relative * (abs(r) or 1.0))
+                for name, (computed, r) in pairs.items()
+            ]
+    return checks
 
 
 def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
