@@ -70,13 +70,22 @@ from .problem import Problem as Problem
 from .reports.page import report as report
 from .results.certificate import Certificate as Certificate
 from .results.ensemble import Ensemble as Ensemble
+from .results.events import Event as Event, Events as Events
 from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian
 from .results.result import SavedResult as SavedResult
 from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology
 from .sensitivity.comparison import Constraint as Constraint
-from .sensitivity.objective import Objective as Objective, final as final, integral as integral
+from .sensitivity.objective import (
+    Objective as Objective,
+    at as at,
+    final as final,
+    integral as integral,
+    lowest as lowest,
+    range as range,
+    time_of as time_of,
+)
 from .uncertainty.chaos import Chaos as Chaos
 from .uncertainty.global_study import GlobalStudy as GlobalStudy
 from .uncertainty.horizon import HorizonWarning as HorizonWarning

@@ -20,7 +20,7 @@ from .analyses.simulation import Simulation, Values, simulation
 from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, unknown_name
 from .core.markup import Displayed, html_heading, html_table
-from .optimization.quantities import Goal, Goals, named_goals, scalars_of
+from .optimization.quantities import Goal, Goals, named_goals
 from .results.labels import Wrt
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
@@ -176,7 +176,7 @@ class Problem(Displayed):
             Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion
                 up to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
         """
-        objectives = scalars_of("gradient", self.objectives)
+        objectives = dict(self.objectives)
         s, indices = self._simulation, self._differentiated()
         return gradient(s, objectives, indices, method, relative_steps, memory)
 
@@ -194,7 +194,7 @@ class Problem(Displayed):
         Returns:
             A `Hessian`: `.values`, `.gradient`, `.hessian`, `.measure(function)`, `.run`.
         """
-        objectives = scalars_of("hessian", self.objectives)
+        objectives = dict(self.objectives)
         return hessian(self._simulation, objectives, self._differentiated(), method, memory)
 
     def hessian_product(self, along: Mapping[str, float], method: str = "auto") -> xr.DataArray:
@@ -207,7 +207,7 @@ class Problem(Displayed):
         Returns:
             (objective, parameter).
         """
-        objectives = scalars_of("hessian_product", self.objectives)
+        objectives = dict(self.objectives)
         return hessian_product(self._simulation, objectives, along, self._differentiated(), method)
 
     def certify(
@@ -249,7 +249,7 @@ class Problem(Displayed):
         """
         from .analyses.ensembles import ensemble
 
-        objectives = scalars_of("ensemble", self.objectives)
+        objectives = dict(self.objectives)
         return ensemble(self._simulation, objectives, samples, self._indices, threads)
 
     def moments(
@@ -479,7 +479,7 @@ class Problem(Displayed):
         if not self.objectives:
             remedy = "give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
             raise ModelError("there is no objective", element=analysis, remedy=remedy)
-        return scalars_of(analysis, self.objectives)
+        return dict(self.objectives)
 
     def _goal(self, minimize: str | None) -> tuple[str, Goal]:
         """The objective to minimise, with its name."""

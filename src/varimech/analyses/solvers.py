@@ -184,7 +184,7 @@ class ModelSolvers:
             info["coordinates"] = solver.method.reason
         if solver.other_configuration is not None:
             info["configuration"] = str(solver.other_configuration)
-        if solver.equations.units:
+        if solver.equations.has_events:
             info["events"] = events_of(solver.equations, trajectory)
         if trajectory.selections:
             info["selections"] = trajectory.selections

@@ -116,38 +116,91 @@ static void vm_retreat_shift(vm_run *r, vm_workspace *m, long long i, double beg
   }
 }
 
+/* Add what the samples that were taken at a place contribute to the costate of the state there, to the gradient, and, where their time moves,
+   to `shift`, for each objective. */
+static void vm_pull_samples(vm_run *r, vm_workspace *m, double place, double time, const double *state, double *shift) {
+  const long long n = r->states, c = r->columns, q = r->samples;
+  int known = 0;
+  for (long long k = 0; k < q; ++k) {
+    if (r->sample_places[k] != place) continue;
+    if (!known) {
+      vm_sample_gradient(r, m, time, state);
+      if (shift) vm_motion(r, m, time, state, m->event_motion);
+      known = 1;
+    }
+    const double *of_state = m->sample_slopes + k * n, *of_parameters = m->sample_slopes + q * (n + r->parameters) + k * r->numbers;
+    double along = m->sample_slopes[q * (n + r->parameters + r->numbers) + k];
+    for (long long j = 0; shift && j < n; ++j) along += of_state[j] * m->event_motion[j];
+    for (long long i = 0; i < r->objectives; ++i) {
+      const double factor = r->sample_factors[i * q + k];
+      for (long long j = 0; j < n; ++j) r->costate[j * c + i] += factor * of_state[j];
+      for (long long j = 0; j < r->numbers; ++j) r->gradient[j * c + i] += factor * of_parameters[j];
+      if (shift) shift[i] += factor * along;
+    }
+  }
+}
+
+/* Extrema at the end of a run, and what they contribute. */
+static void vm_pull_last_samples(vm_run *r, vm_workspace *m) {
+  vm_values_at(VM_SAMPLES, r, m, r->time, r->state, m->sampled);
+  for (long long k = 0; k < r->samples; ++k) if (vm_exceeds(r, k, m->sampled[k])) r->sample_places[k] = VM_AT_END;
+  vm_pull_samples(r, m, VM_AT_END, r->time, r->state, 0);
+}
+
+/* Reverse the event that ended a run: the costate is that of the state at its time, which moves. */
+static void vm_retreat_stop(vm_run *r, vm_workspace *m, const double *record, double *shift) {
+  const long long c = r->columns, o = r->objectives;
+  const double *before = record + 3, time = record[0];
+  vm_motion(r, m, time, before, m->event_motion);
+  vm_values_at(VM_FINAL_TIME, r, m, time, before, shift);
+  m->scratch.arg[0] = before; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = m->G;
+  if (o) vm_call(VM_INTEGRANDS, r, m);
+  for (long long i = 0; i < o; ++i) {
+    shift[i] += m->G[i];
+    for (long long j = 0; j < r->states; ++j) shift[i] += r->costate[j * c + i] * m->event_motion[j];
+  }
+}
+
 /* Reverse an event, from the state `after` it: the transpose of vm_differentiate_event. */
-static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, const double *after) {
+static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, const double *after, long long number) {
   const long long n = r->coordinates, c = r->columns, o = r->objectives, f = (long long)vm_record_tail(r, record)[0] - 2, k = 3 * r->units;
   const double *tail = vm_record_tail(r, record), *before = record + 3, *Z = before + r->states, rate = tail[1], time = record[0];
   const vm_settings s = vm_settings_at(r, &time), bare = {{r->penalty, r->values, &time, 0}, 3};
-  double *shift = m->psi, *along_time = r->gradient + (r->pulled - 1) * c;
-  vm_pull(r->rates ? VM_RATES : VM_STEP, r, m, Z, 0, s.list, s.count, r->costate, m->pulled);
-  memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
-  memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
-  double *g = m->G, *g_next = m->G + o;
-  m->scratch.arg[0] = after; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g_next;
-  if (o) vm_call(VM_INTEGRANDS, r, m);
-  for (long long i = 0; i < o; ++i) {
-    shift[i] = -g_next[i];
-    for (long long j = 0; j < 2 * n; ++j) shift[i] -= r->costate[j * c + i] * after[n + j];
-  }
-  if (tail[2] != 0) {
-    for (long long i = 0; r->seed_rows && i < o; ++i) { shift[i] -= along_time[i]; }
-    vm_pull(VM_IMPACT, r, m, before, 0, bare.list, bare.count, r->costate, m->pulled);
-    for (long long i = 0; r->seed_rows && i < o; ++i) { shift[i] += along_time[i]; }
+  double *shift = m->psi, *along_time = r->gradient + (r->pulled - 1) * c, *g = m->G, *g_next = m->G + o;
+  if (tail[2] == 2) vm_retreat_stop(r, m, record, shift);
+  else {
+    for (long long i = 0; i < o; ++i) shift[i] = 0;
+    if (r->samples) vm_pull_samples(r, m, 2 * (double)number + 1, time, after, f >= 0 ? shift : 0);
+    vm_pull(r->rates ? VM_RATES : VM_STEP, r, m, Z, 0, s.list, s.count, r->costate, m->pulled);
     memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
     memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
+    m->scratch.arg[0] = after; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g_next;
+    if (o) vm_call(VM_INTEGRANDS, r, m);
+    for (long long i = 0; i < o; ++i) {
+      shift[i] -= g_next[i];
+      for (long long j = 0; j < 2 * n; ++j) shift[i] -= r->costate[j * c + i] * after[n + j];
+    }
+    if (tail[2] != 0) {
+      for (long long i = 0; r->seed_rows && i < o; ++i) shift[i] -= along_time[i];
+      vm_pull(VM_IMPACT, r, m, before, 0, bare.list, bare.count, r->costate, m->pulled);
+      for (long long i = 0; r->seed_rows && i < o; ++i) shift[i] += along_time[i];
+      memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
+      memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
+    }
+    memcpy(vm_modes(r), tail + 3, (size_t)r->modes * sizeof(double));
+    m->scratch.arg[0] = before; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g;
+    if (o) vm_call(VM_INTEGRANDS, r, m);
+    for (long long i = 0; i < o; ++i) {
+      shift[i] += g[i];
+      for (long long j = 0; j < 2 * n; ++j) shift[i] += r->costate[j * c + i] * before[n + j];
+    }
   }
   memcpy(vm_modes(r), tail + 3, (size_t)r->modes * sizeof(double));
-  m->scratch.arg[0] = before; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g;
-  if (o) vm_call(VM_INTEGRANDS, r, m);
-  if (f < 0) return; /* at the start of a run, whatever the parameters */
+  if (r->samples) vm_pull_samples(r, m, 2 * (double)number, time, before, f >= 0 ? shift : 0);
+  if (f < 0) return; /* at the start of a run, whatever the parameters, or nothing happens there */
   vm_unit_gradient(r, m, time, before);
   const double *of_state = m->unit_slopes + f * r->states, *of_parameters = m->unit_slopes + k * (r->states + r->parameters) + f * r->numbers;
   for (long long i = 0; i < o; ++i) {
-    shift[i] += g[i];
-    for (long long j = 0; j < 2 * n; ++j) shift[i] += r->costate[j * c + i] * before[n + j];
     for (long long j = 0; j < r->states; ++j) r->costate[j * c + i] -= shift[i] / rate * of_state[j];
     for (long long j = 0; j < r->numbers; ++j) r->gradient[j * c + i] -= shift[i] / rate * of_parameters[j];
   }
@@ -159,17 +212,19 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
   const double *records = r->records;
   const double last = count ? records[(count - 1) * r->record_size + 1] : 0;
   if (r->to_end) vm_pull_objectives(VM_FINALS + 2, r, m, r->time, r->state, 1, r->costate);
+  if (r->to_end && r->samples) vm_pull_last_samples(r, m);
   if (!r->scheme && count) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, r->time, r->state, last / 2, r->costate);
   for (long long k = count - 1; k >= 0; --k) {
     const double *record = records + k * r->record_size;
     const long long jump = r->crossed ? llabs((long long)r->crossed[r->first_recorded + k + 1]) : 0;
     const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
-    if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end); continue; }
+    if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end, r->first_recorded + k + 1); continue; }
     if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);
     if (r->scheme) vm_retreat_explicit(r, m, record);
     else vm_retreat_implicit(r, m, record, record[1] / 2 + (k > 0 ? record[1 - r->record_size] / 2 : 0));
     if (jump) vm_retreat_shift(r, m, jump - 1, record[0], record + 3, m->psi);
   }
+  if (r->from_start && r->samples) vm_pull_samples(r, m, VM_AT_START, 0, count ? records + 3 : r->state, 0);
   if (r->from_start && r->guess) {
     const double time = 0, *const settings[] = {r->penalty, r->values, &time};
     vm_pull(VM_START, r, m, r->guess, r->start_unknowns, settings, 3, r->costate, m->pulled);

@@ -12,11 +12,13 @@ import numpy as np
 from ..core.errors import ModelError
 from ..core.messages import Message
 from .bound import Call, bound, evaluated
+from .chain_calls import ChainCalls
 from .columns import all_columns
 from .events import Units
 from .explicit import combined
 from .inputs import Inputs
 from .program import ChainFunctions, Program
+from .samples import AT_END, AT_START, Samples
 from .scheme_tables import SchemeTables
 from .switching import Switches
 
@@ -35,6 +37,10 @@ class Record:
     chosen: np.ndarray
 
 
+STOPS = 2
+"""Kind of an event that ends the run."""
+
+
 @dataclass(frozen=True, eq=False)
 class EventRecord:
     """What has to be known of an event."""
@@ -45,11 +51,12 @@ class EventRecord:
     function: int
     """The function that vanishes there; −1 at the start of a run."""
     rate: float
-    hit: bool
-    """Whether it is an impact."""
+    kind: int
+    """1 for an impact, `STOPS` where it ends the run, else 0."""
     modes: np.ndarray
     """Before it."""
-    modes_after: np.ndarray
+    number: int
+    """Of the event among the ends of steps."""
 
     @property
     def length(self) -> float:
@@ -127,9 +134,13 @@ class Backward:
             if program.rates is None
             else self._bound(program.rates, self.combined, settings)
         )
+        self.samples: Samples | None = None
+        """Where samples were taken."""
         if program.impact is not None:
             self._impact = self._bound(program.impact, self.combined, bare)
+        if program.units is not None:
             self.units = Units(program, inputs.parameters, inputs.schedule)
+            self._motion = Motion(program, [penalty, inputs.parameters, self.time], inputs)
         measured, arguments = (
             program.objectives.integrands.numel_in(0),
             [self.state, inputs.parameters, self.time],
@@ -176,6 +187,7 @@ class Backward:
         """From the state at the end of a run back to its start; dψ/dρ (objective, parameter)."""
         last = records[-1]
         self._measure(self._finals, last.end, end, 1.0, self.costate)
+        self._pull_last_samples(last.end, end)
         if self.tables is None:
             self._measure(self._integrands, last.end, end, last.length / 2, self.costate)
         for k in range(len(records) - 1, -1, -1):
@@ -192,6 +204,8 @@ class Backward:
             else:
                 jump = abs(self.crossed[k + 1]) - 1
                 self._across(record, self.tables, self.switches, jump, after)
+        self.time[0] = 0.0
+        self._pull_samples(AT_START, records[0].states[0], None)
         if self.inputs.guess is not None:
             self.time[0], self.given[:], self.solved[:] = 0.0, self.costate, self.start_unknowns
             self._start()
@@ -255,26 +269,73 @@ class Backward:
         """Back over an event, from the state after it: the transpose of `events`."""
         n, o = self.program.coordinates, self.program.objective_count
         before, z = r.states
-        self.time[0], self.combined[:], self.given[:] = r.end, z[: 2 * n], self.costate
-        self._rates()
-        self.gradient += self.contribution
-        self._pass_on(n)
-        shift = -self._integrands_at(after) - after[n : 3 * n] @ self.costate[: 2 * n, :o]
-        if r.hit:
-            self.combined[:], self.given[:] = before[: 2 * n], self.costate
-            self._impact()
+        shift, moves = np.zeros(o), r.function >= 0
+        self.time[0] = r.end
+        if r.kind == STOPS:
+            shift += self._stop_shift(before)
+        else:
+            self._pull_samples(2 * r.number + 1, after, shift if moves else None)
+            self.time[0], self.combined[:], self.given[:] = r.end, z[: 2 * n], self.costate
+            self._rates()
             self.gradient += self.contribution
-            if self.program.along_time:
-                shift += self.contribution[-1, :o]
             self._pass_on(n)
+            shift -= self._integrands_at(after) + after[n : 3 * n] @ self.costate[: 2 * n, :o]
+            if r.kind:
+                self.combined[:], self.given[:] = before[: 2 * n], self.costate
+                self._impact()
+                self.gradient += self.contribution
+                if self.program.along_time:
+                    shift += self.contribution[-1, :o]
+                self._pass_on(n)
+            self.units.modes[:] = r.modes
+            shift += self._integrands_at(before) + before[n : 3 * n] @ self.costate[: 2 * n, :o]
         self.units.modes[:] = r.modes
-        if r.function < 0:  # at the start of a run, whatever the parameters
+        self._pull_samples(2 * r.number, before, shift if moves else None)
+        if not moves:  # at the start of a run, whatever the parameters, or nothing happens there
             return
-        shift += self._integrands_at(before) + before[n : 3 * n] @ self.costate[: 2 * n, :o]
         self.units.differentiate(r.end, before)
         self.costate[:, :o] -= np.outer(self.units.slopes[0][r.function], shift / r.rate)
         of_parameters = np.outer(self.units.slopes[2][r.function], shift / r.rate)
         self.gradient[: len(of_parameters), :o] -= of_parameters
+
+    def _stop_shift(self, before: np.ndarray) -> np.ndarray:
+        """What the time of the event that ended the run contributes: the costate is that of the state
+        there.
+        """
+        o, final_time = self.program.objective_count, self.program.objectives.final_time
+        assert final_time is not None
+        rate = evaluated(final_time, before, self.inputs.parameters, self.time)[0]
+        motion = self._motion.at(before)
+        return np.asarray(
+            np.ravel(rate) + self._integrands_at(before) + motion @ self.costate[:, :o]
+        )
+
+    def _pull_samples(self, place: int, state: np.ndarray, shift: np.ndarray | None) -> None:
+        """Add what samples that were taken at a place contribute to the costate of the state there, to
+        the gradient, and to `shift` where their time moves.
+        """
+        samples = self.samples
+        if samples is None or not (taken := np.flatnonzero(samples.places == place)).size:
+            return
+        samples.differentiate(float(self.time[0]), state)
+        motion = None if shift is None else self._motion.at(state)
+        for k in taken:
+            factors = samples.factors[:, k]
+            o, of_parameters = factors.size, samples.slopes[2][k]
+            self.costate[:, :o] += np.outer(samples.slopes[0][k], factors)
+            self.gradient[: of_parameters.size, :o] += np.outer(of_parameters, factors)
+            if shift is not None and motion is not None:
+                shift += factors * float(samples.slopes[0][k] @ motion + samples.slopes[3][k, 0])
+
+    def _pull_last_samples(self, time: float, state: np.ndarray) -> None:
+        """Extrema at the end of a run, and what they contribute."""
+        if self.samples is None:
+            return
+        self.time[0] = time
+        for k, value in enumerate(self.samples.at(time, state)):
+            if self.samples.exceeds(k, float(value)):
+                self.samples.places[k] = AT_END
+        self._pull_samples(AT_END, state, None)
 
     def _pass_on(self, n: int) -> None:
         """The costate of positions and velocities as that of a state."""
@@ -313,3 +374,30 @@ class Backward:
                     costates[i - 1],
                 )
         self.costate[:] = costates[0]
+
+
+class Motion:
+    """Rates of whole states along the motion, in a sweep backwards."""
+
+    def __init__(self, program: Program, settings: list[np.ndarray], inputs: Inputs):
+        self._n = program.coordinates
+        self._Y, self._Y_ = np.zeros(2 * self._n), np.zeros((2 * self._n, program.row_length))
+        self._new = np.zeros(program.state_size)
+        self._new_ = np.zeros((program.state_size, program.row_length))
+        self._chain = None
+        if program.along_time and program.direction_count:
+            seeds = np.zeros_like(program.seeds)
+            seeds[-1, 0] = 1.0
+            arrays = self._Y, self._Y_, settings, self._new, self._new_
+            chain = program.step if program.rates is None else program.rates
+            self._chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
+
+    def at(self, state: np.ndarray) -> np.ndarray:
+        """ẋ at a state; zero for accelerations and multipliers where these are not known."""
+        n, motion = self._n, np.zeros(state.size)
+        motion[: 2 * n] = state[n : 3 * n]
+        if self._chain is not None:
+            self._Y[:], self._Y_[:, 0] = state[: 2 * n], state[n : 3 * n]
+            self._chain.solve()
+            motion[2 * n :] = self._new_[2 * n :, 0]
+        return motion

@@ -8,13 +8,13 @@ enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEM
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly, rates or an impact */
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMPACT = 3 * VM_PER_CHAIN, VM_PENALTY = 4 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3,  /* both are followed by their tangent and their pullback */
-       VM_SWITCHING = VM_FINALS + 3, VM_SWITCHING_GRADIENT, VM_UNITS, VM_UNIT_GRADIENT };
+       VM_SWITCHING = VM_FINALS + 3, VM_SWITCHING_GRADIENT, VM_UNITS, VM_UNIT_GRADIENT, VM_SAMPLES, VM_SAMPLE_GRADIENT, VM_FINAL_TIME };
 
 /* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
    selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
    0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
-   record; switches: functions whose sign decides about jumps, those of forces first; units: contacts and frictions; modes: numbers at the end
-   of the parameters that change at events; seed_rows: rows of `seeds`, the last for time, 0 where time has none. Then sizes of the working storage. In GPU code they, and
+   record; switches: functions whose sign decides about jumps, those of forces first; units: contacts, frictions and stated events; samples:
+   functions whose values at events, or extrema, are wanted; actions: of stated events; modes: numbers at the end of the parameters that change at events; seed_rows: rows of `seeds`, the last for time, 0 where time has none. Then sizes of the working storage. In GPU code they, and
    the scheme, are constants. */
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
@@ -22,7 +22,7 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
   long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, conditions; \
   long long rates, selects, sharp; \
   long long columns, pulled, measured, record_size, switches, force_switches; \
-  long long units, modes, seed_rows; \
+  long long units, modes, seed_rows, samples, actions; \
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
@@ -47,7 +47,11 @@ typedef struct vm_run {
   const double *outputs;                 /* output times, from the second on; NULL for every `stride`-th step and the last */
   double *taken;                         /* ends of all completed steps, or NULL */
   double *crossed;                       /* for each completed step, the switch whose side it changed, from 1 on, negative where nothing jumps, or 0; or NULL */
-  const double *unit_table;              /* for each contact and friction: which it is, the contact that friction belongs to, and the place of its first mode */
+  const double *unit_table;              /* for each unit: its kind, the contact of friction, the place of its first mode, direction and whether it resets, of events */
+  const double *action_table;            /* for each action: its event, the place of a mode and its value; a negative place ends the run */
+  const double *sample_table, *sample_factors; /* for each sample its kind, unit and occurrence; for each objective, what it has of each sample */
+  double *event_sides;                   /* for each unit, whether the function of a stated event is negative */
+  double *sample_values, *sample_gradient, *sample_places, *sample_counts; /* of each sample: value, derivatives, where it was taken, occurrences so far */
   double *triggers;                      /* for each completed step, the unit whose mode ends there, from 1 on, -1 at the start of a run, or 0; or NULL */
   double *notes;                         /* for each of these: speed before and after, impulse, rate of the watched function, first mode; or NULL */
   long long probe_count;
@@ -71,7 +75,7 @@ typedef struct vm_run {
   double sought_short, value_short, rate_short, sought_long, value_long, rate_long; /* lengths of steps on both sides of an event that is sought */
   double event_time;                     /* of the last event, one of `events_there` */
   double check_time;                      /* time of the last progress check, at `check_tries` attempted steps */
-  long long sought, attempts, events_there, culprit; /* unit whose event is sought, or -1; the unit that a failure is about */
+  long long sought, attempts, events_there, culprit, stopped; /* unit whose event is sought, or -1; the unit that a failure is about; whether an event has ended the run */
   long long piece, check_tries;
   long long at_steps, passed;            /* whether only ends of steps are stored, the first at or after each output time; the next output time */
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
@@ -90,7 +94,8 @@ typedef struct {
   double *sides, *sides_next, *slopes;   /* sides, values and rates of switching functions at both ends of a step, and their gradients */
   double *units, *units_next, *unit_slopes; /* values of contacts and frictions at both ends of a step, and gradients of watched functions */
   double *event_before, *event_integrands, *modes_before; /* state, integrands and modes before an event */
-  double *shift, *event_seeds, *event_state, *event_slopes; /* derivatives of its time; derivatives of parameters and time there; a state beside it */
+  double *shift, *event_seeds, *event_state, *event_slopes, *event_motion; /* derivatives of its time; of parameters and time there; a state beside it, and its rates */
+  double *sampled, *sample_slopes;       /* values of sampled functions, twice, and their gradients */
   double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
 } vm_workspace;
 

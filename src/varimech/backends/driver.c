@@ -9,6 +9,7 @@ static void vm_store(vm_run *r, vm_workspace *m, double time, const double *stat
   vm_evaluate_objectives(VM_FINALS, r, m, &time, state, S, r->objectives_stored + k * o, r->gradients + k * o * p);
   for (long long i = 0; i < o; ++i) r->objectives_stored[k * o + i] += psi[i];
   for (long long i = 0; i < o * p; ++i) r->gradients[k * o * p + i] += psi_[i];
+  if (r->samples) vm_store_samples(r, m, time, state, S, r->objectives_stored + k * o, r->gradients + k * o * p);
 }
 
 /* Store dense output at all output times before the end of an explicit step. Returns a status. */
@@ -67,14 +68,15 @@ static int vm_begin(vm_run *r, vm_workspace *m) {
     memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
   }
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
+  if (r->units || r->samples) {
+    if (r->units) vm_evaluate_units(r, m, time, m->X, m->units);
+    vm_scale_contacts(r, m);
+    r->sought = VM_NONE;
+    if (r->done == 0) vm_first_sides(r, m);
+  }
   if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
   if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
   if (r->switches) vm_evaluate_switches(r, m, time, m->X, m->sides);
-  if (r->units) {
-    vm_evaluate_units(r, m, time, m->X, m->units);
-    vm_scale_contacts(r, m);
-    r->sought = VM_NONE;
-  }
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
 }
 
@@ -197,7 +199,7 @@ static long long vm_given_event(const vm_run *r) {
 static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
   if (r->units && r->done == 0 && r->tolerance > 0) status = vm_first_contacts(r, m);
-  while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
+  while (status == VM_DONE && !r->stopped && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
     const long long given = vm_given_event(r);
     if (given != VM_SHORTER) { status = vm_event(r, m, given); continue; }
     double end, error;
@@ -244,10 +246,24 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
   return status;
 }
 
+/* Store the state at which an event has ended the run; in place of the one at the end of the last step, if that was stored. */
+static void vm_store_stop(vm_run *r, vm_workspace *m, int stored) {
+  const long long o = r->objectives, p = r->parameters, k = r->stored - (stored ? 1 : 0);
+  r->stored = k;
+  vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
+  if (!p || !o) return;
+  vm_values_at(VM_FINAL_TIME, r, m, r->time, m->X, m->psi);
+  for (long long i = 0; i < o; ++i) for (long long c = 0; c < p; ++c) r->gradients[(k * o + i) * p + c] += m->psi[i] * m->shift[c];
+}
+
 /* Begin or continue a run, and take steps. Returns a status. */
 static int vm_advance(vm_run *r, vm_workspace *m) {
   int status = vm_begin(r, m);
   if (status == VM_DONE) status = vm_steps(r, m);
+  if (status == VM_DONE && r->stopped == 1) {
+    vm_store_stop(r, m, r->times ? r->stored > 0 && r->times[r->stored - 1] == r->time : 0);
+    r->stopped = 2;
+  }
   memcpy(r->state, m->X, (size_t)r->states * sizeof(double));
   memcpy(r->state_sensitivity, m->X_, (size_t)(r->states * r->row) * sizeof(double));
   return status;

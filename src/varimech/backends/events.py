@@ -19,6 +19,9 @@ no restitution, so that impacts which accumulate end in contact.
 **Modes after an event** follow from velocities (surfaces that part, friction that slides), then from
 accelerations by the same scheme: 0 ≤ N ⊥ g̈ ≥ 0, |T| ≤ μ₀ N.
 
+**Stated events** have a function that changes its sign; its side is kept beside the modes. Extrema of
+objectives are events at which the rate of a function vanishes and nothing happens.
+
 **Derivatives.** An event at t* maps the state x⁻ to x⁺ = R(x⁻, t, ρ). With w the function that
 vanishes there, f = (v, a) the rates before and after it, and S = ∂x/∂ρ at fixed time,
 
@@ -34,6 +37,7 @@ along (v, a) and time. The adjoint is the transpose of these lines.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -68,6 +72,10 @@ INSTANT = 1e-15
 """Share of the run to which events are located: a few floating-point numbers."""
 NEVER = 1e300
 """Value of a function that is not watched."""
+NUDGE = 5e-8
+"""Share of the run by which a state is moved to find the rate of a function that depends on
+accelerations: between rounding and curvature, for motions that change within a hundredth of the run.
+"""
 ATTEMPTS = 60
 """Steps to locate one event at most; bisection to rounding would take so many."""
 REVISIONS = 20
@@ -75,7 +83,9 @@ REVISIONS = 20
 CONSISTENT = 1e-9
 """Relative error of forces and accelerations by which modes are judged."""
 NONE, SHORTER = -1, -2
-CONTACT = 0
+CONTACT, FRICTION, EVENT, EXTREMUM = range(4)
+NEVER_FIRES = 2
+"""Direction of an event that only ends steps."""
 GAP, GAP_RATE, GAP_ACCELERATION, NORMAL, RESTITUTION = range(5)
 SLIP, SLIP_RATE, TANGENTIAL, LIMIT = range(4)
 
@@ -104,6 +114,11 @@ class Units:
         self.kind = functions.table[:, 0].astype(int)
         self.parent = functions.table[:, 1].astype(int)
         self.first_mode = functions.table[:, 2].astype(int)
+        self.direction = functions.table[:, 3].astype(int)
+        self.resets = functions.table[:, 4].astype(bool)
+        self.actions = functions.actions
+        self.sides = np.zeros(self.count, dtype=bool)
+        """Whether the function of a stated event is negative."""
         self.modes = parameters[parameters.size - functions.modes :]
         """All modes: a view of the parameters."""
         self.state, self.time = np.zeros(program.state_size), np.zeros(1)
@@ -114,6 +129,8 @@ class Units:
         self.length = self.speed = self.force = 0.0
         self.sought, self.attempts = NONE, 0
         self.short = self.long = (0.0, 0.0, 0.0)
+        self.sample_rate: Callable[[float, np.ndarray, int], float] = _unknown_rate
+        """Rate of a sampled function along the motion."""
         self.slopes: list[np.ndarray] = []
         self._differentiate = None
         if functions.gradient is not None:
@@ -125,7 +142,10 @@ class Units:
         """Values of all units at a state."""
         self.time[0], self.state[:] = time, state
         self._evaluate()
-        return self._values.copy()
+        values = self._values.copy()
+        for i in np.flatnonzero(self.kind == EXTREMUM):
+            values[i, :2] = self.sample_rate(time, state, int(self.parent[i])), math.nan
+        return values
 
     def differentiate(self, time: float, state: np.ndarray) -> None:
         """Gradients of the watched functions at a state, as `slopes`."""
@@ -154,6 +174,9 @@ class Units:
         that depends on multipliers.
         """
         u = values[i]
+        if self.kind[i] >= EVENT:
+            side = -1.0 if self.sides[i] else 1.0
+            return side * u[0], side * u[1]
         if self.kind[i] == CONTACT:
             return (u[NORMAL], math.nan) if self.mode(i, 0) else (u[GAP], u[GAP_RATE])
         if self.mode(i, 0):
@@ -162,10 +185,12 @@ class Units:
         return (σ * u[SLIP], σ * u[SLIP_RATE]) if σ else (NEVER, math.nan)
 
     def _blur(self, values: np.ndarray, i: int) -> float:
+        if self.kind[i] >= EVENT:
+            return 0.0
         if not self.mode(i, 0):
             return BLURRED * (self.length if self.kind[i] == CONTACT else self.speed)
         force = abs(values[i, NORMAL])
-        if self.kind[i] != CONTACT:
+        if self.kind[i] == FRICTION:
             force = max(force, abs(values[i, TANGENTIAL]))
         return BLURRED_FORCE * max(force, self.force)
 
@@ -240,16 +265,46 @@ class Units:
         """Whether there is something to settle at the start of a run."""
         return any(
             self.touches(self.before, i, NONE) if self.kind[i] == CONTACT else self.presses(i)
-            for i in range(self.count)
+            for i in np.flatnonzero(self.kind < EVENT)
         )
+
+    def first_sides(self) -> None:
+        """On which side of zero stated functions begin."""
+        g, rate = self.before[:, 0], self.before[:, 1]
+        self.sides[:] = (self.kind >= EVENT) & ((g < 0) | ((g == 0) & (rate < 0)))
+
+    def side_after(self, i: int) -> bool:
+        """Side of zero of a stated function after its event: the one that it moves to, which a reset
+        may have turned.
+        """
+        rate = self.before[i, 1]
+        return not self.sides[i] if math.isnan(rate) or rate == 0 else bool(rate < 0)
+
+    def fires(self, i: int) -> bool:
+        """Whether something happens at an event."""
+        if self.kind[i] < EVENT:
+            return bool(self.kind[i] == FRICTION or not self.mode(i, 0))
+        direction = self.direction[i]
+        if self.kind[i] == EXTREMUM or direction == NEVER_FIRES:
+            return False
+        return bool(direction == 0 or (direction < 0) == (not self.sides[i]))
+
+    def act(self, i: int) -> bool:
+        """Set the modes of a stated event; returns whether it ends the run."""
+        stopped = False
+        for unit, place, value in self.actions:
+            if unit == i and place >= 0:
+                self.parameters[int(place)] = value
+            stopped |= unit == i and place < 0
+        return bool(stopped)
 
     def function_of(self, i: int) -> int:
         """Number of the function that is watched of a unit: gap or slip; normal force, or limit −
         T; limit + T.
         """
-        if not self.mode(i, 0):
+        if self.kind[i] >= EVENT or not self.mode(i, 0):
             return 3 * i
-        return 3 * i + (2 if self.kind[i] != CONTACT and self.before[i, TANGENTIAL] < 0 else 1)
+        return 3 * i + (2 if self.kind[i] == FRICTION and self.before[i, TANGENTIAL] < 0 else 1)
 
     def first_impacts(self) -> bool:
         """Whether surfaces that touch at the start of a run approach each other."""
@@ -261,7 +316,11 @@ class Units:
     def begin_impact(self, trigger: int) -> None:
         """Contacts that take part at first: all that touch and do not part."""
         for i in range(self.count):
-            if self.kind[i] != CONTACT:
+            if self.kind[i] >= EVENT:
+                if self.resets[i]:
+                    self.set_mode(i, 0, float(i == trigger))
+                continue
+            if self.kind[i] == FRICTION:
                 self.set_mode(i, 2, 0.0)
                 self.set_mode(i, 3, 0.0)
                 continue
@@ -294,7 +353,9 @@ class Units:
                 if u[NORMAL] < -impulse if takes_part else part < -SLOW * self.speed:
                     self.set_mode(i, 1, 1 - takes_part)
                     return i
-            elif self._mend_friction(i, 2, self.takes_part(self.parent[i]), impulse):
+            elif self.kind[i] == FRICTION and self._mend_friction(
+                i, 2, self.takes_part(self.parent[i]), impulse
+            ):
                 return i
         return NONE
 
@@ -322,15 +383,16 @@ class Units:
         slow = SLOW * self.speed
         for i in range(self.count):
             over, u = i == trigger and ended, self.after[i]
+            if self.kind[i] >= EVENT:
+                continue
             if self.kind[i] == CONTACT:
                 touches = self.touches(self.after, i, trigger)
                 self.set_mode(i, 0, float(touches and u[GAP_RATE] <= slow and not over))
                 continue
             closed = self.presses(i)
+            σ = float(np.sign(u[SLIP])) if abs(u[SLIP]) > slow else 0.0
             if over:
                 σ = -1.0 if self.before[i, TANGENTIAL] > 0 else 1.0
-            else:
-                σ = float(np.sign(u[SLIP])) if abs(u[SLIP]) > slow else 0.0
             self.set_mode(i, 0, float(closed and σ == 0))
             self.set_mode(i, 1, σ if closed else 0.0)
 
@@ -339,7 +401,7 @@ class Units:
         it; `NONE` if there is none.
         """
         force, slow = CONSISTENT * self._largest_normal(self.after), SLOW * self.speed
-        for i in range(self.count):
+        for i in np.flatnonzero(self.kind < EVENT).tolist():
             u, first = self.after[i], self.mode(i, 0)
             if i == trigger and ended and not first:
                 continue
@@ -355,15 +417,20 @@ class Units:
         return NONE
 
 
+def _unknown_rate(time: float, state: np.ndarray, sample: int) -> float:
+    raise AssertionError("extrema are sought by a run")
+
+
 class EventCalls:
     """What an event makes of a state: impact, modes, and the state that follows."""
 
-    def __init__(self, units: Units, impact: ChainCalls, rates: ChainCalls, at: np.ndarray):
+    def __init__(self, units: Units, impact: ChainCalls | None, rates: ChainCalls, at: np.ndarray):
         self._units, self._impact, self._rates, self._at = units, impact, rates, at
 
     def impact(self, x: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
         """Positions and velocities after an impact, with impulses, from the state x before it."""
         units = self._units
+        assert self._impact is not None
         units.begin_impact(trigger)
         for _ in range(REVISIONS * (units.count + 1)):
             self._at[:] = x[: self._at.size]
@@ -376,7 +443,8 @@ class EventCalls:
     def settle(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
         """The whole state after an event, with its modes, from positions and velocities z."""
         units = self._units
-        ended = trigger >= 0 and bool(units.mode(trigger, 0))
+        stated = trigger >= 0 and units.kind[trigger] >= EVENT
+        ended = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
         units.after = units.at(time, z)
         units.modes_by_velocity(trigger, ended)
         n = units.program.coordinates

@@ -12,12 +12,13 @@ static long long vm_workspace_size(const vm_run *r) {
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
          r->pulled * r->columns + 4 + r->coordinates + r->numbers + r->switches * (6 + 2 * r->coordinates + r->parameters + r->numbers) +
-         (r->units ? r->units * (13 + 3 * (r->states + r->parameters + r->numbers)) + 2 * r->states + r->objectives + r->modes + r->parameters +
-                     r->seed_rows * r->row + nr : 0);
+         (r->units || r->samples ? r->units * (13 + 3 * (r->states + r->parameters + r->numbers)) + 3 * r->states + r->objectives + r->modes + r->parameters +
+                     r->seed_rows * r->row + nr + r->samples * (3 + r->states + r->parameters + r->numbers) : 0);
 }
 
 static long long vm_private_size(const vm_run *r) {
-  return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 6 * r->parameters;
+  return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 6 * r->parameters +
+         r->units + r->samples * (3 + r->parameters);
 }
 
 typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
@@ -42,11 +43,12 @@ static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
   m->guess = p; p += r->coordinates; m->path_values = p; p += r->numbers;
   m->sides = p; p += 3 * r->switches; m->sides_next = p; p += 3 * r->switches;
   m->slopes = p; p += r->switches * (2 * r->coordinates + r->parameters + r->numbers);
-  if (r->units) {
+  if (r->units || r->samples) {
     m->units = p; p += 5 * r->units; m->units_next = p; p += 5 * r->units;
     m->unit_slopes = p; p += 3 * r->units * (n + r->parameters + r->numbers + 1);
     m->event_before = p; p += n; m->event_integrands = p; p += o; m->modes_before = p; p += r->modes;
     m->shift = p; p += r->parameters; m->event_seeds = p; p += r->seed_rows * r->row; m->event_state = p; p += n; m->event_slopes = p; p += nr;
+    m->event_motion = p; p += n; m->sampled = p; p += 2 * r->samples; m->sample_slopes = p; p += r->samples * (n + r->parameters + r->numbers + 1);
   }
   m->jacobian = p;
   return storage;
@@ -87,7 +89,9 @@ static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
   r->integrand_scales = p; p += r->objectives; r->velocity_scales = p; p += r->coordinates;
   r->chosen = p; p += r->coordinates; r->residuals = p; p += 3;
   r->sensitivity_scales = p; p += 6 * r->parameters; r->penalty = p; p += r->penalties;
-  vm_sample(job, k, r, &storage, p);
+  r->event_sides = p; p += r->units; r->sample_values = p; p += r->samples; r->sample_places = p; p += r->samples;
+  r->sample_counts = p; p += r->samples; r->sample_gradient = p; p += r->samples * r->parameters;
+  vm_run_sample(job, k, r, &storage, p);
 }
 
 VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {

@@ -11,15 +11,20 @@ import numpy as np
 
 from ..core.progress import ProgressCallback
 from ..integrators.runge_kutta import RungeKutta
-from .backward import Backward, EventRecord, Record, Records
-from .bound import bound
+from .backward import STOPS, Backward, EventRecord, Record, Records
+from .bound import bound, evaluated
 from .chain_calls import ChainCalls, Trouble
 from .events import (
     CONTACT,
+    EVENT,
+    FRICTION,
+    GAP_RATE,
     NONE,
     NORMAL,
+    NUDGE,
     OVERLAPS,
     REVISIONS,
+    SLIP,
     EventCalls,
     EventFailure,
     Units,
@@ -39,6 +44,7 @@ from .failures import (
 )
 from .inputs import Inputs
 from .program import ChainFunctions, Function, Program
+from .samples import AT_START, Samples
 from .selection import select
 from .switching import Switches, integrands_jump, jumps
 from .trajectory import NOTED, Trajectory, broken_off
@@ -110,6 +116,8 @@ class _Run:
         self.units = None
         if program.units is not None:
             self.units = Units(program, self.parameters, self.schedule)
+        self.samples = None if program.samples is None else Samples(program, self.parameters)
+        self.stopped, self.shift = False, np.zeros(p)
         self.triggers, self.notes = [0.0], [np.zeros(NOTED)]
         self.event_time, self.events_there = 0.0, 0
         ρ_t = [self.parameters, self.time]
@@ -142,9 +150,10 @@ class _Run:
         self.finish = calls(program.step, settings)
         self.rates = self.finish if program.rates is None else calls(program.rates, settings)
         if self.units is not None:
-            assert program.impact is not None
-            self.impact = calls(program.impact, [self.penalty, *ρ_t])
+            chain = program.impact
+            self.impact = None if chain is None else calls(chain, [self.penalty, *ρ_t])
             self.events = EventCalls(self.units, self.impact, self.rates, self.Y)
+            self.units.sample_rate = self._sample_rate
         self._bind(ρ_t)
         self.records = Records(program, inputs) if program.adjoint else None
         self.start_unknowns = np.zeros(sum(program.solved_sizes))
@@ -207,7 +216,7 @@ class _Run:
             return self._trajectory
         given = replace(self.inputs, parameters=self.parameters)  # with the last modes
         back = Backward(self.program, given, self.penalty, self.guess, self.start_unknowns)
-        back.crossed = self.crossed
+        back.crossed, back.samples = self.crossed, self.samples
         return replace(
             self._trajectory,
             sensitivities=None,
@@ -217,7 +226,7 @@ class _Run:
     @property
     def _trajectory(self) -> Trajectory:
         """What it has yielded."""
-        rows = slice(self.stored_count if self.schedule.at_steps else None)
+        rows = slice(self.stored_count if self.schedule.at_steps or self.stopped else None)
         slopes = (
             (self.sensitivities[rows], self.gradients[rows])
             if self.program.direction_count is not None
@@ -246,12 +255,14 @@ class _Run:
         now, done = 0.0, 0
         if self.units is not None and schedule.tolerance:
             done += self._first_contacts(self.units)
-        while done < schedule.steps if schedule.steps else now < schedule.duration:
-            if self.units is not None and schedule.triggers is not None:
-                if trigger := schedule.triggers[done + 1]:
-                    self._pass_event(self.units, now, -1 if trigger < 0 else int(trigger) - 1)
-                    done += 1
-                    continue
+        while not self.stopped and (
+            done < schedule.steps if schedule.steps else now < schedule.duration
+        ):
+            trigger = 0.0 if schedule.triggers is None else schedule.triggers[done + 1]
+            if self.units is not None and trigger:
+                self._pass_event(self.units, now, -1 if trigger < 0 else int(trigger) - 1)
+                done += 1
+                continue
             h, end = self._next_step(now, done)
             try:
                 self._look_for_progress(now, done)
@@ -316,6 +327,8 @@ class _Run:
                 done += 1
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
+        if self.stopped:
+            self._store_stop(now)
 
     @property
     def _explicit(self) -> ExplicitScheme:
@@ -403,6 +416,9 @@ class _Run:
         if self.units is not None:
             self.units.before = self.units.at(0.0, self.X[0])
             self._scale_contacts(self.units)
+            self.units.first_sides()
+            self._take_samples(0.0, NONE, moves=False, place=AT_START)
+            self.new[:], self.new_[:] = self.X[0], self.X_[0]
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
@@ -567,45 +583,63 @@ class _Run:
         that touch at the start of a run are settled.
         """
         before, S, modes = self.X[0].copy(), self.X_[0].copy(), units.modes.copy()
-        hit = (
-            units.first_impacts()
-            if trigger < 0
-            else units.kind[trigger] == CONTACT and not units.mode(trigger, 0)
-        )
+        stated = trigger >= 0 and units.kind[trigger] >= EVENT
+        fires = trigger >= 0 and units.fires(trigger)
+        if stated:
+            hit = fires and bool(units.resets[trigger])
+        else:
+            hit = units.first_impacts() if trigger < 0 else fires and units.kind[trigger] == CONTACT
         function, rate, self.time[0] = -1, 1.0, time
-        if trigger >= 0 and (self.count or self.records is not None):
+        if trigger >= 0 and (fires or not stated):
             function = units.function_of(trigger)
-            units.differentiate(time, before)
-            rate = self._watched_rate(units, before, function)
-        try:
-            z = self.events.impact(before, trigger, time, self.new) if hit else before
-            impulse = float(units.after[trigger, NORMAL]) if hit and trigger >= 0 else 0.0
-            after = self.events.settle(z, trigger, time, self.new)
-        except EventFailure as failure:
-            reason = str(failure)
-            raise self._failure(len(self.ends), time, 0.0, reason, failure.culprit) from None
+            if self.count or self.records is not None:
+                units.differentiate(time, before)
+                rate = self._watched_rate(units, before, function)
+        self._shift_event(units, function, rate, S)
+        number, moves = len(self.ends), function >= 0
+        self._take_samples(time, trigger if fires else NONE, moves=moves, place=2 * number)
+        if stated and fires:
+            self.stopped = units.act(trigger)
+        z, after, impulse = before, before, 0.0
+        if not self.stopped:
+            try:
+                if hit:
+                    z = self.events.impact(before, trigger, time, self.new)
+                    impulse = (
+                        float(units.after[trigger, NORMAL]) if trigger >= 0 and not stated else 0.0
+                    )
+                after = self.events.settle(z, trigger, time, self.new)
+            except EventFailure as failure:
+                reason = str(failure)
+                raise self._failure(number, time, 0.0, reason, failure.culprit) from None
         if self.records is not None:
-            held = np.array([before, z])
-            self.records.append(
-                EventRecord(time, held, function, rate, hit, modes, units.modes.copy())
-            )
-        integrands, self.X[0] = self.G[0].copy(), after
-        self.new[:], self.new_[:] = after, S
-        self._keep(0)
-        if self.count:
-            self._differentiate_event(units, function, rate, hit, before, z, integrands)
-        which = 0 if trigger >= 0 and units.kind[trigger] else 1
-        values = units.at(time, after)
-        note = np.zeros(NOTED)
-        if trigger >= 0:
-            note[:] = (
-                units.before[trigger, which],
-                values[trigger, which],
-                impulse,
-                rate,
-                units.mode(trigger, 0),
-            )
+            held, kind = np.array([before, z]), STOPS if self.stopped else int(hit)
+            self.records.append(EventRecord(time, held, function, rate, kind, modes, number))
+        if self.stopped:
+            self._end_by_event(time)
+        else:
+            integrands, self.X[0] = self.G[0].copy(), after
+            self.new[:], self.new_[:] = after, S
+            self._keep(0)
+            if self.count:
+                self._differentiate_event(hit, before, z, integrands)
+            self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
+        self._note_event(units, time, trigger, rate, impulse)
+
+    def _note_event(
+        self, units: Units, time: float, trigger: int, rate: float, impulse: float
+    ) -> None:
+        """Count an event and note it."""
+        which = SLIP if trigger >= 0 and units.kind[trigger] == FRICTION else GAP_RATE
+        values, note = units.at(time, self.X[0]), np.zeros(NOTED)
+        speed = units.before[trigger, which] if trigger >= 0 else 0.0
         units.before, units.sought = values, NONE
+        if trigger >= 0:
+            stated = units.kind[trigger] >= EVENT
+            mode = float(values[trigger, 1] < 0) if stated else units.mode(trigger, 0)
+            note[:] = speed, values[trigger, which], impulse, rate, mode
+            if stated and not self.stopped:
+                units.sides[trigger] = units.side_after(trigger)
         self._scale_contacts(units)
         self.ends.append(time)
         self.crossed.append(0)
@@ -617,52 +651,119 @@ class _Run:
         if self.events_there > REVISIONS * (units.count + 1):
             raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
-    def _watched_rate(self, units: Units, state: np.ndarray, function: int) -> float:
-        """Rate of a watched function along the motion; its gradients are known."""
-        n, slopes = self.program.coordinates, units.slopes[0][function]
-        rate = float(units.slopes[3][function, 0] + slopes[: 2 * n] @ state[n : 3 * n])
-        if not slopes[2 * n :].any():
-            return rate
+    def _shift_event(self, units: Units, function: int, rate: float, S: np.ndarray) -> None:
+        """Derivatives of the time of an event."""
+        self.shift = np.zeros(self.count)
+        if function >= 0 and self.count:
+            along = units.slopes[1][function] + units.slopes[0][function] @ S[:, : self.count]
+            self.shift = -along / rate
+
+    def _end_by_event(self, time: float) -> None:
+        """The end of a run by an event: derivatives of the state at its time, which moves."""
+        if self.count:
+            motion = self._motion(self.X[0])
+            self.X_[0][:, : self.count] += np.outer(motion, self.shift)
+            self.ψ_ += np.outer(self.G[0], self.shift)
+        self.new[:], self.new_[:] = self.X[0], self.X_[0]
+
+    def _store_stop(self, time: float) -> None:
+        """Store the state at which an event has ended the run, in place of the one at the end of the
+        last step, if that was stored.
+        """
+        if self.stored_count and self.times[self.stored_count - 1] == time:
+            self.stored_count -= 1
+        k, self.time[0] = self.stored_count, time
+        self.new[:], self.new_[:] = self.X[0], self.X_[0]
+        self._store(time, self.ψ, self.ψ_)
+        final_time = self.program.objectives.final_time
+        if self.count and final_time is not None:
+            rate = evaluated(final_time, self.X[0], self.parameters, self.time)[0]
+            self.gradients[k] += np.outer(rate, self.shift)
+
+    def _take_samples(self, time: float, trigger: int, *, moves: bool, place: int) -> None:
+        """Take the samples that are due at the beginning of a step."""
+        samples, state = self.samples, self.X[0]
+        if samples is None:
+            return
+        values, motion, known = samples.at(time, state), None, False
+        for k in range(samples.count):
+            if not samples.due(k, float(values[k]), trigger):
+                continue
+            samples.values[k], samples.places[k] = values[k], place
+            if not self.count:
+                continue
+            if not known:
+                motion = self._motion(state.copy()) if moves else None
+                samples.differentiate(time, state)
+                known = True
+            S = self.X_[0][:, : self.count]
+            samples.gradient[k] = samples.derivative(k, S, motion, self.shift)
+
+    def _sample_rate(self, time: float, state: np.ndarray, k: int) -> float:
+        """Rate of a sampled function along the motion, by a central difference."""
+        assert self.samples is not None
+        n, short = self.program.coordinates, NUDGE * self.schedule.duration
+        q, v, a = state[:n].copy(), state[n : 2 * n].copy(), state[2 * n : 3 * n].copy()
+        kept, values = (self.new.copy(), self.new_.copy(), float(self.time[0])), []
+        for dt in (-short, short):
+            self.time[0] = time + dt
+            self.Y[:] = np.concatenate([q + dt * (v + dt / 2 * a), v + dt * a])
+            try:
+                self.rates.solve()
+            except Trouble:
+                values.append(np.nan)
+                continue
+            values.append(float(self.samples.at(time + dt, self.new)[k]))
+        self.new[:], self.new_[:], self.time[0] = kept
+        return (values[1] - values[0]) / (2 * short)
+
+    def _motion(self, state: np.ndarray) -> np.ndarray:
+        """Rates of a whole state along the motion: those of accelerations and multipliers are
+        derivatives of the rates with time for a parameter, in one column; zero where these are not
+        known.
+        """
+        n, motion = self.program.coordinates, np.zeros(state.size)
+        motion[: 2 * n] = state[n : 3 * n]
         if not self.program.along_time or not self.count:
-            return np.nan
-        # accelerations and multipliers change as the rates do along the motion: one column of
-        # derivatives, with time for a parameter
-        kept = self.seeds.copy()
+            return motion
+        kept = self.seeds.copy(), self.new.copy(), self.new_.copy()
         self.seeds[:], self.Y_[:] = 0.0, 0.0
         self.seeds[-1, 0], self.Y[:] = 1.0, state[: 2 * n]
         self.Y_[:, 0] = state[n : 3 * n]
         self.rates.solve()
-        self.seeds[:] = kept
-        return rate + float(slopes[2 * n :] @ self.new_[2 * n :, 0])
+        motion[2 * n :] = self.new_[2 * n :, 0]
+        self.seeds[:], self.new[:], self.new_[:] = kept
+        return motion
+
+    def _watched_rate(self, units: Units, state: np.ndarray, function: int) -> float:
+        """Rate of a watched function along the motion; its gradients are known."""
+        n, slopes = self.program.coordinates, units.slopes[0][function]
+        deep = bool(slopes[2 * n :].any())
+        if deep and not (self.program.along_time and self.count):
+            return np.nan
+        motion = self._motion(state) if deep else np.append(state[n : 3 * n], np.zeros(n))
+        count = state.size if deep else 2 * n
+        return float(units.slopes[3][function, 0] + slopes[:count] @ motion[:count])
 
     def _differentiate_event(
-        self,
-        units: Units,
-        function: int,
-        rate: float,
-        hit: bool,
-        before: np.ndarray,
-        z: np.ndarray,
-        integrands: np.ndarray,
+        self, hit: bool, before: np.ndarray, z: np.ndarray, integrands: np.ndarray
     ) -> None:
         """Derivatives across an event; see `events`."""
         n, p, S, after = self.program.coordinates, self.count, self.X_[0], self.X[0].copy()
-        shift = np.zeros(p)
-        if function >= 0:
-            shift = -(units.slopes[1][function] + units.slopes[0][function] @ S[:, :p]) / rate
         self.Y_[:] = S[: 2 * n]
-        self.Y_[:, :p] += np.outer(before[n : 3 * n], shift)
+        self.Y_[:, :p] += np.outer(before[n : 3 * n], self.shift)
         if hit:
+            assert self.impact is not None
             self.Y[:] = before[: 2 * n]
             if self.program.along_time:
-                self.seeds[-1, :p] = shift
+                self.seeds[-1, :p] = self.shift
             self.impact.solve()
             if self.program.along_time:
                 self.seeds[-1] = 0.0
             self.Y_[:] = self.new_[: 2 * n]
         self.Y[:] = z[: 2 * n]
-        self.Y_[:, :p] -= np.outer(after[n : 3 * n], shift)
-        self.ψ_ += np.outer(integrands - self.G[0], shift)
+        self.Y_[:, :p] -= np.outer(after[n : 3 * n], self.shift)
+        self.ψ_ += np.outer(integrands - self.G[0], self.shift)
         self.rates.solve()
         self.new[:] = after
         self._keep(0)
@@ -686,7 +787,25 @@ class _Run:
         self.finals()
         self.times[k], self.states[k], self.objectives[k] = time, self.new, self.value + ψ
         self.sensitivities[k], self.gradients[k] = self.new_[:, : self.count], self.slope + ψ_
+        if self.samples is not None:
+            self._store_samples(self.samples, time, k)
         self.stored_count = k + 1
+
+    def _store_samples(self, samples: Samples, time: float, row: int) -> None:
+        """Add samples to objectives at a state that is stored; it may be an extremum itself."""
+        values, gradient = samples.values.copy(), samples.gradient.copy()
+        here = samples.at(time, self.new)
+        for k in range(samples.count):
+            if samples.exceeds(k, float(here[k])):
+                values[k] = here[k]
+                if self.count:
+                    samples.differentiate(time, self.new)
+                    S = self.new_[:, : self.count]
+                    gradient[k] = samples.derivative(k, S, None, self.shift)
+        for i, factors in enumerate(samples.factors):
+            for k in np.flatnonzero(factors):
+                self.objectives[row, i] += factors[k] * values[k]
+                self.gradients[row, i] += factors[k] * gradient[k]
 
     def _store_within(self, begin: float, h: float, end: float) -> None:
         """Store what dense output gives at all times wanted before the end of a step."""

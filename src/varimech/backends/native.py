@@ -368,6 +368,8 @@ class NativeProgram:
             "units": 0 if p.units is None else p.units.count,
             "modes": 0 if p.units is None else p.units.modes,
             "seed_rows": len(p.seeds) if p.along_time else 0,
+            "samples": 0 if p.samples is None else p.samples.count,
+            "actions": 0 if p.units is None else len(p.units.actions),
             "numbers": p.parameter_count,
             "penalties": p.penalty.numel_out(0),
             "stages": len(p.scheme.b) + 1 + len(p.scheme.extra) if p.scheme else 2,

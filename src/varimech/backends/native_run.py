@@ -36,6 +36,8 @@ SIZES = (
     "units",
     "modes",
     "seed_rows",
+    "samples",
+    "actions",
     "numbers",
     "penalties",
     "stages",
@@ -57,7 +59,9 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("values", "nominal", "penalty", "chosen")),
     ("f8", ("duration", "step", "tolerance", "longest")),
     ("u8", ("stops", "limits", "probes")),
-    ("u8", ("ends", "outputs", "taken", "crossed", "unit_table", "triggers", "notes")),
+    ("u8", ("ends", "outputs", "taken", "crossed", "unit_table", "action_table")),
+    ("u8", ("sample_table", "sample_factors", "event_sides", "sample_values", "sample_gradient")),
+    ("u8", ("sample_places", "sample_counts", "triggers", "notes")),
     ("i8", ("probe_count", "last", "stride", "total", "max_iterations", "parts")),
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
@@ -79,7 +83,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("f8", ("contact_length", "contact_speed", "contact_force", "rest_tolerance")),
     ("f8", ("sought_short", "value_short", "rate_short")),
     ("f8", ("sought_long", "value_long", "rate_long", "event_time", "check_time")),
-    ("i8", ("sought", "attempts", "events_there", "culprit")),
+    ("i8", ("sought", "attempts", "events_there", "culprit", "stopped")),
     ("i8", ("piece", "check_tries", "at_steps", "passed")),
     (
         "i8",
@@ -116,6 +120,9 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
         "turns": np.zeros(program.coordinates) if sizes is None else sizes.turns,
         "sensitivity_floors": inputs.sensitivity_floors,
         "unit_table": None if program.units is None else program.units.table,
+        "action_table": None if program.units is None else program.units.actions,
+        "sample_table": None if program.samples is None else program.samples.table,
+        "sample_factors": None if program.samples is None else program.samples.factors,
     }
     return {
         name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None
@@ -175,6 +182,12 @@ class NativeRun:
             "costate": np.zeros((n, program.costate_row)),
             "gradient": np.zeros((program.pulled, program.costate_row)),
         }
+        units = 0 if program.units is None else program.units.count
+        samples = 0 if program.samples is None else program.samples.count
+        self.arrays["event_sides"] = np.zeros(units)
+        for name in ("sample_values", "sample_places", "sample_counts"):
+            self.arrays[name] = np.zeros(samples)
+        self.arrays["sample_gradient"] = np.zeros((samples, p or 0))
         if i.state is not None:
             self.arrays["state"][:] = i.state
         if i.chosen is not None:
@@ -199,7 +212,8 @@ class NativeRun:
         """Whether it has come to its end."""
         r, schedule = self.record, self.inputs.schedule
         return bool(
-            r["done"] >= schedule.steps if schedule.steps else r["time"] >= schedule.duration
+            r["stopped"]
+            or (r["done"] >= schedule.steps if schedule.steps else r["time"] >= schedule.duration)
         )
 
     @property
@@ -232,7 +246,8 @@ class NativeRun:
         ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
         counts = int(r["rejected"]), int(r["selections"])
         # rows that a run stores at ends of steps only are fewer than those that it may store
-        rows = slice(int(r["stored"]) if self.inputs.schedule.at_steps else None)
+        fewer = self.inputs.schedule.at_steps or r["stopped"]
+        rows = slice(int(r["stored"]) if fewer else None)
         stored = a["times"][rows], a["states_stored"][rows], a["objectives_stored"][rows]
         return Trajectory(
             *stored,

@@ -29,7 +29,7 @@ import numpy as np
 
 from ..core.lazy import lazy
 from ..integrators.runge_kutta import RungeKutta
-from ..sensitivity.contact_functions import ContactFunctions
+from ..sensitivity.event_functions import SampleFunctions, UnitFunctions
 from ..sensitivity.objective_functions import ObjectiveFunctions
 from ..sensitivity.switching import SwitchingFunctions
 from ..stages.plan import Plan
@@ -122,7 +122,10 @@ class Program:
         switching = (None, None) if s is None else (s.values, s.gradient)
         u = self.units
         units = (None, None) if u is None else (u.values, u.gradient)
-        return [*chains, self.penalty, self.jacobian, *integrands, *finals, *switching, *units]
+        h = self.samples
+        samples = (None, None) if h is None else (h.values, h.gradient)
+        functions = [self.penalty, self.jacobian, *integrands, *finals, *switching, *units]
+        return [*chains, *functions, *samples, o.final_time]
 
     @property
     def all_chains(self) -> tuple[ChainFunctions | None, ...]:
@@ -130,9 +133,14 @@ class Program:
         return self.step, self.start, self.rates, self.impact
 
     @property
-    def units(self) -> ContactFunctions | None:
-        """Contacts and frictions, whose modes change at events."""
-        return self.objectives.contacts
+    def units(self) -> UnitFunctions | None:
+        """Contacts and frictions, whose modes change at events, and stated events."""
+        return None if self.scheme is None else self.objectives.units
+
+    @property
+    def samples(self) -> SampleFunctions | None:
+        """What objectives have of events and extrema."""
+        return None if self.scheme is None else self.objectives.samples
 
     @property
     def switching(self) -> SwitchingFunctions | None:

@@ -120,7 +120,9 @@ class Sampler:
         """Good runs are those that came to their end, held together and are finite."""
         position, velocity = self.limits
         done = (status == DONE) & (residuals[:, 0] <= position) & (residuals[:, 1] <= velocity)
-        for found in (objectives, gradients):
+        # values at events are there after these only
+        rows = slice(None) if self.native.program.samples is None else slice(-1, None)
+        for found in (objectives[:, rows], gradients[:, rows]):
             done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
         objectives[~done] = np.nan
         return Samples(

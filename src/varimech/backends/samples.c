@@ -13,7 +13,7 @@ typedef struct {
 #define VM_LIGHT_SPEED 3e8 /* m/s: a fixed-step explicit run that ends faster has diverged; the same as LIGHT in validity.py */
 
 /* Run k. Its arrays are zero-filled; its parameters are copied to `values`. */
-static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m, double *values) {
+static void vm_run_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m, double *values) {
   const long long o = r->objectives;
   memcpy(values, job->values + k * r->numbers, (size_t)r->numbers * sizeof(double));
   r->values = values;
@@ -27,6 +27,10 @@ static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m
   r->objectives_stored = job->objectives + k * job->rows * o;
   r->gradients = job->gradients + k * job->rows * o * r->parameters;
   job->status[k] = r->parts ? vm_advance(r, m) : VM_NOT_ASSEMBLED;
+  for (long long row = r->stored; r->stopped && row > 0 && row < job->rows; ++row) { /* after an event that ends the run, nothing changes */
+    memcpy(r->objectives_stored + row * o, r->objectives_stored + (row - 1) * o, (size_t)o * sizeof(double));
+    memcpy(r->gradients + row * o * r->parameters, r->gradients + (row - 1) * o * r->parameters, (size_t)(o * r->parameters) * sizeof(double));
+  }
   if (r->scheme && !(r->tolerance > 0) && vm_size(r->state + r->coordinates, r->coordinates) > VM_LIGHT_SPEED) job->status[k] = VM_NOT_FINITE;
   memcpy(job->residuals + 3 * k, r->residuals, 3 * sizeof(double));
 }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SHARE = 4
 """Segments whose records fill the memory."""
+KEPT = ("state", "chosen", "values", "event_sides")
+"""Arrays that a segment begins with."""
 OVERHEAD = 500
 """Bytes that a segment takes beside its arrays, roughly."""
 STORED = ("times", "states_stored", "objectives_stored", "sensitivities", "gradients")
@@ -45,12 +47,13 @@ class _Segment:
     chosen: np.ndarray
     values: np.ndarray
     """Parameters, with the modes at its beginning."""
+    event_sides: np.ndarray
     records: np.ndarray | None
 
     @property
     def memory(self) -> int:
         records = 0 if self.records is None else self.records.nbytes
-        arrays = self.state.nbytes + self.chosen.nbytes + self.values.nbytes
+        arrays = sum(getattr(self, name).nbytes for name in KEPT)
         return arrays + records + OVERHEAD
 
 
@@ -83,12 +86,13 @@ class Tape:
         steps = trajectory.step_ends.size - 1
         self._replay(trajectory.step_ends)
         state, following = run.arrays["state"], run.arrays["state"].copy()
-        r["to_end"] = 1
+        r["to_end"], samples = 1, int(r["samples"])
         while self._segments:
             segment = self._segments.pop()
             self.taken -= segment.memory
             if segment.records is None:
                 self._return_to(segment)
+                r["samples"] = 0  # they have been taken
                 while int(r["done"]) < segment.last:
                     self._advance(min(segment.last, int(r["done"]) + self._next()))
                 continue
@@ -99,6 +103,7 @@ class Tape:
                 trajectory.step_ends[segment.last],
                 segment.first == 0,
             )
+            r["samples"] = samples
             self._native.go_back(run)
             r["to_end"] = 0
             following = segment.state
@@ -112,7 +117,7 @@ class Tape:
         """Carry out and record steps up to a number, or to the end."""
         run, r = self._run, self._record
         first, begin = int(r["done"]), float(r["time"])
-        kept = [run.arrays[name].copy() for name in ("state", "chosen", "values")]
+        kept = [run.arrays[name].copy() for name in KEPT]
         # an event may follow the last step
         self._allocate(8 * self._size * (last + 1 - first) + sum(x.nbytes for x in kept) + OVERHEAD)
         records = np.empty((last + 1 - first, self._size))
@@ -163,8 +168,8 @@ class Tape:
 
     def _return_to(self, segment: _Segment) -> None:
         run, r = self._run, self._record
-        for name in ("state", "chosen", "values"):
+        for name in KEPT:
             run.arrays[name][:] = getattr(segment, name)
-        r["done"], r["time"], r["stored"] = segment.first, segment.time, 0
+        r["done"], r["time"], r["stored"], r["stopped"] = segment.first, segment.time, 0, 0
         if segment.first == 0:  # where a choice of coordinates may be the first one
             r["selections"] = int(run.inputs.chosen is not None)

@@ -95,7 +95,28 @@ class ContactBlocks:
             self.impulses.append((s, -σ_impact * μ * normal))
 
     def _place(self, mode: str) -> int:
-        return len(self._numbers.parameters) + list(self._numbers.modes).index(mode)
+        return self._numbers.mode_place(mode)
+
+
+def reset_blocks(
+    owner: str,
+    resets: Sequence[tuple[SX, SX]],
+    slacks: Sequence[tuple[SX, SX]],
+    mode: SX,
+) -> list[Constraint]:
+    """What an event imposes on rates in an impact: each becomes its new value; at all other times
+    the blocks bind slacks only.
+    """
+    return [
+        Constraint(
+            f"reset {k} by {owner}",
+            y,
+            (owner,),
+            impact=mode * rate + (1 - mode) * ẏ,
+            bounce=-mode * target,
+        )
+        for k, ((rate, target), (y, ẏ)) in enumerate(zip(resets, slacks, strict=True))
+    ]
 
 
 def slack_energy(rates: Sequence[SX], mass: float) -> SX:

@@ -63,6 +63,22 @@ class ContactUnit:
     """μ₀ N, where it is friction, in terms of what stands for multipliers."""
 
 
+@dataclass(frozen=True, eq=False)
+class EventUnit:
+    """An event that a model states: what happens where a function vanishes."""
+
+    name: str
+    function: SX
+    direction: str
+    """"falling", "rising" or "both"."""
+    first_mode: int = -1
+    """Place in ρ of the number that lets it reset velocities; −1 where it resets none."""
+    modes: tuple[tuple[int, float], ...] = ()
+    """Places in ρ of modes that it sets, and their values."""
+    stops: bool = False
+    """Whether it ends the run."""
+
+
 @dataclass(frozen=True)
 class Element:
     """What one thing of the mechanism contributes; all of it depends on few coordinates."""

@@ -25,9 +25,9 @@ from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
-from .contact_blocks import ContactBlocks, slack_energy
+from .contact_blocks import ContactBlocks, reset_blocks, slack_energy
 from .counted_angles import GivenAngles, GivenTurns, TurnProbe
-from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, Inertia
+from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, EventUnit, Inertia
 from .guess import Pose
 from .initial_condition_rows import initial_conditions_of
 from .least_norm import dependencies
@@ -82,6 +82,34 @@ class Equations(Dynamics):
         return not self.extra and not any(
             e.name in forces and (e.constraints or not e.kinetic.is_zero()) for e in self.elements
         )
+
+    @cached_property
+    def events(self) -> tuple[EventUnit, ...]:
+        """Events that the model states."""
+        numbers = self.model.parameter_set
+        units = []
+        for force in self.model.forces.values():
+            if (event := force.event()) is None:
+                continue
+            function = force.event_function(self.state)
+            known = symbols_in(self.packed, self.t)
+            numbers.check_symbols(function, f"event {force.name!r}", known)
+            units.append(
+                EventUnit(
+                    force.name,
+                    function,
+                    event.direction,
+                    -1 if event.reset is None else numbers.mode_place(event.reset),
+                    tuple((numbers.mode_place(n), x) for n, x in event.modes.items()),
+                    event.stops,
+                )
+            )
+        return tuple(units)
+
+    @property
+    def has_events(self) -> bool:
+        """Whether motions have events: contacts, dry friction, or those that the model states."""
+        return bool(self.units or self.events)
 
     @cached_property
     def given_angles(self) -> GivenAngles:
@@ -367,15 +395,29 @@ class ForceStatements:
             kinetic += more
             efforts.append(effort)
         blocks = (Constraint(force.name, Φ, (force.name,)),) if Φ.numel() else ()
-        slacks = [own.slack(name)[1] for c in force.contact_labels() for name in c.slacks]
+        slacks = [own.slack(c.name) for c in force.coordinates() if c.is_slack]
+        resets = self._resets(force, frames, slacks)
+        slacks += [own.slack(name) for c in force.contact_labels() for name in c.slacks]
         return Element(
             force.name,
-            kinetic + slack_energy(slacks, own.mass),
+            kinetic + slack_energy([rate for _, rate in slacks], own.mass),
             potential,
             (*efforts, *contacts.efforts),
-            (*blocks, *contacts.constraints),
+            (*blocks, *contacts.constraints, *resets),
             tuple(contacts.impulses),
         )
+
+    def _resets(
+        self, force: ForceLaw, frames: Frames, slacks: list[tuple[SX, SX]]
+    ) -> list[Constraint]:
+        """What its event imposes on rates."""
+        event = force.event()
+        if event is None or event.reset is None:
+            return []
+        resets = force.resets(frames, self._state)
+        self._check(force, [x for pair in resets for x in pair])
+        mode = self._model.parameter_set.modes[event.reset]
+        return reset_blocks(force.name, resets, slacks, mode)
 
     def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
         """All that it states and may depend on turns."""

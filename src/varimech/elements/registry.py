@@ -35,9 +35,11 @@ from .drive_coordinate import DriveCoordinate
 from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
 from .dry_friction import DryFriction
+from .event import Event
 from .fixed import Fixed
 from .force import PointForce
 from .gear import Gear
+from .mode import Mode
 from .planar import Planar
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
@@ -79,13 +81,22 @@ BUILT_IN: tuple[type[Element], ...] = (
     ContactPair,
     ClearanceJoint,
     DryFriction,
+    Mode,
+    Event,
     DriveAngle,
     DriveDisplacement,
     DriveDistance,
     DriveCoordinate,
 )
 ELEMENTS = Registry[type[Element]]("element", {kind.method(): kind for kind in BUILT_IN})
-BASES = {"bodies": BodyElement, "joints": Joint, "forces": Force, "drivers": Driver}
+BASES: dict[str, type[Element]] = {
+    "bodies": BodyElement,
+    "joints": Joint,
+    "modes": Mode,
+    "forces": Force,
+    "drivers": Driver,
+    "events": Event,
+}
 """Sections of a model file, and the base class of the elements there."""
 RESERVED = frozenset(
     """

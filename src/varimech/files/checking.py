@@ -11,10 +11,10 @@ from ..core.errors import unknown_name
 from ..core.names import check_name
 from ..elements.builder import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
-from ..optimization.quantities import Path, Peak
+from ..optimization.quantities import Path
 from ..results.catalog import OUTPUTS, names_in
 from ..schemes import find_coordinates, find_formulation, find_integrator
-from ..sensitivity.objective import Objective
+from ..sensitivity.objective import Objective, functions_of
 from .source_map import SourceMap, Where, placing_errors
 from .studies import Solving, Studies
 
@@ -42,8 +42,8 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
                 _find(model, kind)(name)
 
 
-def _texts(made: Objective | Path | Peak) -> Iterator[StateExpression]:
-    parts = (made.integrand, made.final) if isinstance(made, Objective) else (made.function,)
+def _texts(made: Objective | Path) -> Iterator[StateExpression]:
+    parts = functions_of(made) if isinstance(made, Objective) else (made.function,)
     yield from (part for part in parts if isinstance(part, StateExpression))
 
 

@@ -16,7 +16,9 @@ from .entries import Entry, ParameterEntry, entries_of
 from .field_types import Anything, Matrix, Name, Number, Pair, Place, Points, Strict, Vector
 from .studies import Studies
 
-SECTIONS = ("bodies", "joints", "forces", "drivers")
+SECTIONS = ("bodies", "joints", "modes", "forces", "drivers", "events")
+ALONE = {"bodies": "body", "modes": "mode", "events": "event"}
+"""Kinds that entries are of if no key names another."""
 MOST_KEYS = 20
 """Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has
 more.
@@ -124,8 +126,12 @@ class Document(Strict):
     bodies: dict[Name, Entry] = Field({}, description="Bars, beams and rigid bodies.")
     points: dict[Name, Points] = Field({}, description="Further points, by body, m.")
     joints: dict[Name, Entry] = Field({}, description="How bodies are connected.")
-    forces: dict[Name, Entry] = Field({}, description="Springs, dampers, forces and torques.")
+    modes: dict[Name, Entry] = Field({}, description="Numbers that only events change.")
+    forces: dict[Name, Entry] = Field(
+        {}, description="Springs, dampers, forces and torques, contacts and friction."
+    )
     drivers: dict[Name, Entry] = Field({}, description="Imposed motions.")
+    events: dict[Name, Entry] = Field({}, description="What happens where a function vanishes.")
     start: StartEntry | None = None
     studies: Studies = Field(
         default_factory=lambda: Studies.model_validate({}), description="What is computed, and how."
@@ -142,7 +148,7 @@ def _document_class(kinds: tuple[type[Element], ...]) -> type[Document]:
     tables = {section: entries_of(section) for section in SECTIONS}
     fields: dict[str, Any] = {}
     for section, entries in tables.items():
-        one: Any = _one_of(entries, "body" if section == "bodies" else None)
+        one: Any = _one_of(entries, ALONE.get(section))
         if section == "joints":
             alone = BeforeValidator(_word, json_schema_input_type=one | Literal[tuple(entries)])
             one = Annotated[one, alone]

@@ -121,6 +121,7 @@ Anything = Annotated[
     ),
 ]
 Every = Annotated[StrictInt, Field(ge=1, le=MOST["every"])]
+Occurrence = Annotated[StrictInt, Field(ge=0)]
 Segments = Annotated[StrictInt, Field(ge=1, le=MOST["segments"])]
 Samples = Annotated[StrictInt, Field(ge=1, le=MOST["samples"])]
 Chunk = Annotated[StrictInt, Field(ge=1, le=MOST["chunk"])]
@@ -136,6 +137,17 @@ Flag = StrictBool
 Rotation = Number | Matrix
 NumberOrVector = Number | Vector
 Shape = Matrix | Vector
+
+
+def _is_action(value: object) -> bool:
+    """The word stop, or values by name."""
+    return value == "stop" or (isinstance(value, dict) and all(map(_is_number, value.values())))
+
+
+Actions = Annotated[
+    Any,
+    _only(_is_action, "stop, or values by name such as {motor: 0}", str | dict[str, float | str]),
+]
 
 
 def names_of(count: int) -> Any:

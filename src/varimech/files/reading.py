@@ -71,7 +71,7 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
         for name, place in points.items():
             with placing_errors(marked, ("points", body, name)):
                 model.point(body, name, place)
-    for section in ("joints", "forces", "drivers"):
+    for section in ("joints", "modes", "forces", "drivers", "events"):
         _add_elements(marked, document, section, model)
     if document.start is not None:
         with placing_errors(marked, ("start",)):

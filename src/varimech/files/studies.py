@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ..core.errors import ModelError
-from ..optimization.quantities import Path, Peak, path, peak
+from ..optimization.quantities import Path, path, peak
 from ..results.catalog import OUTPUTS
-from ..sensitivity.objective import Objective, final, integral
+from ..sensitivity.objective import Objective, at, final, integral, lowest, time_of
+from ..sensitivity.objective import range as range_of
 from . import field_types as ft
 
 Text = StrictStr | StrictFloat | StrictInt
@@ -24,36 +25,59 @@ Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-
 
 class ObjectiveEntry(ft.Strict):
     """A number that a run yields: an expression of the state, integrated over time, at the end, at
-    all times, or at its largest.
+    all times, at its largest or smallest, or at an event; or the time of an event.
     """
 
     integral: Text | None = Field(None, description="Integrated over time.")
     final: Text | None = Field(None, description="At the end of the run.")
     path: Text | None = Field(None, description="At all times, to be bounded.")
-    peak: Text | None = Field(
-        None, description="Largest value over time, to be minimised or bounded."
+    peak: Text | None = Field(None, description="Largest value over the run.")
+    lowest: Text | None = Field(None, description="Smallest value over the run.")
+    range: Text | None = Field(None, description="Largest minus smallest value over the run.")
+    at: Text | None = Field(None, description="At an event, which `event` names.")
+    time_of: ft.Name | None = Field(None, description="Time of an event: its name.")
+    event: ft.Name | None = Field(None, description="Contact, friction or event of `at`.")
+    occurrence: ft.Occurrence | None = Field(
+        None, description="Which event of that name, from 1 on; 0 for the last one."
     )
     unit: StrictStr = ""
 
-    def made(self) -> Objective | Path | Peak:
-        """As the verbs have it."""
+    def made(self) -> Objective | Path:
+        """As analyses have it."""
         makers: dict[str, Callable[..., Any]] = {
             "integral": integral,
             "final": final,
             "path": path,
             "peak": peak,
+            "lowest": lowest,
+            "range": range_of,
+            "at": self._at,
+            "time_of": self._time_of,
         }
         made = [
-            makers[kind](str(text), unit=self.unit) for kind, text in self.given("unit").items()
+            makers[kind](str(text), unit=self.unit)
+            for kind, text in self.given("unit", "event", "occurrence").items()
         ]
         if len(made) == 1:
             return made[0]
         if len(made) == 2 and {type(each) for each in made} == {Objective}:
             return made[0] + made[1]
         raise ModelError(
-            "an objective has one of integral, final, path and peak, or both of the first two,"
-            " which are added"
+            "an objective has one of integral, final, path, peak, lowest, range, at and time_of, or"
+            " both of the first two, which are added"
         )
+
+    def _at(self, text: str, unit: str) -> Objective:
+        if self.event is None:
+            raise ModelError("at needs an event", remedy="name one: {at: …, event: stop}")
+        return at(self.event, text, unit=unit, **self._which)
+
+    def _time_of(self, event: str, unit: str) -> Objective:
+        return time_of(event, **self._which)
+
+    @property
+    def _which(self) -> dict[str, int]:
+        return {} if self.occurrence is None else {"occurrence": self.occurrence}
 
 
 class Solving(ft.Strict):

@@ -220,8 +220,8 @@ def objectives_of(studies: Studies, names: Any = None) -> dict[str, Objective]:
     chosen = {name: made for name, made in found.items() if isinstance(made, Objective)}
     if names and len(chosen) < len(found):
         raise ModelError(
-            f"objective {next(n for n in found if n not in chosen)!r} is a path or a peak, which"
-            " only optimize takes"
+            f"objective {next(n for n in found if n not in chosen)!r} is a path, which only optimize"
+            " takes"
         )
     if not chosen:
         raise ModelError(

@@ -92,8 +92,10 @@ class _Writer:
                 "bodies",
                 "points",
                 "joints",
+                "modes",
                 "forces",
                 "drivers",
+                "events",
                 "start",
             )
         }

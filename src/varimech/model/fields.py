@@ -332,6 +332,7 @@ class StateFunction(Field[Callable[[State], SX]]):
 
     Args:
         size: "scalar", "vector" (2 or 3 components), or "torque" (1 in the plane, 3 in space).
+        of_a_run: whether it may depend on accelerations and reactions.
     """
 
     def __init__(
@@ -342,8 +343,10 @@ class StateFunction(Field[Callable[[State], SX]]):
         unit: str = "",
         positional: bool = False,
         default: object = REQUIRED,
+        of_a_run: bool = False,
     ):
         super().__init__(description, unit=unit, positional=positional, default=default)
+        self.of_a_run = of_a_run
         self.size = size
         self.file_type = {"scalar": "Number", "vector": "Vector", "torque": "NumberOrVector"}[size]
 
@@ -354,7 +357,8 @@ class StateFunction(Field[Callable[[State], SX]]):
     def read(self, model: ModelData, element: Element, value: object) -> Callable[[State], SX]:
         n = model.dimension
         size = {"scalar": 1, "vector": n, "torque": 1 if n == 2 else 3}[self.size]
-        return function_of_state(model, value, size, self.label(element), self.unit)
+        label = self.label(element)
+        return function_of_state(model, value, size, label, self.unit, of_a_run=self.of_a_run)
 
 
 class Motion(Field[Callable[[SX], SX]]):

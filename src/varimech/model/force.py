@@ -7,7 +7,8 @@ kinetic energy or rates ż of first-order states, and impose constraints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ..core.gradual import is_gradual
@@ -25,6 +26,20 @@ if TYPE_CHECKING:
 
 SHAPES = ("spring", "damper")
 """What drawings can show a force between two points as."""
+
+
+@dataclass(frozen=True)
+class StatedEvent:
+    """What an element does where its function vanishes."""
+
+    direction: str
+    """"rising", "falling" or "both"."""
+    modes: Mapping[str, float]
+    """New values of modes."""
+    stops: bool
+    """Whether the run ends."""
+    reset: str | None
+    """Name of the mode that lets it reset rates; None where it resets none."""
 
 
 class ForceLaw(Named):
@@ -68,6 +83,18 @@ class ForceLaw(Named):
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
         """Gap, restitution and friction of each of them, in the order of `contact_labels`."""
+        return ()
+
+    def event(self) -> StatedEvent | None:
+        """What it does at an event; None where it states none."""
+        return None
+
+    def event_function(self, state: State) -> SX:
+        """What vanishes at its event; the state knows accelerations and reactions."""
+        return SX(0)
+
+    def resets(self, frames: Frames, state: State) -> Sequence[tuple[SX, SX]]:
+        """Pairs (rate, new value) that its event resets; each needs a slack of its own."""
         return ()
 
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:

@@ -26,9 +26,11 @@ class ParameterSet:
         self.owner = owner
         self.parameters: dict[str, Parameter] = {}
         self.modes: dict[str, SX] = {}
-        """Numbers that change at events only (`modes`), by name; zero at first. They follow the
-        parameters in `vector`, so that everything that takes parameters takes them.
+        """Numbers that change at events only, by name. They follow the parameters in `vector`, so
+        that everything that takes parameters takes them.
         """
+        self._first_modes: dict[str, float] = {}
+        """Their values at the start of a run."""
         self.requirements: list[Requirement] = []
         self._allowed: tuple[int, Allowed] | None = None
         self._scope: Scope | None = None
@@ -48,10 +50,15 @@ class ParameterSet:
         self._allowed = self._scope = None
         return parameter
 
-    def add_modes(self, names: Iterable[str]) -> None:
+    def add_modes(self, names: Iterable[str], initial: float = 0.0) -> None:
         """Take new modes in."""
-        self.modes |= {name: SX.sym(name) for name in names}
+        for name in names:
+            self.modes[name], self._first_modes[name] = SX.sym(name), initial
         self._allowed = None
+
+    def mode_place(self, name: str) -> int:
+        """Place of a mode in `vector`."""
+        return len(self.parameters) + list(self.modes).index(name)
 
     @property
     def vector(self) -> SX:
@@ -63,7 +70,7 @@ class ParameterSet:
     def nominal(self) -> np.ndarray:
         """Their nominal values."""
         values = [p.value for p in self.parameters.values()]
-        return np.array([*values, *[0.0 for _ in self.modes]], dtype=float)
+        return np.array([*values, *self._first_modes.values()], dtype=float)
 
     def indices(self, names: Any) -> list[int]:
         """Positions of the named parameters in `vector`."""
@@ -84,7 +91,7 @@ class ParameterSet:
         """These numbers as they are now."""
         kept = ParameterSet(self.owner)
         kept.parameters = dict(self.parameters)
-        kept.modes = dict(self.modes)
+        kept.modes, kept._first_modes = dict(self.modes), dict(self._first_modes)
         kept.requirements = list(self.requirements)
         return kept
 

@@ -31,6 +31,7 @@ OUTPUTS_IN_TEXT = (
         "angular_acceleration",
         "rotation",
         "state",
+        "mode",
     ),
     *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
@@ -187,6 +188,20 @@ class State:
     def states(self) -> Mapping[str, SX]:
         """All that elements own, by name."""
         return self._own
+
+    def mode(self, name: str) -> SX:
+        """A number that only events change.
+
+        Args:
+            name: its name.
+
+        Returns:
+            A scalar.
+        """
+        modes = self._model.parameter_set.modes
+        if name not in modes:
+            raise unknown_name("mode", name, modes)
+        return modes[name]
 
     def rotation(self, body: str) -> SX:
         """Rotation matrix of a body; its columns are the body's axes.

@@ -230,9 +230,11 @@ def column_of(function: Callable[[State], object], state: State, label: str) -> 
 
 
 def function_of_state(
-    model: ModelData, value: object, size: int, label: str, unit: str
+    model: ModelData, value: object, size: int, label: str, unit: str, *, of_a_run: bool = False
 ) -> Callable[[State], SX]:
-    """Given numbers, texts, or a user's function, as a function of the state that was tried."""
+    """Given numbers, texts, or a user's function, as a function of the state that was tried; that
+    of a run knows accelerations and reactions.
+    """
     numbers = model.parameter_set
     value = _with_texts(model, value, label, unit)
     if callable(value):
@@ -240,8 +242,10 @@ def function_of_state(
         def function(state: State) -> SX:
             return as_column(call_user(value, state, label), size, label)
 
-        trial = trial_state(model, label)
-        numbers.check_symbols(function(trial), label, symbols_in(*trial.coordinates))
+        trial = trial_state(model, label, of_a_run=of_a_run)
+        tried = function(trial)
+        if not of_a_run:  # there, rates and reactions are free symbols
+            numbers.check_symbols(tried, label, symbols_in(*trial.coordinates))
         return function
     constant = numbers.scalar(value, label) if size == 1 else numbers.vector_of(value, size, label)
     return lambda state: constant

@@ -11,7 +11,6 @@ import numpy as np
 from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 from ..plotting.style import in_style
 from ..results.run import Run
-from ..sensitivity.objective import Objective
 from .measurement import component_suffix
 
 if TYPE_CHECKING:
@@ -67,15 +66,13 @@ def compared(optimum: Optimum) -> list[Compared]:
     """Functions that are optimised or bounded over time: the objective first."""
     p, goal = optimum.problem, optimum.problem.goal
     functions = []
-    if isinstance(goal, Objective):
-        if goal.integrand is not None:
-            functions.append(
-                Compared(f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), [])
-            )
-        if goal.final is not None:
-            functions.append(Compared(p.name, goal.final, goal.unit, []))
-    else:
-        functions.append(Compared(p.name, goal.function, goal.unit, []))
+    if goal.integrand is not None:
+        functions.append(
+            Compared(f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), [])
+        )
+    if goal.final is not None:
+        functions.append(Compared(p.name, goal.final, goal.unit, []))
+    functions += [Compared(p.name, each.function, goal.unit, []) for each in goal.samples]
     for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
         limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
         functions.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
@@ -91,12 +88,7 @@ def _per_second(unit: str) -> str:
 
 def _over_time(optimum: Optimum) -> list[Callable[[object], None]]:
     goal, panels = optimum.problem.goal, [_drawn(optimum, each) for each in compared(optimum)]
-    if (
-        len(panels) > 1
-        and isinstance(goal, Objective)
-        and goal.integrand is None
-        and goal.final is not None
-    ):
+    if len(panels) > 1 and goal.integrand is None and goal.final is not None:
         values = [run.measure(goal.final).to_numpy() for run in (optimum.before, optimum.after)]
         # functions of parameters alone are constant over time
         panels = panels[1:] if not any(np.ptp(v) for v in values) else panels

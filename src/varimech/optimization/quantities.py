@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..core.errors import ModelError
 from ..core.names import check_name
 from ..sensitivity.comparison import Comparable, Constraint
-from ..sensitivity.objective import Objective, StateFunction, checked_callable
+from ..sensitivity.objective import PEAK, Objective, Sample, StateFunction, checked_callable
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,15 @@ class Path(Comparable):
 
 
 @dataclass(frozen=True)
-class Peak:
-    """The largest value of a scalar function of the state over the stored times, to be minimised:
-    min z with h(tᵢ) ≤ z.
+class Peak(Objective):
+    """The largest value of a scalar function of the state over the run. Minimised as
+    min z with h(tᵢ) ≤ z over the stored times; everywhere else an objective like all others.
     """
 
-    function: StateFunction
-    unit: str = ""
+    @property
+    def function(self) -> StateFunction:
+        """h."""
+        return self.samples[0].function
 
     def __le__(self, upper: object) -> Constraint:
         return Path(self.function, self.unit) <= upper
@@ -55,22 +57,23 @@ def path(function: StateFunction | str, *, unit: str = "") -> Path:
 
 
 def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
-    """The largest value of a function of the state over time, as an objective.
+    """The largest value of a function of the state over the run, between stored times too.
 
     Args:
-        function: function of the state, or an expression as text.
+        function: function of the state, or an expression as text; it may depend on reactions.
         unit: its unit.
 
     Returns:
-        An objective to minimise, or to bound with <=.
+        An objective for all analyses; optimisation minimises it, or bounds it with <=.
 
     >>> import varimech as vm
     >>> smoothest = vm.peak(lambda s: vm.norm(s.acceleration("P")), unit="m/s²")
     """
-    return Peak(checked_callable(function, "a peak"), unit)
+    sample = Sample(PEAK, checked_callable(function, "a peak"))
+    return Peak(unit=unit, samples=(sample,))
 
 
-Goal = Objective | Peak
+Goal = Objective
 Goals = Goal | Sequence[Goal] | Mapping[str, Goal]
 Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
@@ -90,23 +93,13 @@ def named_goals(objectives: Goals) -> dict[str, Goal]:
             raise ModelError(
                 "it is a function of time", element=f"objective {name!r}", remedy=remedy
             )
-        if not isinstance(goal, (Objective, Peak)):
+        if not isinstance(goal, Objective):
             problem = (
                 "is not an objective; make one with varimech.integral, varimech.final or"
                 " varimech.peak"
             )
             raise ModelError(problem, field=f"objective {name!r}", value=goal)
     return named
-
-
-def scalars_of(analysis: str, goals: Mapping[str, Goal]) -> dict[str, Objective]:
-    """The objectives, if all of them are single numbers of a whole run."""
-    scalars = {name: goal for name, goal in goals.items() if isinstance(goal, Objective)}
-    for name in goals:
-        if name not in scalars:
-            problem = f"objective {name!r} is a peak, which only optimize takes"
-            raise ModelError(problem, element=analysis, remedy="take vm.integral or vm.final of it")
-    return scalars
 
 
 def named_constraints(constraints: Constraints) -> dict[str, Constraint]:

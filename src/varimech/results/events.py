@@ -85,10 +85,20 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
     if trajectory.triggers is None or trajectory.notes is None:
         return []
     units = [unit for _, unit in equations.units]
+    stated = equations.events
     events = []
     for k in np.flatnonzero(trajectory.triggers > 0):
-        unit = units[int(trajectory.triggers[k]) - 1]
+        number = int(trajectory.triggers[k]) - 1
         before, after, impulse, _, mode = trajectory.notes[k].tolist()
+        if number >= len(units):
+            own = number - len(units)
+            # extrema of objectives are located as events, too
+            if own < len(stated) and stated[own].direction in ("both", _direction(before)):
+                time = float(trajectory.step_ends[k])
+                name = stated[own].name
+                events.append(asdict(Event(time, name, "event", before, after, 0.0)))
+            continue
+        unit = units[number]
         if unit.limit is None:
             what = "impact" if before < 0 or impulse else "release"
         else:
@@ -96,6 +106,10 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
         time = float(trajectory.step_ends[k])
         events.append(asdict(Event(time, unit.label, what, before, after, impulse)))
     return events
+
+
+def _direction(rate: float) -> str:
+    return "falling" if rate < 0 else "rising"
 
 
 def listed(events: Sequence[Mapping[str, Any]]) -> Events:

@@ -7,7 +7,7 @@ on the steps of an implicit one, with the stages and weights of an explicit one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -21,6 +21,22 @@ StateFunction = Callable[[State], Any]
 """A text stands for one where users give it."""
 
 
+AT_EVENT, PEAK, LOWEST = range(3)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A function of the state at an event, or its largest or smallest value over the run."""
+
+    kind: int
+    """`AT_EVENT`, `PEAK` or `LOWEST`."""
+    function: StateFunction
+    event: str = ""
+    occurrence: int = 0
+    """Which event of that name, from 1 on; 0 for the last one."""
+    factor: float = 1.0
+
+
 @dataclass(frozen=True)
 class Objective(Comparable):
     """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum. Compared with a number
@@ -30,6 +46,8 @@ class Objective(Comparable):
     integrand: StateFunction | None = None
     final: StateFunction | None = None
     unit: str = ""
+    samples: tuple[Sample, ...] = ()
+    """Values at events, and extrema, that are added to it."""
 
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
@@ -38,13 +56,21 @@ class Objective(Comparable):
             _sum(self.integrand, other.integrand),
             _sum(self.final, other.final),
             self.unit or other.unit,
+            self.samples + other.samples,
         )
+
+    def __sub__(self, other: Objective) -> Objective:
+        return self + -1.0 * other
 
     def __mul__(self, factor: float) -> Objective:
         if not isinstance(factor, Real):
             return NotImplemented
+        factor = float(factor)
         return Objective(
-            _times(self.integrand, float(factor)), _times(self.final, float(factor)), self.unit
+            _times(self.integrand, factor),
+            _times(self.final, factor),
+            self.unit,
+            tuple(replace(s, factor=factor * s.factor) for s in self.samples),
         )
 
     __rmul__ = __mul__
@@ -82,9 +108,80 @@ def final(function: StateFunction | str, *, unit: str = "") -> Objective:
     return Objective(final=checked_callable(function), unit=unit)
 
 
+def lowest(function: StateFunction | str, *, unit: str = "") -> Objective:
+    """The smallest value of a scalar function of the state over the run.
+
+    Args:
+        function: function of the state, or an expression as text; it may depend on reactions.
+        unit: its unit.
+
+    Returns:
+        The objective.
+
+    >>> import varimech as vm
+    >>> least = vm.lowest(lambda s: s.position("P")[1], unit="m")
+    """
+    return Objective(unit=unit, samples=(Sample(LOWEST, checked_callable(function, "a value")),))
+
+
+def range(function: StateFunction | str, *, unit: str = "") -> Objective:
+    """The largest minus the smallest value of a scalar function of the state over the run.
+
+    Args:
+        function: function of the state, or an expression as text; it may depend on reactions.
+        unit: its unit.
+
+    Returns:
+        The objective.
+
+    >>> import varimech as vm
+    >>> stroke = vm.range(lambda s: s.displacement("guide"), unit="m")
+    """
+    checked = checked_callable(function, "a range")
+    return Objective(unit=unit, samples=(Sample(PEAK, checked), Sample(LOWEST, checked, factor=-1)))
+
+
+def at(
+    event: str, function: StateFunction | str, *, unit: str = "", occurrence: int = 1
+) -> Objective:
+    """A scalar function of the state at an event: just before it.
+
+    Args:
+        event: name of a contact (its impacts), a friction, or an event of the model.
+        function: function of the state, or an expression as text.
+        unit: its unit.
+        occurrence: which event of that name, from 1 on; 0 for the last one of the run.
+
+    Returns:
+        The objective; a run without that event has no value of it.
+
+    >>> import varimech as vm
+    >>> speed = vm.at("end stop", lambda s: s.displacement_rate("guide"), unit="m/s")
+    """
+    sample = Sample(AT_EVENT, checked_callable(function, "a value"), event, occurrence)
+    return Objective(unit=unit, samples=(sample,))
+
+
+def time_of(event: str, *, occurrence: int = 1) -> Objective:
+    """The time of an event (s).
+
+    Args:
+        event: name of a contact (its impacts), a friction, or an event of the model.
+        occurrence: which event of that name, from 1 on; 0 for the last one of the run.
+
+    Returns:
+        The objective; a run without that event has no value of it.
+
+    >>> import varimech as vm
+    >>> arrival = vm.time_of("end stop")
+    """
+    return at(event, lambda s: s.time, unit="s", occurrence=occurrence)
+
+
 def functions_of(objective: Objective) -> tuple[StateFunction, ...]:
-    """Integrand and final term, as far as there are any."""
-    return tuple(f for f in (objective.integrand, objective.final) if f is not None)
+    """Integrand, final term and sampled functions, as far as there are any."""
+    stated = (objective.integrand, objective.final, *[s.function for s in objective.samples])
+    return tuple(f for f in stated if f is not None)
 
 
 def _times(function: StateFunction | None, factor: float) -> StateFunction | None:

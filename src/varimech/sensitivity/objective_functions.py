@@ -18,7 +18,7 @@ from ..stages.plan import Plan, Port, Vector, padded
 from .objective import Objective, StateFunction
 
 if TYPE_CHECKING:
-    from .contact_functions import ContactFunctions
+    from .event_functions import SampleFunctions, UnitFunctions
     from .switching import SwitchingFunctions
 
 UNROLLED = 2000
@@ -46,8 +46,12 @@ class ObjectiveFunctions:
     final_pullback: ca.Function | None = None
     switching: SwitchingFunctions | None = None
     """Where forces and integrands jump; None where they do not."""
-    contacts: ContactFunctions | None = None
-    """Contacts and frictions of the mechanism; None where it has none."""
+    units: UnitFunctions | None = None
+    """Contacts, frictions and events; None where there are none."""
+    samples: SampleFunctions | None = None
+    """What objectives have of events and extrema; None where they have nothing."""
+    final_time: ca.Function | None = None
+    """(state, ρ, t) → ∂w/∂t, where events may end a run."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,12 @@ class Measured:
         u, u_ = ca.vertcat(self.state, self.ρ), ca.vertcat(tangent, direction)
         g, w = (ca.vertcat(x, ca.jtimes(x, u, u_)) for x in (self.integrands, self.finals))
         return Measured(packed, ca.vertcat(self.ρ, direction), self.t, ca.densify(g), ca.densify(w))
+
+    @property
+    def final_time(self) -> ca.Function:
+        """(state, ρ, t) → ∂w/∂t."""
+        rate = ca.densify(ca.jacobian(self.finals, self.t))
+        return ca.Function("final_time", [self.state, self.ρ, self.t], [rate])
 
     def functions(
         self, directions: np.ndarray | None, row_length: int = 0, costate_row: int | None = None
@@ -147,7 +157,7 @@ def objective_expressions(
 
     def column(functions: list[tuple[str, StateFunction | None]]) -> SX:
         return ca.densify(
-            ca.vertcat(SX(0, 1), *[_scalar(equations, name, f) for name, f in functions])
+            ca.vertcat(SX(0, 1), *[scalar_of(equations, name, f) for name, f in functions])
         )
 
     g, w = (
@@ -174,7 +184,8 @@ def counted_angles(
     return known[key]
 
 
-def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:
+def scalar_of(equations: Equations, name: str, function: StateFunction | None) -> SX:
+    """A function of the state that belongs to an objective, as an expression."""
     if function is None:
         return SX(0)
     e, label = equations, f"objective {name!r}"

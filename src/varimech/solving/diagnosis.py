@@ -84,8 +84,9 @@ def explained(
 
 def _of_events(failure: StepFailure, equations: Equations) -> SimulationError:
     """Why contacts and friction do not let a run go on."""
-    units, e = [unit for _, unit in equations.units], equations
-    name = units[failure.culprit].label if 0 <= failure.culprit < len(units) else e.model.name
+    e = equations
+    names = [*[unit.label for _, unit in e.units], *[event.name for event in e.events]]
+    name = names[failure.culprit] if 0 <= failure.culprit < len(names) else e.model.name
     trouble, remedy = {
         OVERLAP: (
             f"the surfaces of contact {name!r} overlap",

@@ -27,7 +27,8 @@ def run_differences(
     ran = 0.0
     moved = set(task.indices) & set(solver.time_plan.fixed(task.schedule, task.objectives, ρ))
     # their times differ between the runs
-    events = solver.equations.units or jumps_of(solver.equations, task.objectives)
+    sampled = any(objective.samples for objective in task.objectives.values())
+    events = solver.equations.has_events or sampled or jumps_of(solver.equations, task.objectives)
     replayed = solver.method.integrator.traits.given_steps and not moved and not events
     if task.schedule.tolerance and replayed:
         # all runs take the steps of one with derivatives: a choice of steps is no smooth function

@@ -32,8 +32,8 @@ from ..formulations.formulation import SHARP, Conditioning
 from ..formulations.impact import impact
 from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
-from ..sensitivity.contact_functions import contact_functions
 from ..sensitivity.direct import tangent_of
+from ..sensitivity.event_functions import EventFunctions
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, measured
 from ..sensitivity.switching import switching_functions
@@ -132,7 +132,7 @@ class Programs:
             step = self._functions("step", self._step, wanted, conditioning)
             if method.rates_apart:
                 rates = self._functions("rates", method.rates, wanted, conditioning)
-            if self.equations.units:
+            if self.equations.has_events:
                 hit = self._functions("impact", impact, wanted, conditioning)
             saddle = method.formulation.saddle(conditioning)
             penalty = (
@@ -213,9 +213,16 @@ class Programs:
         if directions is None and wanted.adjoint:  # which needs derivatives by all parameters
             directions = np.zeros((self.equations.ρ.numel(), 0))
         switching = switching_functions(self.equations, objectives, directions)
-        contacts = contact_functions(self.equations, directions)
-        functions = found.functions(wanted.directions, *rows)
-        return replace(functions, switching=switching, contacts=contacts)
+        functions = replace(found.functions(wanted.directions, *rows), switching=switching)
+        events = EventFunctions(self.equations, objectives, directions)
+        if events.units is None:
+            return functions
+        return replace(
+            functions,
+            units=events.units,
+            samples=events.samples,
+            final_time=found.final_time,
+        )
 
     def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Rates of a tree by recursion, to be evaluated at once."""
@@ -261,7 +268,7 @@ class Programs:
 
     def _check_contacts(self) -> None:
         """Refuse schemes that do not take events."""
-        if not self.equations.units:
+        if not self.equations.has_events:
             return
         name, method = self.equations.model.name, self.method
         if method.integrator.coefficients is None or not method.formulation.traits.exact:
@@ -284,7 +291,7 @@ class Programs:
     @property
     def _along_time(self) -> bool:
         """Whether chains are differentiated with respect to time: parameters move events."""
-        return bool(self.equations.units) and not self.large
+        return self.equations.has_events and not self.large
 
     # unrolled, or assembled
 

@@ -60,6 +60,7 @@ class Runners:
             key = (
                 functions.integrands.serialize(),
                 functions.finals.serialize(),
+                _sampled(functions),
                 wanted.key,
                 conditioning,
             )
@@ -68,6 +69,14 @@ class Runners:
                 self._of_expressions[key] = self._source.runner(functions, wanted, conditioning)
             self._of_objects[same_objects] = self._of_expressions[key]
         return self._of_objects[same_objects]
+
+
+def _sampled(functions: ObjectiveFunctions) -> tuple[object, ...]:
+    """What tells samples apart."""
+    samples = functions.samples
+    if samples is None:
+        return ()
+    return samples.values.serialize(), samples.table.tobytes(), samples.factors.tobytes()
 
 
 def _allocate(cache: dict[Any, Any]) -> None:

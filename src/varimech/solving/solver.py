@@ -47,7 +47,7 @@ from .start_continuation import StartContinuation
 from .statics import Statics
 from .task import Task
 from .time_plan import TimePlan
-from .validity import check_constraints, check_finite, check_speeds
+from .validity import check_constraints, check_finite, check_sampled, check_speeds
 
 MAX_ITERATIONS = 40
 
@@ -198,6 +198,12 @@ class Solver:
         self, task: Task, ρ: np.ndarray, direction: np.ndarray
     ) -> tuple[SecondDerivatives, float]:
         """A run with second derivatives in one direction of the parameters."""
+        if sampled := [name for name, objective in task.objectives.items() if objective.samples]:
+            raise ModelError(
+                f"objective {sampled[0]!r} has a value at an event, or an extremum: second"
+                " derivatives do not take it",
+                remedy="use first derivatives, or differences of gradients",
+            )
         found, ran = self._run_second(task, ρ, direction)
         warn_of_redundant_reactions(self.equations, task.objectives, found.trajectory, ρ)
         return found, ran
@@ -249,7 +255,7 @@ class Solver:
 
     @cached_property
     def _composite(self) -> CompositeSolver:
-        if self.equations.units:
+        if self.equations.has_events:
             raise ModelError(
                 f"mechanism {self.model.name!r} has contacts or dry friction, whose events method"
                 " 'composite' does not take",
@@ -428,7 +434,9 @@ class Solver:
         if task.repeated:
             return
         check_speeds(trajectory, task.schedule.tolerance, self.method.integrator, self.equations)
-        check_finite(trajectory, list(task.objectives), self.model.name)
+        check_sampled(trajectory, task.objectives, self.model.name)
+        late = {name for name, objective in task.objectives.items() if objective.samples}
+        check_finite(trajectory, list(task.objectives), self.model.name, late)
         check_constraints(
             trajectory, task.schedule.tolerance, self.method.formulation, self.equations
         )
@@ -445,7 +453,7 @@ class Solver:
         name = self.model.name
         if not self.method.integrator.traits.complex_step:
             raise refusal(name, f"is integrated by {self.method.integrator.title}")
-        if self.equations.units:
+        if self.equations.has_events:
             raise refusal(name, "has contacts or dry friction")
         if self.programs.large:
             raise refusal(name, "is large: its functions are assembled or recursive, not unrolled")
@@ -458,13 +466,28 @@ class Solver:
 
     def _check_events(self, task: Task) -> None:
         """Refuse equal steps, which do not end at events."""
-        schedule = task.schedule
-        if self.equations.units and not schedule.tolerance and schedule.triggers is None:
+        schedule, sampled = task.schedule, [n for n, o in task.objectives.items() if o.samples]
+        if not sampled and not self.equations.has_events:
+            return
+        what = f"objective {sampled[0]!r} has" if sampled else "it has contacts, friction or"
+        if not schedule.tolerance and schedule.triggers is None:
             raise ModelError(
-                f"mechanism {self.model.name!r} has contacts or dry friction: steps end at their"
-                " events, so they are chosen",
+                f"mechanism {self.model.name!r}: {what} events, at which steps end, so they are"
+                " chosen",
                 remedy=Message("give {tolerance} instead of {step} or {ends}"),
             )
+        if self.method.integrator.coefficients is None:
+            raise ModelError(
+                f"mechanism {self.model.name!r}: {what} events, which {self.method.title} does not"
+                " take",
+                remedy=Message(
+                    "use {integrator} with {formulation}",
+                    integrator=("dop853", "dopri5"),
+                    formulation="index1",
+                ),
+            )
+        if task.complex_step and sampled:
+            raise refusal(self.model.name, f"has events in objective {sampled[0]!r}")
 
     def check_jumps(
         self, trajectory: Trajectory, objectives: Mapping[str, Objective], what: str

@@ -5,6 +5,7 @@ and its objectives are finite.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Set
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..core.errors import SimulationError
 from ..core.messages import Message, Text
 from ..formulations.formulation import FinishedMotion, Formulation, ResidualLimit
 from ..integrators.integrator import Integrator
+from ..sensitivity.objective import AT_EVENT, Objective
 
 LIGHT = 3e8
 """Nothing of a mechanism is faster (m/s), or turns faster (rad/s)."""
@@ -42,9 +44,38 @@ def check_speeds(
     )
 
 
-def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:
-    """The motion is finite where a run comes to its end; objectives are functions of their own."""
+def check_sampled(
+    trajectory: Trajectory, objectives: Mapping[str, Objective], mechanism: str
+) -> None:
+    """Values at events are there only if these occur."""
+    for k, (name, objective) in enumerate(objectives.items()):
+        samples = [s for s in objective.samples if s.kind == AT_EVENT]
+        if not samples or not np.isnan(trajectory.objectives[-1, k]):
+            continue
+        which = samples[0]
+        often = f" {which.occurrence} times" if which.occurrence > 1 else ""
+        t = float(trajectory.time[-1])
+        raise _refused(
+            f"{mechanism!r}: objective {name!r} needs event {which.event!r}, which does not occur"
+            f"{often} up to t = {t:g} s",
+            trajectory,
+            t,
+            name,
+            remedy="run longer, or look at run.events",
+        )
+
+
+def check_finite(
+    trajectory: Trajectory, objectives: list[str], mechanism: str, late: Set[str] = frozenset()
+) -> None:
+    """The motion is finite where a run comes to its end; objectives are functions of their own,
+    and some have values `late`, after events.
+    """
+    columns = [k for k, name in enumerate(objectives) if name in late]
     for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
+        if columns and values is not None:
+            values = values.copy()
+            values[:-1, columns] = 0.0
         if values is not None and not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0][:2]
             name, t = objectives[int(column)], float(trajectory.time[row - len(values)])

@@ -1,0 +1,187 @@
+"""Contacts, frictions, stated events and samples as functions of the state: what events, impacts and
+their derivatives are found from. `backends/events` has the equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..coordinates.dynamics import EventUnit
+from ..coordinates.equations import Equations
+from ..core.errors import unknown_name
+from ..core.symbols import SX, symbols_in
+from .objective import AT_EVENT, LOWEST, PEAK, Objective, Sample
+from .objective_functions import scalar_of
+
+CONTACT, FRICTION, EVENT, EXTREMUM = range(4)
+VALUES, WATCHED = 5, 3
+"""Values of each unit; and functions of each whose zeros are events: gap and normal force; slip
+velocity, limit − T and limit + T; the stated function.
+"""
+DIRECTIONS = {"falling": -1, "both": 0, "rising": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class UnitFunctions:
+    """Functions of (state, ρ, t) about all units: contacts, frictions, stated events, extrema."""
+
+    values: ca.Function
+    """For each contact g, ġ, g̈, N and ε; for each friction s, ṡ, T, μ₀ N and 0; for each event its
+    function and the rate, not a number where that is not known.
+    """
+    gradient: ca.Function | None
+    """Of the watched functions: by the state, by the parameters times the directions, by all
+    parameters, and by time.
+    """
+    table: np.ndarray
+    """(unit, 5): its kind; the contact whose normal force friction depends on, or the sample whose
+    extremum is sought, or −1; the place of its first mode in ρ; the direction of an event; and whether
+    it resets velocities.
+    """
+    actions: np.ndarray
+    """(action, 3): the event, the place of a mode in ρ and its value; −1 ends the run."""
+    modes: int
+    """Number of modes, at the end of ρ."""
+
+    @property
+    def count(self) -> int:
+        """Number of units."""
+        return len(self.table)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleFunctions:
+    """Functions of (state, ρ, t) whose values at events, or extrema, objectives consist of."""
+
+    values: ca.Function
+    gradient: ca.Function | None
+    """By the state, by the parameters times the directions, by all parameters, and by time."""
+    table: np.ndarray
+    """(sample, 3): kind, unit and occurrence, 0 for the last one."""
+    factors: np.ndarray
+    """(objective, sample): what an objective has of it."""
+
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+        return len(self.table)
+
+
+class EventFunctions:
+    """Units of a mechanism, and samples of objectives with the extrema that they need."""
+
+    def __init__(
+        self,
+        equations: Equations,
+        objectives: Mapping[str, Objective],
+        directions: np.ndarray | None,
+    ):
+        self._e, self._directions = equations, directions
+        self._values: list[SX] = []
+        self._watched: list[SX] = []
+        self._table: list[list[int]] = []
+        self._add_contacts()
+        first = len(self._table)
+        self._names = {unit.label: k for k, (_, unit) in enumerate(equations.units)}
+        self._names |= {event.name: first + k for k, event in enumerate(equations.events)}
+        actions = [row for event in equations.events for row in self._add_event(event)]
+        self._actions = np.array(actions, dtype=float).reshape(-1, 3)
+        self.samples = self._sampled(objectives)
+
+    @property
+    def units(self) -> UnitFunctions | None:
+        """None for a mechanism without contacts and events."""
+        if not self._table:
+            return None
+        values = ca.Function("units", self._arguments, [ca.densify(ca.vertcat(*self._values))])
+        modes = len(self._e.model.parameter_set.modes)
+        table = np.array(self._table, dtype=float)
+        watched = ca.vertcat(*self._watched)
+        gradient = self._gradient("unit_gradient", watched)
+        return UnitFunctions(values, gradient, table, self._actions, modes)
+
+    @property
+    def _arguments(self) -> list[SX]:
+        return [self._e.packed, self._e.ρ, self._e.t]
+
+    def _gradient(self, name: str, w: SX) -> ca.Function | None:
+        if self._directions is None:
+            return None
+        e, w_ρ = self._e, ca.jacobian(w, self._e.ρ)
+        rows = ca.jacobian(w, e.packed), w_ρ @ ca.DM(self._directions), w_ρ, ca.jacobian(w, e.t)
+        return ca.Function(name, self._arguments, [ca.densify(ca.vec(part.T)) for part in rows])
+
+    def _add(self, values: list[SX], watched: list[SX], *fields: int) -> None:
+        self._values += [*values, *[SX(0)] * (VALUES - len(values))]
+        self._watched += [*watched, *[SX(0)] * (WATCHED - len(watched))]
+        self._table.append([*fields, *[0] * (VALUES - len(fields))])
+
+    def _add_contacts(self) -> None:
+        e, units = self._e, self._e.units
+        places = {u.multiplier.element_hash(): k for k, (_, u) in enumerate(units)}
+        for row, unit in units:
+            w, force = unit.watched, -e.λ[row]
+            rate = e.differentiate(w)
+            if unit.limit is None:
+                values = [w, rate, e.differentiate(rate), force, unit.restitution]
+                self._add(values, [w, force], CONTACT, -1, unit.first_mode)
+                continue
+            limit = e.of_multipliers(unit.limit, e.λ)
+            parent = next((places[s] for s in symbols_in(unit.limit) if s in places), -1)
+            values = [w, rate, force, limit]
+            watched = [w, limit - force, limit + force]
+            self._add(values, watched, FRICTION, parent, unit.first_mode)
+
+    def _add_event(self, event: EventUnit) -> list[list[float]]:
+        """Returns its actions."""
+        place, resets = event.first_mode, event.first_mode >= 0
+        fields = EVENT, -1, place, DIRECTIONS[event.direction], int(resets)
+        self._add([event.function, self._rate(event.function)], [event.function], *fields)
+        number = len(self._table) - 1
+        actions = [[number, where, value] for where, value in event.modes]
+        return [*actions, *([[number, -1, 0.0]] if event.stops else [])]
+
+    def _rate(self, function: SX) -> SX:
+        """Rate of a function; not a number where it depends on accelerations or multipliers."""
+        e = self._e
+        known = symbols_in(function).isdisjoint(symbols_in(e.a, e.λ))
+        return e.differentiate(function) if known else SX(np.nan)
+
+    def _sampled(self, objectives: Mapping[str, Objective]) -> SampleFunctions | None:
+        every = [(i, sample) for i, o in enumerate(objectives.values()) for sample in o.samples]
+        if not every:
+            return None
+        e, names = self._e, list(objectives)
+        factors = np.zeros((len(objectives), len(every)))
+        functions: list[SX] = []
+        table: list[list[float]] = []
+        for k, (i, sample) in enumerate(every):
+            factors[i, k] = sample.factor
+            functions.append(scalar_of(e, names[i], sample.function))
+            table.append([sample.kind, self._unit_of(sample), sample.occurrence])
+            if sample.kind in (PEAK, LOWEST):
+                self._add_extremum(k, functions[-1])
+        h = ca.densify(ca.vertcat(*functions))
+        values = ca.Function("samples", self._arguments, [h])
+        gradient = self._gradient("sample_gradient", h)
+        return SampleFunctions(values, gradient, np.array(table, dtype=float), factors)
+
+    def _unit_of(self, sample: Sample) -> int:
+        if sample.kind != AT_EVENT:
+            return -1
+        if sample.event not in self._names:
+            raise unknown_name("contact, friction or event", sample.event, self._names)
+        return self._names[sample.event]
+
+    def _add_extremum(self, sample: int, function: SX) -> None:
+        """The rate of a sampled function vanishes at its extrema."""
+        e = self._e
+        if symbols_in(function).isdisjoint(symbols_in(e.a, e.λ)):
+            rate = e.differentiate(function)
+            self._add([rate, self._rate(rate)], [], EVENT, -1, -1, 2)  # it never fires
+        else:
+            self._add([SX(0)], [], EXTREMUM, sample, -1)
