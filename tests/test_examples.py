@@ -11,21 +11,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, minimize
 from scipy.stats import binom
 
 import andrews_lengths
 import andrews_peak_reaction
 import bricard_loop
+import clearance_slider_crank
 import five_bar_path
 import five_bar_soft
 import five_bar_still
 import governor_regulation
+import one_way_parts
 import pendulum_fit
 import slider_crank_reaction
 import slider_crank_section
+import stick_slip
 import tolerances
 import varimech as vm
+import woodpecker
 from varimech.benchmarks import bricard, flexible_five_bar, spatial_slider_crank
 
 
@@ -396,6 +401,190 @@ def test_all_lengths_of_the_squeezer_at_once() -> None:
             kinetic[change] = float(run.energy("kinetic")[-1])
         slope = (kinetic[1e-5] - kinetic[-1e-5]) / (2e-5 * x)
         assert solution.gradient.sel(parameter=name).item() == pytest.approx(slope, rel=1e-4)
+
+
+def slider_with_clearance(c: float) -> tuple[float, list[float]]:
+    """Final position of the slider (m) and times of its impacts (s), by hand and SciPy: two angles,
+    Newton's impact law, contact without force below 10 μm/s.
+    """
+    L1, L2, m1, m2, m3 = 0.153, 0.306, 0.038, 0.038, 0.076
+    first = 7.4e-5 + (m1 / 4 + m2 + m3) * L1**2
+    second, coupled = 5.9e-4 + (m2 / 4 + m3) * L2**2, (m2 / 2 + m3) * L1 * L2
+
+    def parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        α, β, u, v = x
+        off = coupled * math.cos(α - β)
+        weights = 9.81 * np.array([(m1 / 2 + m2 + m3) * L1, (m2 / 2 + m3) * L2])
+        force = coupled * math.sin(α - β) * np.array([-(v**2), u**2])
+        across = np.array([L1 * math.cos(α), L2 * math.cos(β)])
+        bias = -L1 * math.sin(α) * u**2 - L2 * math.sin(β) * v**2
+        force = force - weights * np.cos([α, β])
+        return np.array([[first, off], [off, second]]), force, across, bias
+
+    def free(t: float, x: np.ndarray) -> np.ndarray:
+        M, force, _, _ = parts(x)
+        return np.concatenate([x[2:], np.linalg.solve(M, force)])
+
+    def normal(_: float, x: np.ndarray) -> float:
+        M, force, w, bias = parts(x)
+        return float((w @ np.linalg.solve(M, force) + bias) / (w @ np.linalg.solve(M, w)))
+
+    def closed(t: float, x: np.ndarray) -> np.ndarray:
+        M, force, w, _ = parts(x)
+        return np.concatenate([x[2:], np.linalg.solve(M, force - w * normal(t, x))])
+
+    def touch(_: float, x: np.ndarray) -> float:
+        return c - L1 * math.sin(x[0]) - L2 * math.sin(x[1])
+
+    def leaves(t: float, x: np.ndarray) -> float:
+        return normal(t, x)
+
+    touch.terminal = leaves.terminal = True  # type: ignore[attr-defined]
+    touch.direction = leaves.direction = -1  # type: ignore[attr-defined]
+    rates: Any = free
+    event: Any = touch
+    t, x, impacts = 0.0, np.array([0.0, 0.0, 150.0, -75.0]), list[float]()
+    while t < 0.02:
+        s = solve_ivp(
+            rates, (t, 0.02), x, "DOP853", events=event, rtol=1e-12, atol=1e-14, max_step=1e-4
+        )
+        t, x = float(s.t[-1]), s.y[:, -1]
+        if not s.t_events[0].size:
+            break
+        if rates is closed:
+            rates, event = free, touch
+            t, x = t + 1e-9, x + 1e-9 * free(t, x)  # away from the surface
+            continue
+        M, _, w, _ = parts(x)
+        speed = float(w @ x[2:])
+        impacts.append(t)
+        solved = np.linalg.solve(M, w)
+        slow = speed < 1e-5
+        x[2:] -= solved * (1.0 if slow else 1.4) * speed / (w @ solved)
+        if slow:
+            rates, event = closed, leaves
+        else:
+            t, x = t + 1e-10, x + 1e-10 * free(t, x)
+    return float(L1 * math.cos(x[0]) + L2 * math.cos(x[1])), impacts
+
+
+@pytest.mark.parametrize("c", [1e-3, 1.6e-3], ids=["stays in contact", "three impacts"])
+def test_the_slider_hits_its_guide_as_by_hand(c: float) -> None:
+    g = clearance_slider_crank.gradient(clearance_slider_crank.mechanism(), c)
+    x, times = slider_with_clearance(c)
+    hits = clearance_slider_crank.impacts(g.run)
+    assert [t for t, _ in hits] == pytest.approx(times[: len(hits)], abs=1e-8) and len(hits) >= 3
+    assert g.final_values.item() == pytest.approx(x, abs=1e-8)
+    after, before = (slider_with_clearance(c + d)[0] for d in (1e-5, -1e-5))
+    assert g.final_gradient.item() == pytest.approx((after - before) / 2e-5, rel=1e-3)
+
+
+def test_the_block_sticks_and_slides_as_in_closed_form() -> None:
+    m = stick_slip.mechanism()
+    objective = vm.final(stick_slip.position)
+    g = m.sensitivity(objective, ["mu_s"], duration=stick_slip.DURATION, tolerance=1e-11)
+    sticks, slides = stick_slip.phases()
+    slips = [e.time for e in g.run.events if e.what == "slip"]
+    assert np.diff(slips) == pytest.approx(sticks + slides, rel=1e-9) and len(slips) == 5
+    assert g.final_gradient.item() == pytest.approx(stick_slip.derivative(5), rel=1e-9)
+    h = 1e-6  # the closed form of the derivative against that of the phases
+    longer, shorter = (np.array(stick_slip.phases(stick_slip.STATIC + d)) for d in (h, -h))
+    change = (longer - shorter) / (2 * h)
+    later = stick_slip.derivative(2) - stick_slip.derivative(1)
+    assert later == pytest.approx(-stick_slip.BELT * change.sum(), rel=1e-6)
+
+
+def test_the_woodpecker_descends_as_by_hand() -> None:
+    """Equations of motion, gaps and forces by hand; SciPy integrates them."""
+    w = woodpecker
+    m1, m2, J1, J2, k, μ, K = 0.0003, 0.0045, 5e-9, 7e-7, 0.0056, 0.3, 1e5
+    damping, T = np.array([3.0, 20.0, 20.0]), 0.5
+    normals = np.array([[0, 0, -w.BEAK_HEIGHT], [0, w.EDGE, 0], [0, -w.EDGE, 0]])
+
+    def final_height(radius: float) -> float:
+        free = np.array([w.HINGE + w.COM - w.BEAK - w.POLE, radius - w.POLE, radius - w.POLE])
+        slips = np.array([[1, w.HINGE, w.COM - w.BEAK], [1, radius, 0], [1, radius, 0]])
+
+        def rates(_: float, x: np.ndarray) -> np.ndarray:
+            q, u = x[:3], x[3:]
+            arms, (φ, χ) = np.array([w.HINGE, w.COM]), q[1:]
+            lift, both = m2 * arms * np.cos(q[1:]), m2 * w.HINGE * w.COM
+            off, turn = both * math.cos(φ - χ), both * math.sin(φ - χ)
+            M = np.array(
+                [
+                    [m1 + m2, *lift],
+                    [lift[0], J1 + m2 * w.HINGE**2, off],
+                    [lift[1], off, J2 + m2 * w.COM**2],
+                ]
+            )
+            swing = m2 * (arms * np.sin(q[1:])) @ u[1:] ** 2
+            torque = k * (χ - φ)
+            force = np.array(
+                [
+                    swing - 9.81 * (m1 + m2),
+                    torque - turn * u[2] ** 2 - 9.81 * lift[0],
+                    turn * u[1] ** 2 - torque - 9.81 * lift[1],
+                ]
+            )
+            depth, speed = -free - normals @ q, -normals @ u
+            N = np.where(depth > 0, np.maximum(K * depth * (1 + damping * speed), 0), 0)
+            friction = -μ * N * np.tanh(slips @ u / 1e-3)
+            return np.concatenate([u, np.linalg.solve(M, force + N @ normals + friction @ slips)])
+
+        x = [0.0, (w.POLE - radius) / w.EDGE, -0.2788, -0.3411, 0.0, -7.4583]
+        return float(solve_ivp(rates, (0, T), x, "LSODA", rtol=1e-10, atol=1e-13).y[0, -1])
+
+    g = w.mechanism().sensitivity(vm.final(w.height), ["r"], duration=T, tolerance=1e-9)
+    assert g.final_values.item() == pytest.approx(final_height(0.0031), abs=1e-7)
+    after, before = (final_height(0.0031 + d) for d in (1e-8, -1e-8))
+    assert g.final_gradient.item() == pytest.approx((after - before) / 2e-8, rel=1e-3)
+
+
+def test_parts_act_in_one_direction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one_way_parts.main(tmp_path)
+    printed = capsys.readouterr().out
+    assert len(list(tmp_path.glob("*.png"))) == 1
+
+    def numbers(line: str) -> list[float]:
+        text = next(x for x in printed.splitlines() if x.startswith(line))
+        return [float(x) for x in re.findall(r"-?\d+\.\d+", text)]
+
+    assert numbers("bumper") == pytest.approx([1e3 * 0.5 * math.sqrt(2 / 800), 0.5], rel=1e-5)
+    overrun = math.asin(0.1 / 0.02 / 36) / 6  # the driver slows down faster than drag does
+    lock = brentq(
+        lambda t: 6 * math.cos(6 * overrun) - 5 * (t - overrun) - 6 * math.cos(6 * t), 0.5, 1.0
+    )
+    assert numbers("clutch") == pytest.approx([overrun, lock], abs=1e-6)
+
+    def pull(_: float, x: np.ndarray) -> float:
+        return float(x[1] ** 2 + 9.81 * math.cos(x[0]))
+
+    s = solve_ivp(
+        lambda _, x: [x[1], -9.81 * math.sin(x[0])],
+        (0, 1),
+        [0.0, 6.0],
+        "DOP853",
+        events=pull,
+        rtol=1e-11,
+        atol=1e-13,
+    )
+    slack, (φ, ω) = s.t_events[0][0], s.y_events[0][0]
+    place, v = np.array([math.sin(φ), -math.cos(φ)]), ω * np.array([math.cos(φ), math.sin(φ)])
+    fall = np.array([0.0, -9.81 / 2])
+    flown = brentq(lambda t: np.hypot(*(place + v * t + fall * t * t)) - 1, 0.1, 1.5)
+    assert numbers("cable") == pytest.approx([slack, slack + flown], abs=1e-6)
+    assert np.diff(numbers("ratchet")) == pytest.approx(1.0, abs=2e-4)
+
+    def held(x: float) -> float:
+        front, back = math.tanh((x - 0.01) / 0.004), math.tanh((x - 0.024) / 0.0005)
+        z = 2e-3 * (1 + front) * (1 - back)
+        ramp = (1 - front**2) * (1 - back) / 0.004 - (1 + front) * (1 - back**2) / 0.0005
+        return -3 - 2e-3 * ramp * (5 + 1000 * z)
+
+    assert numbers("latch: closed at 1.2")[1] == pytest.approx(
+        1e3 * brentq(held, 0.024, 0.028), abs=2e-3
+    )
+    assert numbers("latch: closed at 0.8")[1] < -20
 
 
 @pytest.mark.parametrize(
