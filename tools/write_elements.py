@@ -23,7 +23,7 @@ HEADING = '''"""Types of the builder methods. Written by `python tools/write_ele
 elements; change those.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..model.beam import Beam

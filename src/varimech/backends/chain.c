@@ -4,7 +4,7 @@
    or, where all of these are data, by bytecode.c and plan.c. */
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED, VM_CROSSING,
-       VM_OVERLAP, VM_UNSETTLED, VM_ENDLESS };
+       VM_OVERLAP, VM_UNSETTLED, VM_ENDLESS, VM_SETTLE };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly, rates or an impact */
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMPACT = 3 * VM_PER_CHAIN, VM_PENALTY = 4 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3,  /* both are followed by their tangent and their pullback */
@@ -53,7 +53,7 @@ typedef struct vm_run {
   double *event_sides;                   /* for each unit, whether the function of a stated event is negative */
   double *sample_values, *sample_gradient, *sample_places, *sample_counts; /* of each sample: value, derivatives, where it was taken, occurrences so far */
   double *triggers;                      /* for each completed step, the unit whose mode ends there, from 1 on, -1 at the start of a run, or 0; or NULL */
-  double *notes;                         /* for each of these: speed before and after, impulse, rate of the watched function, first mode; or NULL */
+  double *notes;                         /* for each of these what events.py lists; or NULL */
   long long probe_count;
   long long last, stride, total;         /* last step of this call; number of steps, 0 if unknown */
   long long max_iterations, parts;       /* parts: continuation steps from the nominal to the requested initial state */
@@ -92,7 +92,7 @@ typedef struct {
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *sides, *sides_next, *slopes;   /* sides, values and rates of switching functions at both ends of a step, and their gradients */
-  double *units, *units_next, *unit_slopes; /* values of contacts and frictions at both ends of a step, and gradients of watched functions */
+  double *units, *units_next, *units_sought, *unit_slopes; /* values of units at both ends of a step, directions of friction that slides, and gradients of watched functions */
   double *event_before, *event_integrands, *modes_before; /* state, integrands and modes before an event */
   double *shift, *event_seeds, *event_state, *event_slopes, *event_motion; /* derivatives of its time; of parameters and time there; a state beside it, and its rates */
   double *sampled, *sample_slopes;       /* values of sampled functions, twice, and their gradients */

@@ -15,7 +15,19 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
     (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
     (events, ("TOUCH", "SLOW", "BLURRED", "BLURRED_FORCE", "OVERLAPS", "DIP", "INSTANT", "NEVER")),
-    (events, ("ATTEMPTS", "REVISIONS", "CONSISTENT", "LOWEST", "NUDGE")),
+    (
+        events,
+        (
+            "ATTEMPTS",
+            "REVISIONS",
+            "CONSISTENT",
+            "LOWEST",
+            "NUDGE",
+            "PROBED",
+            "MOST_UNDECIDED",
+            "NOTED",
+        ),
+    ),
     (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER")),
 )
 

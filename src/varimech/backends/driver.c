@@ -195,13 +195,25 @@ static long long vm_given_event(const vm_run *r) {
   return trigger == 0 ? VM_SHORTER : trigger < 0 ? -1 : (long long)trigger - 1;
 }
 
+/* Settle contacts that touch at the start of a run: what was stored there is stored anew. Returns a status. */
+static int vm_first_event_of_all(vm_run *r, vm_workspace *m) {
+  const int status = vm_event(r, m, -1);
+  if (status != VM_DONE) return status;
+  r->stored = 0;
+  vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
+  return VM_DONE;
+}
+
 /* Take the steps of this call. Returns a status. */
 static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
-  if (r->units && r->done == 0 && r->tolerance > 0) status = vm_first_contacts(r, m);
+  if (r->units && r->done == 0 && r->tolerance > 0) {
+    status = vm_first_contacts(r, m);
+    if (status == VM_SETTLE) status = vm_first_event_of_all(r, m);
+  }
   while (status == VM_DONE && !r->stopped && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
     const long long given = vm_given_event(r);
-    if (given != VM_SHORTER) { status = vm_event(r, m, given); continue; }
+    if (given != VM_SHORTER) { status = given < 0 ? vm_first_event_of_all(r, m) : vm_event(r, m, given); continue; }
     double end, error;
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);

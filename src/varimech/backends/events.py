@@ -36,8 +36,10 @@ along (v, a) and time. The adjoint is the transpose of these lines.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,7 +68,7 @@ as an assembly is asked to be.
 """
 DIP = 0.1
 """A minimum of a watched function within a step is looked at if it is below this share of the
-values at its ends: interpolation over a step is far more exact than that.
+values at its ends: interpolation over a step is more exact than that.
 """
 INSTANT = 1e-15
 """Share of the run to which events are located: a few floating-point numbers."""
@@ -78,6 +80,12 @@ accelerations: between rounding and curvature, for motions that change within a 
 """
 ATTEMPTS = 60
 """Steps to locate one event at most; bisection to rounding would take so many."""
+PROBED = 8
+"""Parts of a step at whose ends interpolation is looked at for values below zero."""
+MOST_UNDECIDED = 8
+"""Units whose modes are all tried out, at most: 6,561 combinations of frictions."""
+NOTED = 7
+"""Numbers that are noted of an event: see `Trajectory.notes`."""
 REVISIONS = 20
 """Changes of modes for each unit until an event is settled, and events at one instant, at most."""
 CONSISTENT = 1e-9
@@ -88,6 +96,18 @@ NEVER_FIRES = 2
 """Direction of an event that only ends steps."""
 GAP, GAP_RATE, GAP_ACCELERATION, NORMAL, RESTITUTION = range(5)
 SLIP, SLIP_RATE, TANGENTIAL, LIMIT = range(4)
+
+
+class Phase(NamedTuple):
+    """Where the modes of an impact, or of the motion after it, are."""
+
+    impact: bool
+    acts: int
+    sticks: int
+    slides: int
+
+
+IN_IMPACT, IN_MOTION = Phase(True, 1, 2, 3), Phase(False, 0, 0, 1)
 
 
 class EventFailure(Trouble):
@@ -210,7 +230,8 @@ class Units:
                 if time < earliest:
                     earliest, first = time, i
             elif i != self.sought:
-                share = _dip(g, h * rate, g_next, h * rate_next)
+                c, c_next = (h * h * self._second_rate(x, i) for x in (self.before, self.after))
+                share = _dip(max(g, 0.0), h * rate, c, g_next, h * rate_next, c_next)
                 if 0 < share * h < length:
                     length = share * h
         if first < 0 and self.sought >= 0 and self.long[0] >= h:
@@ -222,6 +243,11 @@ class Units:
             self.sought, self.attempts = first, 0
             self.short, self.long = (0.0, max(g, 0.0), rate), (NEVER, 0.0, 0.0)
         return first, self._narrowed(h, *self.watched(self.after, first))
+
+    def _second_rate(self, values: np.ndarray, i: int) -> float:
+        """Second rate of a watched value: known of gaps."""
+        is_gap = self.kind[i] == CONTACT and not self.mode(i, 0)
+        return float(values[i, GAP_ACCELERATION]) if is_gap else math.nan
 
     def _narrowed(self, h: float, g: float, rate: float) -> float:
         """Note the result of an attempt; returns the length of the next one, or 0 if this will
@@ -252,20 +278,14 @@ class Units:
             and (i == trigger or self.mode(i, 0) or values[i, GAP] <= TOUCH * self.length)
         )
 
-    def presses(self, i: int) -> bool:
-        """Whether friction has a normal force: its contact is closed, or the force is given."""
-        return bool(self.parent[i] < 0 or self.mode(self.parent[i], 0))
-
-    def takes_part(self, contact: int) -> bool:
-        """Whether a contact takes part in an impact; −1 stands for none."""
-        return bool(contact >= 0 and self.mode(contact, 1))
-
     @property
     def any_at_start(self) -> bool:
         """Whether there is something to settle at the start of a run."""
         return any(
-            self.touches(self.before, i, NONE) if self.kind[i] == CONTACT else self.presses(i)
-            for i in np.flatnonzero(self.kind < EVENT)
+            self.touches(self.before, i, NONE)
+            if self.kind[i] == CONTACT
+            else self.pressed(i, IN_MOTION)
+            for i in np.flatnonzero(self.kind < EVENT).tolist()
         )
 
     def first_sides(self) -> None:
@@ -329,6 +349,12 @@ class Units:
             self.set_mode(i, 1, float(touches and (closed or rate < 0 or i == trigger)))
             self.set_mode(i, 2, float(touches and not closed and self._bounces(i)))
 
+    @property
+    def closing(self) -> int:
+        """Number of contacts that close in an impact."""
+        contacts = np.flatnonzero(self.kind == CONTACT).tolist()
+        return sum(bool(self.mode(i, 1) and not self.mode(i, 0)) for i in contacts)
+
     def _bounces(self, i: int) -> bool:
         """Whether an impact has restitution: it is fast enough, and what follows is a flight higher
         than rounding.
@@ -338,83 +364,151 @@ class Units:
         fast = rate < -self.rest_tolerance * self.speed
         return bool(fast and after * after > -2 * height * acceleration)
 
-    def mend_impact(self, trigger: int) -> int:
-        """Change the first unit that is inconsistent in an impact, from `before` to `after`; `NONE`
-        if there is none.
-        """
-        impulse = CONSISTENT * self._largest_normal(self.after)
-        for i in range(self.count):
-            u = self.after[i]
-            if self.kind[i] == CONTACT:
-                if not self.touches(self.before, i, trigger):
-                    continue
-                part = u[GAP_RATE] + self.mode(i, 2) * u[RESTITUTION] * self.before[i, GAP_RATE]
-                takes_part = self.mode(i, 1)
-                if u[NORMAL] < -impulse if takes_part else part < -SLOW * self.speed:
-                    self.set_mode(i, 1, 1 - takes_part)
-                    return i
-            elif self.kind[i] == FRICTION and self._mend_friction(
-                i, 2, self.takes_part(self.parent[i]), impulse
-            ):
-                return i
-        return NONE
-
-    def _mend_friction(self, i: int, first: int, active: bool, force: float) -> bool:
-        """Change the modes of friction, from number `first` on, if they are inconsistent."""
-        sticks, slides = self.mode(i, first), self.mode(i, first + 1)
-        if not active:
-            self.set_mode(i, first, 0.0)
-            self.set_mode(i, first + 1, 0.0)
-            return bool(sticks or slides)
-        if not sticks and not slides:
-            self.set_mode(i, first, 1.0)
-            return True
-        if sticks and abs(self.after[i, TANGENTIAL]) > self.after[i, LIMIT] + force:
-            self.set_mode(i, first, 0.0)
-            self.set_mode(i, first + 1, -1.0 if self.after[i, TANGENTIAL] > 0 else 1.0)
-            return True
-        return False
-
-    def modes_by_velocity(self, trigger: int, ended: bool) -> None:
+    def modes_by_velocity(self, trigger: int, over: bool) -> None:
         """Modes that follow from velocities alone, after an event: contacts that part are open,
         friction that slides has a direction; all others are closed and stick, but for the mode of
-        `trigger` if that has `ended`.
+        `trigger` if that is `over`.
         """
         slow = SLOW * self.speed
-        for i in range(self.count):
-            over, u = i == trigger and ended, self.after[i]
-            if self.kind[i] >= EVENT:
+        for i in np.flatnonzero(self.kind < EVENT).tolist():
+            mine, u = i == trigger and over, self.after[i]
+            if self.kind[i] == CONTACT:
+                touches = self.touches(self.after, i, trigger)
+                self.set_mode(i, 0, float(touches and u[GAP_RATE] <= slow and not mine))
+                continue
+            pressed = self.pressed(i, IN_MOTION)
+            σ = float(np.sign(u[SLIP])) if abs(u[SLIP]) > slow else 0.0
+            if mine:
+                σ = -1.0 if self.before[i, TANGENTIAL] > 0 else 1.0
+            self.set_mode(i, 0, float(pressed and σ == 0))
+            self.set_mode(i, 1, σ if pressed else 0.0)
+
+    def pressed(self, i: int, phase: Phase) -> bool:
+        """Whether friction has a normal force, or impulse."""
+        if self.parent[i] < 0:
+            return not phase.impact
+        return bool(self.mode(self.parent[i], phase.acts))
+
+    def _contact_consistent(self, i: int, phase: Phase, force: float, acceleration: float) -> bool:
+        """Whether a contact that touches presses if it acts, and its surfaces do not approach, or
+        bounce too little, if not.
+        """
+        u, slow = self.after[i], SLOW * self.speed
+        if self.mode(i, phase.acts):
+            return bool(u[NORMAL] >= -CONSISTENT * force)
+        if phase.impact:
+            bounce = self.mode(i, 2) * u[RESTITUTION] * self.before[i, GAP_RATE]
+            return bool(u[GAP_RATE] + bounce >= -slow)
+        closes = u[GAP_RATE] <= slow and u[GAP_ACCELERATION] < -CONSISTENT * acceleration
+        return not closes
+
+    def _holds(self, i: int, phase: Phase, force: float) -> bool:
+        """Whether friction that sticks holds."""
+        u = self.after[i]
+        sticks = self.mode(i, phase.sticks)
+        return bool(not sticks or abs(u[TANGENTIAL]) <= u[LIMIT] + CONSISTENT * force)
+
+    def _slides_ahead(self, i: int, phase: Phase, acceleration: float) -> bool:
+        """Whether friction that slides moves, or begins to move, as its mode says."""
+        u, σ, slow = self.after[i], self.mode(i, phase.slides), SLOW * self.speed
+        if not σ:
+            return True
+        if phase.impact or abs(u[SLIP]) > slow:
+            return bool(σ * u[SLIP] >= -slow)
+        return bool(σ * u[SLIP_RATE] >= -CONSISTENT * acceleration)
+
+    def mend(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> int:
+        """Change the first inconsistent unit, but for a mode that is over; `NONE` if there is
+        none.
+        """
+        force = self._largest_normal(self.after)
+        for i in np.flatnonzero(self.kind < EVENT).tolist():
+            if i == trigger and over:
                 continue
             if self.kind[i] == CONTACT:
                 touches = self.touches(self.after, i, trigger)
-                self.set_mode(i, 0, float(touches and u[GAP_RATE] <= slow and not over))
+                if touches and not self._contact_consistent(i, phase, force, acceleration):
+                    self.set_mode(i, phase.acts, 1 - self.mode(i, phase.acts))
+                    return i
                 continue
-            closed = self.presses(i)
-            σ = float(np.sign(u[SLIP])) if abs(u[SLIP]) > slow else 0.0
-            if over:
-                σ = -1.0 if self.before[i, TANGENTIAL] > 0 else 1.0
-            self.set_mode(i, 0, float(closed and σ == 0))
-            self.set_mode(i, 1, σ if closed else 0.0)
+            sticks, slides = self.mode(i, phase.sticks), self.mode(i, phase.slides)
+            pressed = self.pressed(i, phase)
+            if not pressed and not sticks and not slides:
+                continue
+            if pressed and (sticks or slides) and self._holds(i, phase, force):
+                continue
+            gives_way = pressed and sticks
+            σ = (-1.0 if self.after[i, TANGENTIAL] > 0 else 1.0) if gives_way else 0.0
+            self.set_mode(i, phase.slides, σ)
+            self.set_mode(i, phase.sticks, float(pressed and not gives_way))
+            return i
+        return NONE
 
-    def mend_modes(self, trigger: int, ended: bool, acceleration: float) -> int:
-        """Change the first unit whose mode is inconsistent with the accelerations that follow from
-        it; `NONE` if there is none.
-        """
-        force, slow = CONSISTENT * self._largest_normal(self.after), SLOW * self.speed
+    def consistent(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> bool:
+        """Whether all units are consistent, sliding included."""
+        force = self._largest_normal(self.after)
         for i in np.flatnonzero(self.kind < EVENT).tolist():
-            u, first = self.after[i], self.mode(i, 0)
-            if i == trigger and ended and not first:
+            if i == trigger and over:
                 continue
             if self.kind[i] == CONTACT:
-                if not self.touches(self.after, i, trigger):
-                    continue
-                closes = u[GAP_RATE] <= slow and u[GAP_ACCELERATION] < -CONSISTENT * acceleration
-                if u[NORMAL] < -force if first else closes:
-                    self.set_mode(i, 0, 1 - first)
-                    return i
-            elif self._mend_friction(i, 0, self.presses(i), force):
-                return i
-        return NONE
+                if self.touches(self.after, i, trigger) and not self._contact_consistent(
+                    i, phase, force, acceleration
+                ):
+                    return False
+            elif self.pressed(i, phase) and not (
+                self._holds(i, phase, force) and self._slides_ahead(i, phase, acceleration)
+            ):
+                return False
+        return True
+
+    def choices(self, phase: Phase, trigger: int, over: bool) -> Iterator[None]:
+        """Give the units that velocities leave open all modes, one combination after the other."""
+        values = self.before if phase.impact else self.after
+        sliding: dict[int, float] = {}
+        undecided: list[int] = []
+        slow = SLOW * self.speed
+        for i in np.flatnonzero(self.kind < EVENT).tolist():
+            contact, u = self.kind[i] == CONTACT, values[i]
+            if i == trigger and over:
+                if not contact:
+                    sliding[i] = self.mode(i, phase.slides)
+            elif contact:
+                parts = not phase.impact and u[GAP_RATE] > slow
+                if self.touches(values, i, trigger) and not parts:
+                    undecided.append(i)
+            elif not phase.impact and abs(u[SLIP]) > slow:
+                sliding[i] = float(np.sign(u[SLIP]))
+            elif not phase.impact or self.parent[i] >= 0:
+                undecided.append(i)
+        if len(undecided) > MOST_UNDECIDED:
+            return
+        options = [range(2 if self.kind[i] == CONTACT else 3) for i in reversed(undecided)]
+        for combination in itertools.product(*options):
+            if self._choose(phase, undecided, combination[::-1], sliding):
+                yield
+
+    def _choose(
+        self,
+        phase: Phase,
+        undecided: list[int],
+        options: tuple[int, ...],
+        sliding: dict[int, float],
+    ) -> bool:
+        """One combination; returns whether it is one of its own: friction without a normal force
+        has no choice.
+        """
+        own = True
+        for i, option in zip(undecided, options, strict=True):
+            if self.kind[i] == CONTACT:
+                self.set_mode(i, phase.acts, float(option == 0))
+                continue
+            pressed = self.pressed(i, phase)
+            self.set_mode(i, phase.sticks, float(pressed and option == 0))
+            self.set_mode(i, phase.slides, (0.0, 1.0, -1.0)[option] if pressed else 0.0)
+            own = own and (pressed or option == 0)
+        for i, σ in sliding.items():
+            self.set_mode(i, phase.slides, σ if self.pressed(i, phase) else 0.0)
+        return own
 
 
 def _unknown_rate(time: float, state: np.ndarray, sample: int) -> float:
@@ -429,31 +523,55 @@ class EventCalls:
 
     def impact(self, x: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
         """Positions and velocities after an impact, with impulses, from the state x before it."""
-        units = self._units
         assert self._impact is not None
-        units.begin_impact(trigger)
-        for _ in range(REVISIONS * (units.count + 1)):
-            self._at[:] = x[: self._at.size]
-            self._solve(self._impact, new)
-            units.after = units.at(time, new)
-            if (culprit := units.mend_impact(trigger)) == NONE:
-                return new.copy()
-        raise EventFailure(UNSETTLED, culprit)
+        self._units.begin_impact(trigger)
+        return self._found(IN_IMPACT, self._impact, x, trigger, False, time, new)
 
     def settle(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
         """The whole state after an event, with its modes, from positions and velocities z."""
         units = self._units
         stated = trigger >= 0 and units.kind[trigger] >= EVENT
-        ended = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
+        over = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
         units.after = units.at(time, z)
-        units.modes_by_velocity(trigger, ended)
-        n = units.program.coordinates
-        for _ in range(REVISIONS * (units.count + 1)):
-            self._at[:] = z[: self._at.size]
-            self._solve(self._rates, new)
+        units.modes_by_velocity(trigger, over)
+        return self._found(IN_MOTION, self._rates, z, trigger, over, time, new)
+
+    def _found(
+        self,
+        phase: Phase,
+        chain: ChainCalls,
+        x: np.ndarray,
+        trigger: int,
+        over: bool,
+        time: float,
+        new: np.ndarray,
+    ) -> np.ndarray:
+        """The answer of a chain for consistent modes, from the present ones on: the first
+        inconsistent one is changed until none is; else all are tried out.
+        """
+        units, n = self._units, self._units.program.coordinates
+        culprit = NONE
+
+        def answer() -> float:
+            self._at[:] = x[: self._at.size]
+            self._solve(chain, new)
             units.after = units.at(time, new)
-            largest = float(np.abs(new[2 * n : 3 * n]).max(initial=0.0))
-            if (culprit := units.mend_modes(trigger, ended, largest)) == NONE:
+            return float(np.abs(new[2 * n : 3 * n]).max(initial=0.0))
+
+        for _ in range(REVISIONS * (units.count + 1)):
+            acceleration = answer()
+            changed = units.mend(phase, trigger, over, acceleration)
+            if changed == NONE:
+                if units.consistent(phase, trigger, over, acceleration):
+                    return new.copy()
+                break
+            culprit = changed
+        for _ in units.choices(phase, trigger, over):
+            try:
+                acceleration = answer()
+            except Trouble:
+                continue
+            if units.consistent(phase, trigger, over, acceleration):
                 return new.copy()
         raise EventFailure(UNSETTLED, culprit)
 
@@ -480,21 +598,37 @@ def _root(g0: float, d0: float, g1: float, d1: float) -> float:
     return high
 
 
-def _dip(g0: float, d0: float, g1: float, d1: float) -> float:
-    """Share of a step at which a value that is positive at both ends has a minimum that may be
-    negative; 0 if there is none.
+def _dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
+    """Share of a step at which a value that is positive at both ends may be negative; 0 if it is
+    not.
     """
-    if not (d0 < 0 < d1):
+    if math.isnan(d0) or math.isnan(d1):
         return 0.0
-    a, b = 3 * (d0 + d1) + 6 * (g0 - g1), -2 * (2 * d0 + d1) - 6 * (g0 - g1)
-    root = math.sqrt(max(b * b - 4 * a * d0, 0.0))
-    x = (-b + root) / (2 * a) if abs(a) > 1e-12 * abs(b) else -d0 / b
-    if not 1e-3 < x < 1 - 1e-3:
-        return 0.0
-    return x if _cubic(x, g0, d0, g1, d1) < DIP * min(g0, g1) else 0.0
+    least = lowest = min(g0, g1)
+    share = 0.0
+    for k in range(1, PROBED):
+        x = k / PROBED
+        value = _interpolated(x, g0, d0, c0, g1, d1, c1)
+        if value < lowest:
+            lowest, share = value, x
+    return share if lowest < max(DIP * least, 0.0) else 0.0
+
+
+def _interpolated(
+    x: float, g0: float, d0: float, c0: float, g1: float, d1: float, c1: float
+) -> float:
+    """Value at a share of an interval, from values g, changes d and second differences c at both
+    ends: a polynomial of degree five, or of degree three where the latter are not known.
+    """
+    if math.isnan(c0) or math.isnan(c1):
+        return _cubic(x, g0, d0, g1, d1)
+    y = 1 - x
+    first = g0 * (1 + 3 * x + 6 * x * x) + d0 * x * (1 + 3 * x) + c0 * x * x / 2
+    second = g1 * (1 + 3 * y + 6 * y * y) - d1 * y * (1 + 3 * y) + c1 * y * y / 2
+    return y * y * y * first + x * x * x * second
 
 
 def _cubic(x: float, g0: float, d0: float, g1: float, d1: float) -> float:
-    """Value at a share of an interval, from values g and changes d at both ends."""
+    """The same from values and changes alone."""
     y = 1 - x
     return y * y * (g0 * (1 + 2 * x) + d0 * x) + x * x * (g1 * (1 + 2 * y) - d1 * y)

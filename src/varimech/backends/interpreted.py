@@ -21,6 +21,7 @@ from .events import (
     GAP_RATE,
     NONE,
     NORMAL,
+    NOTED,
     NUDGE,
     OVERLAPS,
     REVISIONS,
@@ -47,7 +48,7 @@ from .program import ChainFunctions, Function, Program
 from .samples import AT_START, Samples
 from .selection import select
 from .switching import Switches, integrands_jump, jumps
-from .trajectory import NOTED, Trajectory, broken_off
+from .trajectory import Trajectory, broken_off
 
 
 def run_interpreted(
@@ -259,8 +260,11 @@ class _Run:
             done < schedule.steps if schedule.steps else now < schedule.duration
         ):
             trigger = 0.0 if schedule.triggers is None else schedule.triggers[done + 1]
+            if self.units is not None and trigger < 0:
+                done += self._settle_start(self.units)
+                continue
             if self.units is not None and trigger:
-                self._pass_event(self.units, now, -1 if trigger < 0 else int(trigger) - 1)
+                self._pass_event(self.units, now, int(trigger) - 1)
                 done += 1
                 continue
             h, end = self._next_step(now, done)
@@ -573,9 +577,14 @@ class _Run:
         gaps = np.where(units.kind == CONTACT, units.before[:, 0], np.inf)
         if (gaps < -OVERLAPS * units.length).any():
             raise self._failure(1, 0.0, 0.0, OVERLAP, int(np.argmin(gaps)))
-        if not units.any_at_start:
-            return 0
+        return self._settle_start(units) if units.any_at_start else 0
+
+    def _settle_start(self, units: Units) -> int:
+        """Settle contacts that touch at the start; what was stored there is stored anew."""
         self._pass_event(units, 0.0, NONE)
+        self.new[:], self.new_[:] = self.X[0], self.X_[0]
+        self.stored_count = 0
+        self._store(0.0, self.ψ, self.ψ_)
         return 1
 
     def _pass_event(self, units: Units, time: float, trigger: int) -> None:
@@ -600,11 +609,12 @@ class _Run:
         self._take_samples(time, trigger if fires else NONE, moves=moves, place=2 * number)
         if stated and fires:
             self.stopped = units.act(trigger)
-        z, after, impulse = before, before, 0.0
+        z, after, impulse, together = before, before, 0.0, 0
         if not self.stopped:
             try:
                 if hit:
                     z = self.events.impact(before, trigger, time, self.new)
+                    together = units.closing
                     impulse = (
                         float(units.after[trigger, NORMAL]) if trigger >= 0 and not stated else 0.0
                     )
@@ -624,10 +634,16 @@ class _Run:
             if self.count:
                 self._differentiate_event(hit, before, z, integrands)
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
-        self._note_event(units, time, trigger, rate, impulse)
+        self._note_event(units, time, trigger, rate, impulse, together)
 
     def _note_event(
-        self, units: Units, time: float, trigger: int, rate: float, impulse: float
+        self,
+        units: Units,
+        time: float,
+        trigger: int,
+        rate: float,
+        impulse: float,
+        together: int,
     ) -> None:
         """Count an event and note it."""
         which = SLIP if trigger >= 0 and units.kind[trigger] == FRICTION else GAP_RATE
@@ -637,7 +653,8 @@ class _Run:
         if trigger >= 0:
             stated = units.kind[trigger] >= EVENT
             mode = float(values[trigger, 1] < 0) if stated else units.mode(trigger, 0)
-            note[:] = speed, values[trigger, which], impulse, rate, mode
+            moved = self._moved
+            note[:] = speed, values[trigger, which], impulse, rate, moved, together, mode
             if stated and not self.stopped:
                 units.sides[trigger] = units.side_after(trigger)
         self._scale_contacts(units)
@@ -657,6 +674,16 @@ class _Run:
         if function >= 0 and self.count:
             along = units.slopes[1][function] + units.slopes[0][function] @ S[:, : self.count]
             self.shift = -along / rate
+
+    @property
+    def _moved(self) -> float:
+        """By what share of the run a relative change of a parameter moves the event, at most."""
+        if not self.count:
+            return 0.0
+        floors = self.inputs.sensitivity_floors
+        some = floors > 0
+        shares = np.abs(self.shift[some]) / (floors[some] * self.schedule.duration)
+        return float(shares.max(initial=0.0))
 
     def _end_by_event(self, time: float) -> None:
         """The end of a run by an event: derivatives of the state at its time, which moves."""
@@ -795,6 +822,8 @@ class _Run:
         """Add samples to objectives at a state that is stored; it may be an extremum itself."""
         values, gradient = samples.values.copy(), samples.gradient.copy()
         here = samples.at(time, self.new)
+        if time < self.schedule.duration and not self.stopped:  # nothing before its event
+            values[np.isnan(values)] = 0.0
         for k in range(samples.count):
             if samples.exceeds(k, float(here[k])):
                 values[k] = here[k]
@@ -803,7 +832,7 @@ class _Run:
                     S = self.new_[:, : self.count]
                     gradient[k] = samples.derivative(k, S, None, self.shift)
         for i, factors in enumerate(samples.factors):
-            for k in np.flatnonzero(factors):
+            for k in np.flatnonzero(factors).tolist():
                 self.objectives[row, i] += factors[k] * values[k]
                 self.gradients[row, i] += factors[k] * gradient[k]
 

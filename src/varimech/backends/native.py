@@ -63,6 +63,8 @@ DRIVER = (
     "selection.c",
     "explicit.c",
     "switching.c",
+    "units.c",
+    "modes.c",
     "events.c",
     "adjoint.c",
     "driver.c",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .events import NOTED
 from .failures import OF_EVENTS, SINGULAR, StepFailure
 from .inputs import Inputs
 from .program import Program
-from .trajectory import NOTED, Trajectory
+from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .native import NativeProgram

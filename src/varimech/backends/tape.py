@@ -127,7 +127,8 @@ class Tape:
         self._slice = next_slice(last - first, time.perf_counter() - began)
         done = int(r["done"])
         records.resize((done - first, self._size), refcheck=False)
-        self._segments.append(_Segment(first, done, begin, *kept, records))
+        arrays = dict(zip(KEPT, kept, strict=True))
+        self._segments.append(_Segment(first, done, begin, records=records, **arrays))
         self.taken += self._segments[-1].memory
 
     def _allocate(self, ahead: int) -> None:

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-NOTED = 5
-"""Numbers that are noted of an event: see `Trajectory.notes`."""
-
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -50,7 +47,8 @@ class Trajectory:
     """
     notes: np.ndarray | None = None
     """(step end, …): of each event the speed before and after it, its impulse, the rate of the
-    function that vanishes there, and the mode that follows.
+    function that vanishes there, by what share of the run a relative change of a parameter moves it,
+    the number of contacts that close together, and the mode that follows.
     """
     execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
     """What executed it, and the build in the background that was under way at its end: seconds so

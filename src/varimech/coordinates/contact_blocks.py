@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import casadi as ca
 
+from ..core.errors import ModelError
 from ..core.symbols import SX
 from ..model.contact_law import Contact, ContactLabel, ContactSymbols
 from ..model.parameter_set import ParameterSet
@@ -24,6 +25,7 @@ class ContactBlocks:
         numbers: parameters and modes of the model.
         slack: coordinate and rate of a slack by its name.
         differentiate: time derivative of what depends on positions and time.
+        rates: all velocities.
     """
 
     def __init__(
@@ -34,22 +36,43 @@ class ContactBlocks:
         numbers: ParameterSet,
         slack: Callable[[str], tuple[SX, SX]],
         differentiate: Callable[[SX], SX],
+        rates: SX,
     ):
         self.constraints: list[Constraint] = []
         self.efforts: list[tuple[SX, SX]] = []
         self.impulses: list[tuple[SX, SX]] = []
         self._owner, self._numbers, self._slack = owner, numbers, slack
         for label, contact in zip(labels, contacts, strict=True):
+            self._check(label, contact, rates)
             normal = SX(1)
             if contact.gap is not None:
                 normal = -self._add_contact(label, contact.gap, differentiate(contact.gap), contact)
             if contact.slip is not None:
                 self._add_friction(label, contact, normal)
 
+    def _check(self, label: ContactLabel, contact: Contact, v: SX) -> None:
+        """Refuse gaps of velocities, and slips that are not linear in velocities."""
+        if contact.gap is not None and ca.depends_on(contact.gap, v):
+            raise ModelError(
+                "depends on velocities, so nothing keeps it from going beyond its limit",
+                element=label.name,
+                remedy="limit a function of positions; m.event watches any function",
+            )
+        if contact.slip is None:
+            return
+        J = ca.jacobian(contact.slip, v)
+        if J.nnz() == 0 or ca.depends_on(J, v):
+            raise ModelError(
+                "friction needs a rate that is linear in the velocities",
+                element=label.name,
+                remedy="give a velocity, such as displacement_rate('guide')",
+            )
+
     def _add_contact(self, label: ContactLabel, gap: SX, rate: SX, contact: Contact) -> SX:
         """The block of a contact; returns what stands for its multiplier."""
         modes, (y, ẏ) = ContactSymbols(label, self._numbers.modes), self._slack(label.slacks[0])
         c, p, b = (modes[name] for name in ("closed", "impact", "bounce"))
+        assert contact.restitution is not None
         λ = SX.sym("λ")
         self.constraints.append(
             Constraint(

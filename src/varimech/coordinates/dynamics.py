@@ -44,6 +44,8 @@ class Constraint:
     """What it adds to that, a function of the velocities before it."""
     contact: ContactUnit | None = None
     """The contact or the friction that the block belongs to."""
+    multipliers: SX | None = None
+    """Stand for its multipliers in loads (`formulations/loads`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,8 @@ class Element:
     constraints: tuple[Constraint, ...] = ()
     impulses: tuple[tuple[SX, SX], ...] = ()
     """Pairs (rate, effort) that act in an impact: efforts that depend on its impulses."""
+    loads: tuple[tuple[SX, SX], ...] = ()
+    """Pairs (symbol, expression in what stands for multipliers) that its efforts depend on."""
     initial: tuple[SX, SX] | None = None
     """Residual of an initial condition, and that of its rate, where the element is one."""
 
@@ -249,10 +253,23 @@ class Dynamics:
 
     def of_multipliers(self, expression: SX, λ: SX) -> SX:
         """An expression with multipliers in place of what stands for them."""
-        if not self.units:
-            return expression
-        stands, rows = [u.multiplier for _, u in self.units], [row for row, _ in self.units]
-        return ca.substitute([expression], stands, [λ[row] for row in rows])[0]
+        stands, values = [u.multiplier for _, u in self.units], [λ[row] for row, _ in self.units]
+        for block, row in zip(self.blocks, self._block_rows, strict=False):
+            if block.multipliers is not None:
+                stands.append(block.multipliers)
+                values.append(λ[row : row + block.multipliers.numel()])
+        return ca.substitute([expression], stands, values)[0] if stands else expression
+
+    @cached_property
+    def loads(self) -> list[tuple[SX, SX]]:
+        """Loads of all elements: symbols, and functions of the multipliers."""
+        return [pair for e in self.elements for pair in e.loads]
+
+    def of_loads(self, expression: SX) -> SX:
+        """An expression with the functions of multipliers in place of loads."""
+        for symbol, load in self.loads:
+            expression = ca.substitute(expression, symbol, self.of_multipliers(load, self.λ))
+        return expression
 
     @cached_property
     def _block_rows(self) -> list[int]:
@@ -298,7 +315,15 @@ class Dynamics:
 
     @cached_property
     def balance(self) -> SX:
-        """M q̈ + Φ_qᵀ λ − Q."""
+        """M q̈ + Φ_qᵀ λ − Q, without forces that depend on loads."""
+        if not self.loads:
+            return self.loaded_balance
+        symbols = [symbol for symbol, _ in self.loads]
+        return ca.substitute([self.loaded_balance], symbols, [SX(0)] * len(symbols))[0]
+
+    @cached_property
+    def loaded_balance(self) -> SX:
+        """The same with them: loads are symbols."""
         if all(b.rate is None for b in self.blocks):
             pull = ca.jtimes(self.constraints, self.q, self.λ, True)
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeGuard
 
 import casadi as ca
 import numpy as np
@@ -22,6 +23,7 @@ from ..model.conditions import Condition
 from ..model.force import ForceLaw
 from ..model.initial_conditions import InitialCondition, OutputCondition
 from ..model.joint import Joint
+from ..model.joint_friction import FrictionJoint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
@@ -156,7 +158,10 @@ class Equations(Dynamics):
                 parts.setdefault(
                     "gravity" if e.name in self.model.bodies and e.name not in beams else e.name, []
                 ).append(e)
-        return {name: self.force_of(elements) for name, elements in parts.items()}
+        return {
+            name: self.of_loads(self.of_multipliers(self.force_of(elements), self.λ))
+            for name, elements in parts.items()
+        }
 
     @cached_property
     def state(self) -> State:
@@ -198,7 +203,13 @@ class Equations(Dynamics):
     def reactions(self) -> BodyReactions:
         """Reactions of all joints and efforts of all drivers."""
         return BodyReactions(
-            self.model, self.frames, self.t, self.state, self.differentiate, self._dependent
+            self.model,
+            self.frames,
+            self.t,
+            self.state,
+            self.differentiate,
+            self._dependent,
+            self.of_loads,
         )
 
     @cached_property
@@ -327,7 +338,13 @@ def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Fram
         ca.vertcat(*[c.residuals(frames) for c in conditions]),
         (joint.name,),
         ca.vertcat(*[c.at_start(frames) for c in conditions]) if other else None,
+        multipliers=joint.multipliers if has_friction(joint) else None,
     )
+
+
+def has_friction(joint: Joint) -> TypeGuard[FrictionJoint]:
+    """Whether its equations are stated as such: the load of its friction is their multiplier."""
+    return isinstance(joint, FrictionJoint) and joint.has_friction
 
 
 def _deviation(
@@ -372,7 +389,7 @@ class ForceStatements:
             return rate_without_acceleration(expression, q, v, t, "a force")
 
         self._model, self._known = model, symbols_in(q, v, t)
-        self._differentiate = differentiate
+        self._differentiate, self._v = differentiate, v
         self._state = State(
             model, frames, t, differentiate, counted=counted, own=states, user="a force"
         )
@@ -387,8 +404,14 @@ class ForceStatements:
             self._model.parameter_set,
             own.slack,
             self._differentiate,
+            self._v,
         )
-        stated = [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts]]
+        loads = [symbol for symbol, _ in force.loads()]
+        known = [
+            ca.substitute(x, ca.vertcat(*loads), SX.zeros(len(loads))) if loads else x
+            for _, x in efforts
+        ]
+        stated = [potential, kinetic, Φ, *rates, *known]
         self._check(force, [*stated, *[b.residuals for b in contacts.constraints]])
         for c, rate in zip((c for c in force.coordinates() if c.order == 1), rates, strict=True):
             more, effort = own.state_equation(c.name, rate)
@@ -405,6 +428,7 @@ class ForceStatements:
             (*efforts, *contacts.efforts),
             (*blocks, *contacts.constraints, *resets),
             tuple(contacts.impulses),
+            force.loads(),
         )
 
     def _resets(
@@ -422,7 +446,8 @@ class ForceStatements:
     def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
         """All that it states and may depend on turns."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
-        gaps = [c.gap for c in force.contacts(frames, self._state)]
+        stated = force.contacts(frames, self._state)
+        gaps = [c.gap for c in stated if c.gap is not None]
         return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts], *gaps]
 
     def _stated(

@@ -35,7 +35,7 @@ from ..model.model_data import ModelData
 from .connected import check_connected
 from .counted_angles import GivenAngles, GivenTurns, counted_names
 from .dynamics import Constraint
-from .equations import Equations, angles_of_forces, derive, joint_constraint
+from .equations import Equations, angles_of_forces, derive, has_friction, joint_constraint
 from .guess import Pose
 from .natural_nodes import Basis, Node, Nodes
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
@@ -268,7 +268,11 @@ class _Builder:
         return [
             joint_constraint(joint, conditions, self.frames)
             for joint in self.model.joints.values()
-            if (conditions := [c for c in joint.conditions() if not c.shares()])
+            if (
+                conditions := [
+                    c for c in joint.conditions() if has_friction(joint) or not c.shares()
+                ]
+            )
         ]
 
 

@@ -14,6 +14,7 @@ from ..core.symbols import SX
 from ..model.beam import Beam
 from ..model.body import Body, RigidBody
 from ..model.conditions import Shared
+from ..model.joint_friction import FrictionJoint
 from ..model.model_data import ModelData
 
 MINIMUM_SINE = 0.05
@@ -83,6 +84,7 @@ class Nodes:
         shares = [
             (j.name, s)
             for j in self._model.joints.values()
+            if not (isinstance(j, FrictionJoint) and j.has_friction)
             for condition in j.conditions()
             for s in condition.shares()
         ]

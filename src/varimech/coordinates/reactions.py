@@ -30,6 +30,7 @@ from ..core.errors import unknown_name
 from ..core.symbols import SX, wedge
 from ..model.beam import Beam
 from ..model.body import Frames, Point, RigidBody
+from ..model.contact_law import ContactSymbols
 from ..model.driver import Driver
 from ..model.joint import Joint
 from ..model.model_data import ModelData
@@ -50,6 +51,7 @@ class BodyReactions:
         state: State,
         differentiate: Callable[[SX], SX],
         dependent: Callable[[BodyReactions], list[int]],
+        of_loads: Callable[[SX], SX],
     ):
         self._model = model
         self._frames = frames
@@ -72,7 +74,7 @@ class BodyReactions:
         }
         """Multipliers of each joint and driver, as symbols."""
         self._multipliers = self.symbols
-        unbalanced = self._applied(state) - self._inertial(differentiate)
+        unbalanced = of_loads(self._applied(state)) - self._inertial(differentiate)
         self.balance = Balance(
             self.jacobian, unbalanced, self._weights, self._strengths, self._metric
         )
@@ -229,4 +231,27 @@ class BodyReactions:
         for rates, efforts in working:
             for rate, effort in zip(rates, efforts, strict=True):
                 total += virtual.coefficients(rate[0], self._frames, effort[1])
+        return total + self._contact_forces(state)
+
+    def _contact_forces(self, state: State) -> SX:
+        """Wrench of all contacts and frictions that have modes: N along the gap, and along the slip
+        what sticking needs, or μ N.
+        """
+        virtual, model = self._twist, self._model
+        total = SX.zeros(virtual.size)
+        for force in model.forces.values():
+            seen = (
+                force.contacts(virtual.frames, self._virtual),
+                force.contacts(self._frames, state),
+            )
+            for label, moved, actual in zip(force.contact_labels(), *seen, strict=True):
+                normal = SX(1)
+                if moved.gap is not None:
+                    normal = -state.multiplier(label.name)
+                    total += self._derivative(moved.gap, state).T * normal
+                if moved.slip is not None and actual.sliding is not None:
+                    σ = ContactSymbols(label, model.parameter_set.modes)["slip"]
+                    sticking = -state.multiplier(label.units[-1])
+                    sliding = -σ * actual.sliding * normal
+                    total += virtual.coefficients(moved.slip, self._frames, sticking + sliding)
         return total

@@ -17,6 +17,7 @@ from ..model.body import Body, Frames
 from ..model.contact_element import ContactElement, Gap
 from ..model.model_data import ModelData
 from ..model.state import State
+from .contact import along_surface, velocity_at
 
 
 class ClearanceJoint(ContactElement):
@@ -41,6 +42,9 @@ class ClearanceJoint(ContactElement):
 
     def prepare(self, model: ModelData) -> None:
         super().prepare(model)
+        if self.first.body is self.second.body:
+            problem = f"both points belong to {self.first.body.name!r}"
+            raise ModelError(problem, element=self.label, remedy="give points of two bodies")
         if self.dimension == 3 and (self.axis is not None or self.sticks):
             what = "a slot" if self.axis is not None else "friction that sticks"
             raise ModelError(
@@ -59,17 +63,18 @@ class ClearanceJoint(ContactElement):
 
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
         bore, pin = frames[self.first.body], frames[self.second.body]
-        d = pin.position(self.second.local) - bore.position(self.first.local)
-        v = pin.velocity(self.second.local) - bore.velocity(self.first.local)
-        ω, c = bore.angular_velocity, self.clearance
+        centre = pin.position(self.second.local)
+        d, c = centre - bore.position(self.first.local), self.clearance
+        relative = velocity_at(pin, centre) - velocity_at(bore, centre)
         if self.axis is not None:
             along = bore.direction(self.axis.direction)
             n = ca.vertcat(-along[1], along[0])
-            slip = ca.dot(along, v - ω * ca.vertcat(-d[1], d[0]))
+            slip = ca.dot(along, relative)
             return [Gap(c - ca.dot(n, d), slip), Gap(c + ca.dot(n, d), slip)]
         gap = (c**2 - ca.sumsqr(d)) / (2 * c)
-        if not self.has_friction or self.dimension == 3:
+        if not self.has_friction:
             return [Gap(gap)]
-        t = ca.vertcat(-d[1], d[0]) / c
-        relative = v - ω * ca.vertcat(-d[1], d[0])
-        return [Gap(gap, ca.dot(t, relative) + self.pin_radius * (pin.angular_velocity - ω))]
+        n = -d / c
+        touched = centre - self.pin_radius * n
+        relative = velocity_at(pin, touched) - velocity_at(bore, touched)
+        return [Gap(gap, along_surface(relative, n))]

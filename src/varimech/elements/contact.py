@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
-from ..model.frame import Frame
+from ..model.frame import Frame, spin
 from ..model.model_data import ModelData
 from ..model.state import State
 
@@ -56,11 +56,14 @@ class ContactPair(ContactElement):
     def check_given(self, model: ModelData) -> None:
         given = self.given
         if (given["normal"] is None) == (given["second_radius"] is None):
-            problem = "needs the surface of the second body"
+            none = given["normal"] is None
+            problem = (
+                "the second body has no surface" if none else "the second body has two surfaces"
+            )
             raise ModelError(
                 problem,
                 element=self.label,
-                remedy="give normal (a line or plane) or second_radius (a circle or sphere)",
+                remedy="give either normal (a line or plane) or second_radius (a circle or sphere)",
             )
         if given["normal"] is not None and (given["inside"] or given["to"] is not None):
             problem = "a line or plane has neither an inside nor a second end"
@@ -72,23 +75,33 @@ class ContactPair(ContactElement):
     def prepare(self, model: ModelData) -> None:
         super().prepare(model)
         if self.inside and self.second_radius is not None:
-            room = self.second_radius - self.radius
-            model.parameter_set.require(room, "positive", f"{self.label}: second_radius − radius")
+            play = self.second_radius - self.radius
+            model.parameter_set.require(play, "positive", f"{self.label}: second_radius − radius")
+        self._check_points()
+        if self.sticks and self.dimension == 3:
+            raise ModelError(
+                "is for the plane: in space the direction of sliding is not one of two",
+                label=Label(self.label, "friction_law"),
+                value=self.friction_law,
+                remedy='give a stiffness and friction_law="tanh"',
+            )
+
+    def _check_points(self) -> None:
+        """Points of two bodies, each once."""
         bodies = {p.body for p in self._points}
         if len(bodies) > 1:
             names = ", ".join(sorted(repr(b.name) for b in bodies))
             problem = f"first and also are points of {names}"
             raise ModelError(problem, element=self.label, remedy="give points of one body")
-        if self.to is not None and self.to.body is not self.second.body:
-            problem = f"{self.to.label!r} is no point of {self.second.body.name!r}"
-            raise ModelError(problem, element=self.label, remedy="give a point of that body")
-        if self.sticks and self.dimension == 3:
+        if self.second.body in bodies:
+            problem = f"both surfaces belong to {self.second.body.name!r}"
+            raise ModelError(problem, element=self.label, remedy="give points of two bodies")
+        if len(set(self._points)) < len(self._points):
+            raise ModelError("names a point twice", element=self.label, remedy="name it once")
+        if self.to is not None and (self.to.body is not self.second.body or self.to is self.second):
+            problem = f"{self.to.label!r} is no other point of {self.second.body.name!r}"
             raise ModelError(
-                "friction that sticks needs a plane: in space its direction is not one of two",
-                element=self.label,
-                field="friction_law",
-                value=self.friction_law,
-                remedy='give a stiffness and friction_law="tanh"',
+                problem, element=self.label, remedy="give the other end of the capsule"
             )
 
     @property
@@ -110,11 +123,11 @@ class ContactPair(ContactElement):
     def _gap(self, second: Frame, first: Frame, point: Point) -> Gap:
         c = first.position(point.local)
         gap, n = self._surface(second, c)
-        if not self.has_friction or self.dimension == 3:
+        if not self.has_friction:
             return Gap(gap)
         touched = c - self.radius * n
-        t = ca.vertcat(-n[1], n[0])
-        return Gap(gap, ca.dot(t, _velocity(first, touched) - _velocity(second, touched)))
+        relative = velocity_at(first, touched) - velocity_at(second, touched)
+        return Gap(gap, along_surface(relative, n))
 
     def _surface(self, frame: Frame, c: SX) -> tuple[SX, SX]:
         """Gap, and the normal from the second body to the first."""
@@ -124,8 +137,8 @@ class ContactPair(ContactElement):
             return ca.dot(n, c - o) - self.radius, n
         assert self.second_radius is not None
         if self.inside:
-            room, d = self.second_radius - self.radius, c - o
-            return (room**2 - ca.sumsqr(d)) / (2 * room), -d / room
+            play, d = self.second_radius - self.radius, c - o
+            return (play**2 - ca.sumsqr(d)) / (2 * play), -d / play
         if self.to is not None:
             along = frame.position(self.to.local) - o
             share = ca.dot(c - o, along) / ca.sumsqr(along)
@@ -134,7 +147,16 @@ class ContactPair(ContactElement):
         return distance - self.radius - self.second_radius, (c - o) / distance
 
 
-def _velocity(frame: Frame, place: SX) -> SX:
-    """Velocity of the material point of a planar body that is at a place."""
+def velocity_at(frame: Frame, place: SX) -> SX:
+    """Velocity of the material point of a body that is at a place."""
     ω, arm = frame.angular_velocity, place - frame.origin
-    return frame.origin_rate + ω * ca.vertcat(-arm[1], arm[0])
+    return frame.origin_rate + spin(ω) @ arm
+
+
+def along_surface(velocity: SX, n: SX) -> SX:
+    """The part of a velocity that is tangential to a surface with normal n: a scalar in the plane,
+    to the left of n; components in space.
+    """
+    if n.numel() == 2:
+        return ca.dot(ca.vertcat(-n[1], n[0]), velocity)
+    return velocity - ca.dot(n, velocity) * n

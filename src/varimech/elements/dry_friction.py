@@ -59,6 +59,8 @@ class DryFriction(Force):
         if self.static is not None:
             more = self.static - self.sliding
             model.parameter_set.require(more, "non-negative", f"{self.label}: static − sliding")
+        if self.law == LUGRE:
+            model.parameter_set.require(self.sliding, "positive", f"{self.label}: sliding")
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
         if self.law != friction_law.COULOMB:

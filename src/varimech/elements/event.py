@@ -9,6 +9,7 @@ a condition, so constraints, and contacts that are closed, hold after it (`formu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import methodcaller
 from typing import Any
 
 from ..core.errors import Label, ModelError, unknown_name
@@ -85,15 +86,16 @@ class Event(Force):
         states = [c.name for c in model.own_coordinates if c.order == 1]
         target = function_of_state(model, value, 1, label, "")
         if name in states:
-            self._resets.append((lambda s, name=name: s.state(name), target))
+            rate = methodcaller("state", name)
         elif name in model.joints and model.joints[name].displacement() is not None:
-            self._resets.append((lambda s, name=name: s.displacement_rate(name), target))
+            rate = methodcaller("displacement_rate", name)
         elif name in model.joints or name in model.bodies:
             model.find_angle(name)
-            self._resets.append((lambda s, name=name: s.angular_velocity(name), target))
+            rate = methodcaller("angular_velocity", name)
         else:
             known = [*model.parameter_set.modes, *states, *model.joints, *model.bodies]
             raise unknown_name("mode, state, joint or body", name, known)
+        self._resets.append((rate, target))
 
     def add_to(self, model: ModelData) -> None:
         super().add_to(model)

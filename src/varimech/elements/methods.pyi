@@ -2,7 +2,7 @@
 elements; change those.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..model.beam import Beam
@@ -22,9 +22,11 @@ from .drive_coordinate import DriveCoordinate
 from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
 from .dry_friction import DryFriction
+from .event import Event
 from .fixed import Fixed
 from .force import PointForce
 from .gear import Gear
+from .mode import Mode
 from .planar import Planar
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
@@ -679,6 +681,34 @@ class ElementMethods:
             slip_velocity: Rate at which sliding begins, of smooth laws and of LuGre.
             bristle_stiffness: σ₀ of LuGre.
             bristle_damping: σ₁ of LuGre.
+        """
+
+    def mode(self, name: str, *, initial: Number = 0.0) -> Mode:
+        """A number that only events change: whether a motor is on, which spring acts.
+
+        Forces and objectives use it as `s.mode("motor")`, in texts as `mode('motor')`.
+
+        Args:
+            name: its name.
+            initial: Value at the start of a run.
+        """
+
+    def event(self, name: str, when: Any, *, direction: str = "both", do: Any = None) -> Event:
+        """What happens where a function of the state vanishes: nothing but a note of the time, modes that
+        change, speeds or states that are reset, or the end of the run.
+
+        `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a
+        mode; `do={"guide": lambda s: -0.5 * s.displacement_rate("guide")}` resets the speed of a joint;
+        `do="stop"` ends the run.
+
+        Args:
+            name: its name.
+            when: Function of the state that vanishes (of t and the state as text); it may depend on
+                reactions.
+            direction: Whether it counts where the function is rising, falling or both.
+            do: "stop", or new values by name: of modes (numbers), of states of elements, and of the
+                speeds of joints and planar bodies (numbers or functions of the state); nothing if
+                not given.
         """
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from ..core.symbols import SX
 from ..model import fields
 from ..model.conditions import Condition, Offset
-from ..model.joint import Joint
+from ..model.joint_friction import FrictionJoint
 from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
 from ..model.scalar_outputs import Slide
 
 
-class PointOnLine(Joint):
+class PointOnLine(FrictionJoint):
     """The second point stays on the line through the first point."""
 
     kind = "point-on-line"
@@ -18,6 +19,14 @@ class PointOnLine(Joint):
 
     def conditions(self) -> tuple[Condition, ...]:
         return (Offset(self.first, self.axis.normals, self.second),)
+
+    @property
+    def loaded(self) -> Condition:
+        return self.conditions()[-1]
+
+    @property
+    def friction_arm(self) -> SX:
+        return SX(1)
 
     def relative_motion(self) -> RelativeMotion:
         return TurnAndSlide.of(self.dimension, Turning.FREELY, Sliding.AXIS, self.axis)

@@ -89,7 +89,7 @@ BUILT_IN: tuple[type[Element], ...] = (
     DriveCoordinate,
 )
 ELEMENTS = Registry[type[Element]]("element", {kind.method(): kind for kind in BUILT_IN})
-BASES: dict[str, type[Element]] = {
+BASES = {
     "bodies": BodyElement,
     "joints": Joint,
     "modes": Mode,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from ..core.errors import ModelError
+from ..core.symbols import SX
 from ..model import fields
 from ..model.conditions import Aligned, Coincident, Condition
-from ..model.joint import Joint
+from ..model.joint_friction import FrictionJoint
+from ..model.model_data import ModelData
 from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
 from ..model.scalar_outputs import Turn, angle_about, planar_angle
 
 
-class Revolute(Joint):
+class Revolute(FrictionJoint):
     """A hinge: two points coincide and, in space, share an axis.
 
     `revolute("A")` alone joins the two bodies that have a point called "A". The reaction is the
@@ -26,6 +29,27 @@ class Revolute(Joint):
         of="second",
         like="axis",
     )
+
+    friction_radius = fields.Scalar(
+        "Radius of the pin, at which friction acts.", unit="m", rule="non-negative", default=0.0
+    )
+
+    @property
+    def loaded(self) -> Condition:
+        return self.conditions()[0]
+
+    @property
+    def friction_arm(self) -> SX:
+        return self.friction_radius
+
+    def prepare(self, model: ModelData) -> None:
+        super().prepare(model)
+        if self.has_friction and self.friction_radius.is_zero():
+            raise ModelError(
+                "friction in a hinge needs the radius of its pin",
+                element=self.label,
+                remedy='give friction_radius, such as friction_radius="5 mm"',
+            )
 
     def conditions(self) -> tuple[Condition, ...]:
         if self.axis is None or self.axis_on_second is None:

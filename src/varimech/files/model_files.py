@@ -27,7 +27,7 @@ def model_text(
     """
     plan = Studies.model_validate(studies) if isinstance(studies, Mapping) else studies
     numbers = data.parameter_set
-    changed = dict(zip(numbers.parameters, numbers.values(values).tolist(), strict=True))
+    changed = dict(zip(numbers.parameters, numbers.values(values).tolist(), strict=False))
     return to_text(document_of(data, plan, {name: changed[name] for name in values or {}}))
 
 

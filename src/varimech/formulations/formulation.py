@@ -28,6 +28,7 @@ from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
+from .loads import with_loads
 
 VIOLATION = 1e-2
 """Largest violation of constraints in a run without projections, over the size of the mechanism: at
@@ -206,15 +207,15 @@ def stabilised(dynamics: Dynamics, ω: float | SX, ξ: float) -> SX:
     return e.constraint_acceleration + 2 * ξ * ω * e.constraint_rate + ω**2 * e.constraints
 
 
-def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> Stage:
-    """M a + Φ_qᵀ λ = Q, and a condition on accelerations."""
+def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> tuple[Stage, ...]:
+    """M a + Φ_qᵀ λ = Q, and a condition on accelerations; loads first, if forces depend on some."""
     e = dynamics
     guess = SX.zeros(e.q.numel()), SX.zeros(e.λ.numel())
-    return Stage(
+    stage = Stage(
         "accelerations",
         e.a,
         e.λ,
-        e.balance,
+        e.loaded_balance,
         condition,
         *guess,
         α,
@@ -222,6 +223,7 @@ def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> Stage:
         symmetric=not e.oblique,
         oblique=e.oblique,
     )
+    return with_loads(e, stage)
 
 
 def check_step(chain: Chain, formulation: Formulation, e: Dynamics, *, remembers: bool) -> Chain:

@@ -76,7 +76,7 @@ class Independent(Formulation):
         )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         settings = Block(COORDINATES, chosen), *settings_of(e, α)
-        stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)
+        stages = positions, velocities, *accelerations(e, e.constraint_acceleration, α)
         return Chain(
             "rates", state, settings, stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle
         )

@@ -86,7 +86,7 @@ class Projected(Formulation):
             "velocities", e.v, σ, e.mass @ (e.v - v_) + J.T @ σ, e.constraint_rate, v_, none, α
         )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
-        stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)
+        stages = positions, velocities, *accelerations(e, e.constraint_acceleration, α)
         return Chain(
             "step",
             state,
@@ -173,5 +173,5 @@ def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
         (Block(COORDINATES, e.q), Block(COORDINATES, e.v)),
         whole_state(e.q, e.v, e.a, e.λ),
     )
-    stages = (accelerations(e, condition, α),)
+    stages = accelerations(e, condition, α)
     return Chain("rates", state, settings_of(e, α), stages, result, e.levels, saddle)

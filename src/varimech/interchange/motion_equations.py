@@ -113,6 +113,13 @@ def motion_equations(
     solver.start.check_closure(ρ)
     start = solver.start.complete(solver.start.assemble(ρ), ρ)
     e = solver.equations
+    if e.has_events or e.loads:
+        raise ModelError(
+            f"mechanism {e.model.name!r} has contacts, dry friction or events, which no single set"
+            " of equations states",
+            element="equations",
+            remedy="leave them out, or make contacts compliant and friction smooth",
+        )
     at_rest = ca.substitute(
         ca.vertcat(e.constraint_acceleration, e.resistance), e.a, SX.zeros(e.a.numel())
     )

@@ -17,8 +17,8 @@ LAWS = ("hunt-crossley", "kelvin-voigt")
 
 def normal_force(law: str, gap: SX, rate: SX, stiffness: SX, exponent: SX, damping: SX) -> SX:
     """F for a gap and its rate, in N."""
-    touching = gap < 0
-    δ, δ̇ = ca.if_else(touching, -gap, 0), -rate
+    δ, δ̇ = ca.fmax(-gap, 0), -rate
     elastic = stiffness * δ**exponent
-    force = elastic * (1 + damping * δ̇) if law == "hunt-crossley" else elastic + damping * δ̇
-    return ca.if_else(touching, ca.fmax(force, 0), 0)
+    if law == "hunt-crossley":
+        return ca.fmax(elastic * (1 + damping * δ̇), 0)
+    return ca.fmax(elastic + ca.if_else(gap < 0, damping * δ̇, 0), 0)

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from . import compliance, fields, friction_law
 from .body import Frames
@@ -24,6 +24,7 @@ class Gap:
 
     gap: SX
     slip: SX | None = None
+    """A scalar in the plane, along the tangent; components in space."""
 
 
 class ContactElement(Force):
@@ -84,27 +85,32 @@ class ContactElement(Force):
         return self.has_friction and self.friction_law == friction_law.COULOMB
 
     def prepare(self, model: ModelData) -> None:
+        """Check that what is given belongs together."""
         if self.has_friction and not self.is_rigid and self.sticks:
             raise ModelError(
-                "sticking needs rigid surfaces",
-                element=self.label,
-                field="friction_law",
+                "needs rigid surfaces, and there is a stiffness",
+                label=Label(self.label, "friction_law"),
                 value=self.friction_law,
-                remedy='use friction_law="tanh" with a stiffness, or leave the stiffness out',
+                remedy='use friction_law="tanh", or leave the stiffness out',
             )
         if self.has_friction and self.is_rigid and not self.sticks:
             raise ModelError(
-                "smooth friction laws need compliant surfaces",
-                element=self.label,
-                field="friction_law",
+                "needs compliant surfaces, and there is no stiffness",
+                label=Label(self.label, "friction_law"),
                 value=self.friction_law,
                 remedy='use friction_law="coulomb", or give a stiffness',
             )
         if not self.is_rigid and not self.restitution.is_zero():
             raise ModelError(
                 "belongs to rigid surfaces, and there is a stiffness",
-                label=f"{self.label}: restitution",
+                label=Label(self.label, "restitution"),
                 remedy="give damping instead, or leave the stiffness out",
+            )
+        if self.is_rigid and not self.damping.is_zero():
+            raise ModelError(
+                "belongs to compliant surfaces, and there is no stiffness",
+                label=Label(self.label, "damping"),
+                remedy="give a stiffness too, or restitution instead",
             )
         if self.static_friction is not None:
             more = self.static_friction - self.friction
@@ -113,6 +119,7 @@ class ContactElement(Force):
             )
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
+        """Its gaps, if it is rigid."""
         if not self.is_rigid:
             return ()
         return tuple(
@@ -120,6 +127,7 @@ class ContactElement(Force):
         )
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
+        """What it states of them."""
         if not self.is_rigid:
             return ()
         if not self.sticks:
@@ -128,6 +136,7 @@ class ContactElement(Force):
         return [Contact(g.gap, self.restitution, g.slip, μ, μ0) for g in self.gaps(frames, state)]
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        """Forces of compliant surfaces."""
         if self.stiffness is None:
             return []
         μ, μ0 = self._coefficients
@@ -139,7 +148,7 @@ class ContactElement(Force):
             )
             efforts.append((rate, normal))
             if g.slip is not None and self.has_friction:
-                share = friction_law.coefficient(
+                share = friction_law.resistance(
                     self.friction_law, g.slip, μ, μ0, self.slip_velocity
                 )
                 efforts.append((g.slip, -share * normal))

@@ -85,6 +85,12 @@ class ForceLaw(Named):
         """Gap, restitution and friction of each of them, in the order of `contact_labels`."""
         return ()
 
+    def loads(self) -> tuple[tuple[SX, SX], ...]:
+        """Pairs (symbol, expression) of what its forces depend on beside the state: functions of the
+        multipliers of joints, in terms of what stands for these.
+        """
+        return ()
+
     def event(self) -> StatedEvent | None:
         """What it does at an event; None where it states none."""
         return None

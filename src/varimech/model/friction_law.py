@@ -6,7 +6,9 @@
 
 v is the velocity at which sliding begins: where the law has its peak (Brown and McPhee, Stribeck).
 The static coefficient μ₀ and the sliding one μ may be equal. They have no sticking: under a load a
-contact creeps. P. Brown and J. McPhee, J. Comput. Nonlinear Dyn. 11 (2016) 054502.
+contact creeps. In space the force is opposite to the slip, with the coefficient of its magnitude.
+
+P. Brown and J. McPhee, J. Comput. Nonlinear Dyn. 11 (2016) 054502.
 """
 
 from __future__ import annotations
@@ -28,3 +30,12 @@ def coefficient(law: str, slip: SX, sliding: SX, static: SX, velocity: SX) -> SX
     if law == "stribeck":
         return (sliding + (static - sliding) * ca.exp(-(x**2))) * ca.tanh(10 * x)
     return sliding * ca.tanh(4 * x) + (static - sliding) * x / (x**2 / 4 + 0.75) ** 2
+
+
+def resistance(law: str, slip: SX, sliding: SX, static: SX, velocity: SX) -> SX:
+    """The same for a slip in the plane, or for its components in space."""
+    if slip.numel() == 1:
+        return coefficient(law, slip, sliding, static, velocity)
+    # without a corner at rest: a millionth of the velocity at which sliding begins
+    size = ca.sqrt(ca.sumsqr(slip) + (1e-6 * velocity) ** 2)
+    return coefficient(law, size, sliding, static, velocity) * slip / size

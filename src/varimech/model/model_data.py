@@ -374,6 +374,10 @@ class ModelData:
         """Add a force, whose coordinates have names of their own."""
         self._check_coordinates(force)
         self.forces[force.name] = force
+        self._add_modes(force)
+
+    def _add_modes(self, force: ForceLaw) -> None:
+        """Modes of its contacts."""
         for label in force.contact_labels():
             self.parameter_set.add_modes(label.modes)
 
@@ -393,6 +397,7 @@ class ModelData:
         entries.insert(self._joint_forces, (force.name, force))
         self.forces = dict(entries)
         self._joint_forces += 1
+        self._add_modes(force)
 
     def check_point(self, name: Any, taken: Container[str]) -> None:
         """Check the name of a new point."""

@@ -89,7 +89,7 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
     events = []
     for k in np.flatnonzero(trajectory.triggers > 0):
         number = int(trajectory.triggers[k]) - 1
-        before, after, impulse, _, mode = trajectory.notes[k].tolist()
+        before, after, impulse, *_, mode = trajectory.notes[k].tolist()
         if number >= len(units):
             own = number - len(units)
             # extrema of objectives are located as events, too
@@ -99,10 +99,9 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
                 events.append(asdict(Event(time, name, "event", before, after, 0.0)))
             continue
         unit = units[number]
+        what = "stick" if mode else "slip"
         if unit.limit is None:
-            what = "impact" if before < 0 or impulse else "release"
-        else:
-            what = "stick" if mode else "slip"
+            what = "impact" if impulse else "release"
         time = float(trajectory.step_ends[k])
         events.append(asdict(Event(time, unit.label, what, before, after, impulse)))
     return events

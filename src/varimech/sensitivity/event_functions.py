@@ -127,6 +127,7 @@ class EventFunctions:
             w, force = unit.watched, -e.λ[row]
             rate = e.differentiate(w)
             if unit.limit is None:
+                assert unit.restitution is not None
                 values = [w, rate, e.differentiate(rate), force, unit.restitution]
                 self._add(values, [w, force], CONTACT, -1, unit.first_mode)
                 continue

@@ -267,8 +267,8 @@ class Programs:
             )
 
     def _check_contacts(self) -> None:
-        """Refuse schemes that do not take events."""
-        if not self.equations.has_events:
+        """Refuse schemes that do not take events, or friction in joints."""
+        if not self.equations.has_events and not self.equations.loads:
             return
         name, method = self.equations.model.name, self.method
         if method.integrator.coefficients is None or not method.formulation.traits.exact:
@@ -280,6 +280,12 @@ class Programs:
                     integrator=("dop853", "dopri5"),
                     formulation="index1",
                 ),
+            )
+        if self.equations.loads and (self.large or method.formulation.name != "index1"):
+            most = f"up to {self.largest_unrolled} unknowns and multipliers" if self.large else ""
+            raise ModelError(
+                f"mechanism {name!r} has friction in joints, which takes formulation 'index1' {most}",
+                remedy=Message("use {formulation}, or m.dry_friction", formulation="index1"),
             )
         if self.wide:
             raise ModelError(

@@ -76,6 +76,12 @@ class Statics:
 
     def __init__(self, equations: Equations, start: InitialStateSolver):
         self.equations = e = equations
+        if e.units or e.loads:
+            raise ModelError(
+                f"mechanism {e.model.name!r} has rigid contacts or dry friction, which may balance"
+                " forces in many positions",
+                remedy="use compliant contacts (a stiffness), or simulate until it rests",
+            )
         self.start = start
         self.name = e.model.name
         self._n, self._m = e.q.numel(), e.λ.numel()

@@ -15,7 +15,7 @@ from ...model.model_data import ModelData
 from ..connected import check_connected
 from ..counted_angles import counted_names
 from ..dynamics import Constraint, Element
-from ..equations import Equations, angles_of_forces, derive, joint_constraint
+from ..equations import Equations, angles_of_forces, derive, has_friction, joint_constraint
 from ..own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 from .choice import ORIGIN
 from .joint_values import JointValues
@@ -35,7 +35,7 @@ def relative_equations(
     do not contain has a coordinate of its own.
     """
     check_connected(model)
-    tree = spanning_tree(model, cut)
+    tree = spanning_tree(model, {*cut, *[j.name for j in model.joints.values() if has_friction(j)]})
     recursion = _recursion(tree, reference)
     closures = {
         j.name: [joint_constraint(j, j.conditions(), recursion.among(j.bodies))] for j in tree.cuts

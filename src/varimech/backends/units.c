@@ -1,0 +1,193 @@
+/* Units: contacts, frictions and stated events. Their values, and when the mode of one ends within a step. events.py has the equations, the same
+   in Python, and the constants. */
+
+enum { VM_CONTACT, VM_FRICTION, VM_EVENT, VM_EXTREMUM };                        /* kinds of units: the last two have no mode but a side of zero */
+enum { VM_KIND, VM_PARENT, VM_FIRST_MODE, VM_DIRECTION, VM_RESETS, VM_UNIT_FIELDS };
+enum { VM_GAP, VM_GAP_RATE, VM_GAP_ACCELERATION, VM_NORMAL, VM_RESTITUTION };   /* values of a contact */
+enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT, VM_UNIT_VALUES = 5 };    /* values of friction; as many of both */
+enum { VM_CLOSED, VM_IMPACTS, VM_BOUNCES };                                     /* modes of a contact */
+enum { VM_NEVER_FIRES = 2 };                                                    /* direction of an event that only ends steps */
+enum { VM_NONE = -1, VM_SHORTER = -2 };
+enum { VM_STICKS, VM_SLIDES, VM_IMPACT_STICKS, VM_IMPACT_SLIDES };              /* modes of friction */
+
+static long long vm_field(const vm_run *r, long long i, int which) { return (long long)r->unit_table[VM_UNIT_FIELDS * i + which]; }
+static int vm_kind(const vm_run *r, long long i) { return (int)vm_field(r, i, VM_KIND); }
+static long long vm_parent(const vm_run *r, long long i) { return vm_field(r, i, VM_PARENT); }
+static double *vm_mode(const vm_run *r, long long i, int which) { return r->values + vm_field(r, i, VM_FIRST_MODE) + which; }
+static double *vm_modes(const vm_run *r) { return r->values + r->numbers - r->modes; }
+
+/* A function of state, parameters and time. */
+static void vm_values_at(int function, vm_run *r, vm_workspace *m, double time, const double *state, double *result) {
+  m->scratch.arg[0] = state; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time;
+  m->scratch.res[0] = result;
+  vm_call(function, r, m);
+}
+
+/* Rate of sampled function k along the motion, by a central difference: it may depend on accelerations and multipliers. */
+static double vm_sample_rate(vm_run *r, vm_workspace *m, double time, const double *state, long long k) {
+  const long long n = r->coordinates;
+  const double short_time = VM_NUDGE * r->duration;
+  double values[2];
+  for (int side = 0; side < 2; ++side) {
+    const double dt = side ? short_time : -short_time, then = time + dt;
+    const vm_settings s = vm_settings_at(r, &then);
+    for (long long j = 0; j < n; ++j) {
+      m->event_state[j] = state[j] + dt * (state[n + j] + dt / 2 * state[2 * n + j]);
+      m->event_state[n + j] = state[n + j] + dt * state[2 * n + j];
+    }
+    if (!vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, m->event_state, m->event_slopes, s.list, s.count, m->event_motion, m->event_slopes)) return NAN;
+    vm_values_at(VM_SAMPLES, r, m, then, m->event_motion, m->sampled);
+    values[side] = m->sampled[k];
+  }
+  return (values[1] - values[0]) / (2 * short_time);
+}
+
+/* Values of all units at a state. */
+static void vm_evaluate_units(vm_run *r, vm_workspace *m, double time, const double *state, double *result) {
+  vm_values_at(VM_UNITS, r, m, time, state, result);
+  for (long long i = 0; i < r->units; ++i)
+    if (vm_kind(r, i) == VM_EXTREMUM) result[VM_UNIT_VALUES * i] = vm_sample_rate(r, m, time, state, vm_parent(r, i)), result[VM_UNIT_VALUES * i + 1] = NAN;
+}
+
+/* What is positive as long as the mode of a unit holds, and its rate; the latter is not a number where it depends on multipliers. */
+static double vm_watched(const vm_run *r, const double *values, long long i, double *rate) {
+  const double *u = values + VM_UNIT_VALUES * i;
+  *rate = NAN;
+  if (vm_kind(r, i) >= VM_EVENT) {
+    const double side = r->event_sides[i] != 0 ? -1 : 1;
+    *rate = side * u[1];
+    return side * u[0];
+  }
+  if (vm_kind(r, i) == VM_CONTACT) {
+    if (*vm_mode(r, i, VM_CLOSED) != 0) return u[VM_NORMAL];
+    *rate = u[VM_GAP_RATE];
+    return u[VM_GAP];
+  }
+  const double slides = *vm_mode(r, i, VM_SLIDES);
+  if (*vm_mode(r, i, VM_STICKS) != 0) return u[VM_LIMIT] - fabs(u[VM_TANGENTIAL]);
+  if (slides == 0) return VM_NEVER; /* its contact is open */
+  *rate = slides * u[VM_SLIP_RATE];
+  return slides * u[VM_SLIP];
+}
+
+/* Distance below which surfaces touch, speed below which they do not part, and speed below which an impact has no restitution. */
+static double vm_touch(const vm_run *r) { return VM_TOUCH * r->contact_length; }
+static double vm_slow(const vm_run *r) { return VM_SLOW * r->contact_speed; }
+static double vm_rest_speed(const vm_run *r) { return r->rest_tolerance * r->contact_speed; }
+
+/* Whether an impact has restitution: it is fast enough, and what follows is a flight higher than rounding. */
+static int vm_bounces(const vm_run *r, const double *contact) {
+  const double after = contact[VM_RESTITUTION] * contact[VM_GAP_RATE];
+  return contact[VM_GAP_RATE] < -vm_rest_speed(r) && after * after > -2 * VM_LOWEST * r->contact_length * contact[VM_GAP_ACCELERATION];
+}
+
+/* How far below zero a watched value may be by rounding. */
+static double vm_blur(const vm_run *r, const double *values, long long i) {
+  if (vm_kind(r, i) >= VM_EVENT) return 0;
+  if (*vm_mode(r, i, 0) == 0) return VM_BLURRED * (vm_kind(r, i) == VM_CONTACT ? r->contact_length : r->contact_speed);
+  double force = fabs(values[VM_UNIT_VALUES * i + VM_NORMAL]);
+  if (vm_kind(r, i) == VM_FRICTION) vm_raise(&force, fabs(values[VM_UNIT_VALUES * i + VM_TANGENTIAL]));
+  return VM_BLURRED_FORCE * (force > r->contact_force ? force : r->contact_force);
+}
+
+/* Largest normal force, or impulse, among some values. */
+static double vm_largest_normal(const vm_run *r, const double *values) {
+  double force = 0;
+  for (long long i = 0; i < r->units; ++i) if (vm_kind(r, i) == VM_CONTACT) vm_raise(&force, fabs(values[VM_UNIT_VALUES * i + VM_NORMAL]));
+  return force;
+}
+
+/* Raise the scales by which contacts are judged to the values at the beginning of a step. */
+static void vm_scale_contacts(vm_run *r, const vm_workspace *m) {
+  vm_raise(&r->contact_length, vm_largest_of(r, m->X, 0));
+  vm_raise(&r->contact_length, r->smallest_size);
+  vm_raise(&r->contact_speed, vm_size(m->X + r->coordinates, r->coordinates));
+  vm_raise(&r->contact_force, vm_largest_normal(r, m->units));
+}
+
+/* Share of an interval at which a value vanishes that is positive at its beginning and negative at its end; by a cubic where rates are known. */
+static double vm_root(double g0, double d0, double g1, double d1) {
+  if (g0 < 0) g0 = 0;
+  if (isnan(d0) || isnan(d1)) return g0 / (g0 - g1);
+  double low = 0, high = 1;
+  for (int k = 0; k < 60; ++k) {
+    const double x = (low + high) / 2, y = 1 - x;
+    if (y * y * (g0 * (1 + 2 * x) + d0 * x) + x * x * (g1 * (1 + 2 * y) - d1 * y) > 0) low = x; else high = x;
+  }
+  return high;
+}
+
+/* Value at share x of an interval, from values g, changes d and second differences c (rates times length, and squared) at both ends: a polynomial
+   of degree five, or of degree three where the latter are not known. */
+static double vm_interpolated(double x, double g0, double d0, double c0, double g1, double d1, double c1) {
+  const double y = 1 - x;
+  if (isnan(c0) || isnan(c1)) return y * y * (g0 * (1 + 2 * x) + d0 * x) + x * x * (g1 * (1 + 2 * y) - d1 * y);
+  return y * y * y * (g0 * (1 + 3 * x + 6 * x * x) + d0 * x * (1 + 3 * x) + c0 * x * x / 2) +
+         x * x * x * (g1 * (1 + 3 * y + 6 * y * y) - d1 * y * (1 + 3 * y) + c1 * y * y / 2);
+}
+
+/* Share of a step at which a value that is positive at both ends may be negative; 0 if it is not. */
+static double vm_dip(double g0, double d0, double c0, double g1, double d1, double c1) {
+  if (isnan(d0) || isnan(d1)) return 0;
+  const double allowed = VM_DIP * (g0 < g1 ? g0 : g1);
+  double lowest = g0 < g1 ? g0 : g1, share = 0;
+  for (int k = 1; k < VM_PROBED; ++k) {
+    const double x = (double)k / VM_PROBED, value = vm_interpolated(x, g0, d0, c0, g1, d1, c1);
+    if (value < lowest) { lowest = value; share = x; }
+  }
+  return lowest < (allowed > 0 ? allowed : 0) ? share : 0;
+}
+
+/* Second rate of a watched value: known of gaps. */
+static double vm_second_rate(const vm_run *r, const double *values, long long i) {
+  return vm_kind(r, i) == VM_CONTACT && *vm_mode(r, i, VM_CLOSED) == 0 ? values[VM_UNIT_VALUES * i + VM_GAP_ACCELERATION] : NAN;
+}
+
+/* Note the result of an attempt to end a step at the event that is sought; *length is that of the next attempt, or 0 if this one will do. */
+static void vm_narrow(vm_run *r, double h, double g, double rate, double *length) {
+  const double instant = VM_INSTANT * r->duration;
+  *length = 0;
+  if (fabs(g) <= fabs(rate) * instant) return;
+  if (g > 0) {
+    if (isnan(rate) && r->sought_short > 0) r->value_long *= 0.5; /* or one end of the interval would not move */
+    r->sought_short = h; r->value_short = g; r->rate_short = rate;
+  } else {
+    if (isnan(rate) && r->sought_long < VM_NEVER) r->value_short *= 0.5;
+    r->sought_long = h; r->value_long = g; r->rate_long = rate;
+  }
+  const double between = r->sought_long - r->sought_short;
+  if (between <= instant || ++r->attempts > VM_ATTEMPTS) return;
+  const double share = vm_root(r->value_short, between * r->rate_short, r->value_long, between * r->rate_long);
+  *length = r->sought_short + (share > 0 && share < 1 ? share : 0.5) * between;
+}
+
+/* The unit whose mode ends first within the step of length h that was tried, VM_NONE, or VM_SHORTER where two events may be hidden in the step;
+   *length is then that of the next attempt, or 0 if the step ends at the event. */
+static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *length) {
+  long long first = VM_NONE;
+  double earliest = 2 * h, rate, rate_next;
+  *length = h;
+  for (long long i = 0; i < r->units; ++i) {
+    const double g = vm_watched(r, m->units, i, &rate), g_next = vm_watched(r, m->units_next, i, &rate_next);
+    if (g >= VM_NEVER) continue;
+    if (g_next < -vm_blur(r, m->units_next, i)) {
+      const double time = h * vm_root(g, h * rate, g_next, h * rate_next);
+      if (time < earliest) { earliest = time; first = i; }
+    } else if (i != r->sought) {
+      const double c = h * h * vm_second_rate(r, m->units, i), c_next = h * h * vm_second_rate(r, m->units_next, i);
+      const double share = vm_dip(g > 0 ? g : 0, h * rate, c, g_next, h * rate_next, c_next);
+      if (share > 0 && share * h < *length) *length = share * h;
+    }
+  }
+  if (first < 0 && r->sought >= 0 && r->sought_long >= h) first = r->sought; /* the attempt was too short, or just right */
+  if (first < 0) return *length < h ? VM_SHORTER : VM_NONE;
+  if (first != r->sought) {
+    r->sought = first; r->attempts = 0;
+    const double g = vm_watched(r, m->units, first, &rate);
+    r->sought_short = 0; r->value_short = g > 0 ? g : 0; r->rate_short = rate;
+    r->sought_long = VM_NEVER;
+  }
+  vm_narrow(r, h, vm_watched(r, m->units_next, first, &rate_next), rate_next, length);
+  return first;
+}
+

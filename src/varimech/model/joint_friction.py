@@ -1,0 +1,163 @@
+"""Friction in joints: a torque μ r |R| in a hinge with a pin of radius r, a force μ |R| in a slider.
+
+R is the force of the joint across its motion, from its own multipliers; so natural coordinates state
+the equations of such a joint instead of sharing points, and trees are cut there. The load N = |R|
+enters the forces as a symbol, which the accelerations determine (`formulations/loads`). It has no
+impulse: in an impact, friction of joints does nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from ..core.errors import ModelError
+from ..core.symbols import SX
+from . import fields, friction_law
+from .body import Body, Frames
+from .conditions import Condition
+from .contact_law import Contact, ContactLabel
+from .force import ForceLaw
+from .frame import Frame
+from .joint import Joint
+
+if TYPE_CHECKING:
+    from .model_data import ModelData
+    from .state import State
+
+LIGHT = 1e-12
+"""Load (N) below which its direction does not matter: |R| has no corner there."""
+
+
+class FrictionJoint(Joint):
+    """A joint whose motion friction may resist."""
+
+    friction = fields.Scalar(
+        "Sliding friction coefficient; the load is the force of the joint across its motion.",
+        rule="non-negative",
+        default=0.0,
+    )
+    static_friction = fields.OptionalScalar(
+        "Static friction coefficient, that of sliding if not given.", rule="non-negative"
+    )
+    friction_law = fields.Choice(
+        'Friction that sticks and slides ("coulomb"), or a smooth law.',
+        options=friction_law.LAWS,
+        default=friction_law.COULOMB,
+    )
+    slip_velocity = fields.Scalar(
+        "Rate (m/s or rad/s) of a smooth friction law.", rule="positive", default=1e-3
+    )
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether anything resists its motion."""
+        return not self.friction.is_zero() or self.static_friction is not None
+
+    @cached_property
+    def multipliers(self) -> SX:
+        """Stand for the multipliers of all its equations."""
+        return SX.sym("λ", sum(self._rows))
+
+    @property
+    def _rows(self) -> list[int]:
+        """Number of equations of each of its conditions."""
+        n = self.dimension
+        frames = {
+            body: Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
+            for body in self.bodies
+        }
+        return [condition.residuals(frames).numel() for condition in self.conditions()]
+
+    @property
+    @abstractmethod
+    def loaded(self) -> Condition:
+        """The condition whose force is the load, one of `conditions`."""
+
+    @property
+    @abstractmethod
+    def friction_arm(self) -> SX:
+        """Arm of the friction force (m), 1 where it is a force."""
+
+    @property
+    def load(self) -> SX:
+        """|R|, in terms of what stands for the multipliers (N)."""
+        k = self.conditions().index(self.loaded)
+        first = sum(self._rows[:k])
+        own = self.multipliers[first : first + self._rows[k]]
+        return ca.sqrt(ca.sumsqr(own) + LIGHT**2)
+
+    def slip(self, frames: Frames) -> SX:
+        """Rate that friction resists."""
+        output = self.displacement() or self.angle()
+        assert output is not None
+        return output.rate(frames)
+
+    def add_to(self, model: ModelData) -> None:
+        """Take it into the model, and its friction after it."""
+        super().add_to(model)
+        if self.has_friction:
+            if self.static_friction is not None:
+                more = self.static_friction - self.friction
+                label = f"{self.label}: static_friction − friction"
+                model.parameter_set.require(more, "non-negative", label)
+            if any(not body.is_rigid for body in self.bodies):
+                raise ModelError(
+                    "friction needs rigid bodies on both sides",
+                    element=self.label,
+                    remedy="leave it out",
+                )
+            model.add_joint_force(JointFriction(self))
+
+
+class JointFriction(ForceLaw):
+    """The friction of a joint."""
+
+    def __init__(self, joint: FrictionJoint):
+        self.name = f"friction of {joint.name}"
+        self._joint = joint
+        self._load = SX.sym("N")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Those of the joint."""
+        return self._joint.bodies
+
+    def loads(self) -> tuple[tuple[SX, SX], ...]:
+        """N = |R|."""
+        return ((self._load, self._joint.load),)
+
+    @property
+    def _sticks(self) -> bool:
+        return self._joint.friction_law == friction_law.COULOMB
+
+    @property
+    def _coefficients(self) -> tuple[SX, SX]:
+        j = self._joint
+        return j.friction, j.friction if j.static_friction is None else j.static_friction
+
+    def contact_labels(self) -> tuple[ContactLabel, ...]:
+        """One that sticks and slides, unless its law is smooth."""
+        return (ContactLabel(self.name, normal=False, friction=True),) if self._sticks else ()
+
+    def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
+        """Slip and friction forces of that."""
+        if not self._sticks:
+            return ()
+        (μ, μ0), arm = self._coefficients, self._joint.friction_arm
+        slip = self._joint.slip(frames)
+        return [
+            Contact(slip=slip, sliding=μ * arm * self._load, static=μ0 * arm * self._joint.load)
+        ]
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        """The force of a smooth law."""
+        if self._sticks:
+            return []
+        j, slip = self._joint, self._joint.slip(frames)
+        share = friction_law.coefficient(j.friction_law, slip, *self._coefficients, j.slip_velocity)
+        return [(slip, -share * j.friction_arm * self._load)]
