@@ -70,6 +70,7 @@ from .problem import Problem as Problem
 from .reports.page import report as report
 from .results.certificate import Certificate as Certificate
 from .results.ensemble import Ensemble as Ensemble
+from .results.event_smoothness import EventWarning as EventWarning
 from .results.events import Event as Event, Events as Events
 from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian

@@ -36,6 +36,7 @@ NAMES = {
     "reports.page": "report",
     "results.certificate": "Certificate",
     "results.ensemble": "Ensemble",
+    "results.event_smoothness": "EventWarning",
     "results.events": "Event Events",
     "results.gradient": "Gradient",
     "results.hessian": "Hessian",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -14,6 +15,7 @@ from ..backends.trajectory import BrokenOff, Trajectory
 from ..certification.certify import certify
 from ..core.errors import ModelError, unknown_name
 from ..core.messages import Message
+from ..results.event_smoothness import EventWarning, rough_events
 from ..results.gradient import Gradient
 from ..schemes import Method, RunOptions
 from ..sensitivity.objective import Objective
@@ -33,6 +35,8 @@ ADJOINT_PAYS, ADJOINT_PAYS_UNROLLED = 8, 40
 programs, and of unrolled ones, whose columns take fewer operations; see
 docs/decisions/2026-11-derivatives.md.
 """
+MOST_WARNINGS = 3
+"""Events without derivatives that are named."""
 REPLAYED = ("direct", "adjoint")
 """Methods that leave results between steps to a second run over the same steps."""
 METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "complex-step")
@@ -137,6 +141,8 @@ def _executed(
         solver.run_composite(task, ρ) if task.method == "composite" else solver.run(task, ρ)
     )
     check_kinks(solver, task, ρ, trajectory)
+    for event in rough_events(solver.equations, trajectory)[:MOST_WARNINGS]:
+        warnings.warn(EventWarning(f"{solver.model.name!r}: {event}"), stacklevel=2)
     return trajectory, seconds, None
 
 

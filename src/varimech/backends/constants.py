@@ -14,7 +14,20 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (selection, ("POOR", "SINGULAR", "DEPENDENT")),
     (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
     (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
-    (events, ("TOUCH", "SLOW", "BLURRED", "BLURRED_FORCE", "OVERLAPS", "DIP", "INSTANT", "NEVER")),
+    (
+        events,
+        (
+            "TOUCH",
+            "SLOW",
+            "BLURRED",
+            "ROUNDED",
+            "BLURRED_FORCE",
+            "OVERLAPS",
+            "DIP",
+            "INSTANT",
+            "NEVER",
+        ),
+    ),
     (
         events,
         (
@@ -24,6 +37,8 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "LOWEST",
             "NUDGE",
             "PROBED",
+            "THIRDS",
+            "EDGE",
             "MOST_UNDECIDED",
             "NOTED",
         ),

@@ -56,6 +56,8 @@ SLOW = 1e-11
 """Speed, over the largest one so far, below which surfaces neither part nor slide."""
 BLURRED = 1e-14
 """The same for values below zero that are only rounding."""
+ROUNDED = 0.03
+"""Share of that below which a value is zero: one or two floating-point numbers."""
 BLURRED_FORCE = 1e-10
 """The same for forces, over the largest one: multipliers are less exact than positions."""
 LOWEST = 1e-13
@@ -82,6 +84,10 @@ ATTEMPTS = 60
 """Steps to locate one event at most; bisection to rounding would take so many."""
 PROBED = 8
 """Parts of a step at whose ends interpolation is looked at for values below zero."""
+THIRDS = 25
+"""Reductions of the interval around the lowest of these to two thirds: to 1e-5 of a step."""
+EDGE = 1e-4
+"""Share of a step at whose ends a minimum is one at the end."""
 MOST_UNDECIDED = 8
 """Units whose modes are all tried out, at most: 6,561 combinations of frictions."""
 NOTED = 7
@@ -242,18 +248,20 @@ class Units:
             g, rate = self.watched(self.before, first)
             self.sought, self.attempts = first, 0
             self.short, self.long = (0.0, max(g, 0.0), rate), (NEVER, 0.0, 0.0)
-        return first, self._narrowed(h, *self.watched(self.after, first))
+        g, rate = self.watched(self.after, first)
+        rounding = 0.0 if math.isnan(rate) else ROUNDED * self._blur(self.after, first)
+        return first, self._narrowed(h, g, rate, rounding)
 
     def _second_rate(self, values: np.ndarray, i: int) -> float:
         """Second rate of a watched value: known of gaps."""
         is_gap = self.kind[i] == CONTACT and not self.mode(i, 0)
         return float(values[i, GAP_ACCELERATION]) if is_gap else math.nan
 
-    def _narrowed(self, h: float, g: float, rate: float) -> float:
+    def _narrowed(self, h: float, g: float, rate: float, rounding: float) -> float:
         """Note the result of an attempt; returns the length of the next one, or 0 if this will
         do.
         """
-        if abs(g) <= abs(rate) * self.instant:
+        if abs(g) <= abs(rate) * self.instant or abs(g) <= rounding:
             return 0.0
         halved = math.isnan(rate)  # or one end of the interval would not move
         if g > 0:
@@ -599,19 +607,30 @@ def _root(g0: float, d0: float, g1: float, d1: float) -> float:
 
 
 def _dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
-    """Share of a step at which a value that is positive at both ends may be negative; 0 if it is
-    not.
+    """Share of a step at which a value that is positive at both ends may be negative: where it is
+    lowest; 0 if it is not.
     """
-    if math.isnan(d0) or math.isnan(d1):
+    if math.isnan(d0) or math.isnan(d1) or (d0 >= 0 and d1 <= 0 and not c0 + c1 > 0):
         return 0.0
-    least = lowest = min(g0, g1)
-    share = 0.0
+
+    def value(x: float) -> float:
+        return _interpolated(x, g0, d0, c0, g1, d1, c1)
+
+    least, share = min(g0, g1), 0.0 if g0 < g1 else 1.0
+    lowest = least
     for k in range(1, PROBED):
-        x = k / PROBED
-        value = _interpolated(x, g0, d0, c0, g1, d1, c1)
-        if value < lowest:
-            lowest, share = value, x
-    return share if lowest < max(DIP * least, 0.0) else 0.0
+        if (here := value(k / PROBED)) < lowest:
+            lowest, share = here, k / PROBED
+    low, high = max(share - 1 / PROBED, 0.0), min(share + 1 / PROBED, 1.0)
+    for _ in range(THIRDS):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        if value(a) < value(b):
+            high = b
+        else:
+            low = a
+    share = (low + high) / 2
+    found = EDGE < share < 1 - EDGE and value(share) < DIP * least
+    return share if found else 0.0
 
 
 def _interpolated(

@@ -126,16 +126,25 @@ static double vm_interpolated(double x, double g0, double d0, double c0, double 
          x * x * x * (g1 * (1 + 3 * y + 6 * y * y) - d1 * y * (1 + 3 * y) + c1 * y * y / 2);
 }
 
-/* Share of a step at which a value that is positive at both ends may be negative; 0 if it is not. */
+/* Share of a step at which a value that is positive at both ends may be negative: where it is lowest; 0 if it is not. */
 static double vm_dip(double g0, double d0, double c0, double g1, double d1, double c1) {
-  if (isnan(d0) || isnan(d1)) return 0;
-  const double allowed = VM_DIP * (g0 < g1 ? g0 : g1);
-  double lowest = g0 < g1 ? g0 : g1, share = 0;
+  if (isnan(d0) || isnan(d1) || (d0 >= 0 && d1 <= 0 && !(c0 + c1 > 0))) return 0;
+  const double least = g0 < g1 ? g0 : g1;
+  double lowest = least, share = g0 < g1 ? 0 : 1;
   for (int k = 1; k < VM_PROBED; ++k) {
     const double x = (double)k / VM_PROBED, value = vm_interpolated(x, g0, d0, c0, g1, d1, c1);
     if (value < lowest) { lowest = value; share = x; }
   }
-  return lowest < (allowed > 0 ? allowed : 0) ? share : 0;
+  double low = share - 1.0 / VM_PROBED, high = share + 1.0 / VM_PROBED;
+  if (low < 0) low = 0;
+  if (high > 1) high = 1;
+  for (int k = 0; k < VM_THIRDS; ++k) {
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    if (vm_interpolated(a, g0, d0, c0, g1, d1, c1) < vm_interpolated(b, g0, d0, c0, g1, d1, c1)) high = b; else low = a;
+  }
+  share = (low + high) / 2;
+  lowest = vm_interpolated(share, g0, d0, c0, g1, d1, c1);
+  return share > VM_EDGE && share < 1 - VM_EDGE && lowest < VM_DIP * least ? share : 0;
 }
 
 /* Second rate of a watched value: known of gaps. */
@@ -144,10 +153,10 @@ static double vm_second_rate(const vm_run *r, const double *values, long long i)
 }
 
 /* Note the result of an attempt to end a step at the event that is sought; *length is that of the next attempt, or 0 if this one will do. */
-static void vm_narrow(vm_run *r, double h, double g, double rate, double *length) {
+static void vm_narrow(vm_run *r, double h, double g, double rate, double rounding, double *length) {
   const double instant = VM_INSTANT * r->duration;
   *length = 0;
-  if (fabs(g) <= fabs(rate) * instant) return;
+  if (fabs(g) <= fabs(rate) * instant || fabs(g) <= rounding) return;
   if (g > 0) {
     if (isnan(rate) && r->sought_short > 0) r->value_long *= 0.5; /* or one end of the interval would not move */
     r->sought_short = h; r->value_short = g; r->rate_short = rate;
@@ -187,7 +196,9 @@ static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *le
     r->sought_short = 0; r->value_short = g > 0 ? g : 0; r->rate_short = rate;
     r->sought_long = VM_NEVER;
   }
-  vm_narrow(r, h, vm_watched(r, m->units_next, first, &rate_next), rate_next, length);
+  const double g_next = vm_watched(r, m->units_next, first, &rate_next);
+  const double rounding = isnan(rate_next) ? 0 : VM_ROUNDED * vm_blur(r, m->units_next, first);
+  vm_narrow(r, h, g_next, rate_next, rounding, length);
   return first;
 }
 

@@ -14,7 +14,9 @@ import numpy as np
 from ..core.progress import progress_bar
 from ..core.schedule import SMALLEST_TOLERANCE
 from ..results.certificate_evidence import DerivativeCheck, GradientEvidence, Refinement
+from ..results.event_smoothness import RoughEvent, near_misses, rough_events
 from ..sensitivity.dependence import dependence
+from ..sensitivity.event_functions import has_events
 from ..sensitivity.smoothness import Switch, switches
 from .motion import Crossing, crossings_of, growth_of, singularity_of
 from .reference import FAILURES, halved, reference_of, rerun
@@ -46,6 +48,8 @@ class Evidence(GradientEvidence):
     """Sizes of the parameters."""
     switches: tuple[Switch, ...]
     crossings: tuple[Crossing, ...]
+    rough_events: tuple[RoughEvent, ...]
+    """Events without a derivative, or with one on one side only."""
     ends_at_jumps: bool
     """Whether steps end at jumps, and derivatives include them."""
     loose: float
@@ -66,7 +70,9 @@ def gather(
     chosen = "tolerance" in info
     often, once = _storage(gradient, live)
     ends = gradient.run.step_ends
-    same: dict[str, object] = {"ends": ends} if chosen and ends is not None else {}
+    # where parameters move events, no ends of steps are the same
+    eventful = has_events(live.equations, gradient.objectives)
+    same: dict[str, object] = {"ends": ends} if chosen and ends is not None and not eventful else {}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(EXACT_METHODS) + len(steps) + 4, progress) as report:
         count = _Counter(report)
@@ -100,6 +106,12 @@ def gather(
         singularity=singularity_of(motion),
         switches=known,
         crossings=tuple(crossings_of(motion, known)),
+        rough_events=tuple(
+            [
+                *rough_events(motion.equations, motion.computed),
+                *near_misses(motion.equations, motion.trajectory, motion.parameters),
+            ]
+        ),
         ends_at_jumps=chosen and live.computed.crossed is not None,
         loose=tolerance if ends is None else 0.0,
         tolerance=tolerance,

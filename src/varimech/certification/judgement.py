@@ -268,6 +268,9 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
             for p in np.flatnonzero(c.moved):
                 causes[o][p].append(name)
                 fatal[o, p] |= c.switch.jump and not e.ends_at_jumps
+    if e.rough_events:
+        fatal[:] = True
+        causes = [[[*names, cert.ROUGH_EVENT] for names in row] for row in causes]
     if e.singularity is not None and e.singularity.near:
         fatal[:] = True
         causes = [[[*names, cert.SINGULAR] for names in row] for row in causes]

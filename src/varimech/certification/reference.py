@@ -21,9 +21,11 @@ import numpy as np
 from ..core.errors import VarimechError
 from ..formulations.ali3p import ALI3P
 from ..integrators.dop853 import DOP853
+from ..integrators.dopri5 import DOPRI5
 from ..integrators.newmark import TRAPEZOIDAL
 from ..results.certificate_evidence import DerivativeCheck, Reference, Unresolved
 from ..schemes import Integrator
+from ..sensitivity.event_functions import has_events
 from ..sensitivity.nonlinear_parts import (
     NonlinearParts,
     along_motion,
@@ -108,7 +110,10 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
     functions = _functions(gradient, motion)
     unresolved = tuple(_unresolved(functions, gradient.run, integrator))
     duration, own_steps = float(gradient.time[-1]), integrator.continuous is not None
-    if not unresolved and integrator.difference is not None:
+    if has_events(motion.equations, gradient.objectives):
+        options = {**_explicit(TOLERANCE, duration), "integrator": DOPRI5}
+        check, what = rerun(gradient, "direct", **options)[0], f"order 5, tolerance {TOLERANCE:g}"
+    elif not unresolved and integrator.difference is not None:
         check, what = _equal_steps(gradient, integrator, SHORTER * float(gradient.run.info["step"]))
     elif own_steps and not _affordable(gradient):
         check, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)

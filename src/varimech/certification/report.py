@@ -33,6 +33,7 @@ def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Findi
         *_reference(e, alive),
         *_switches(e),
         *_motion(e),
+        *[(cert.ROUGH_EVENT, str(event)) for event in e.rough_events],
     ]
     if apart := _pairs(gradient, alive & (verdict.afar > 0)):
         text = (

@@ -43,6 +43,7 @@ DISAGREE, UNCHECKED, ROUNDING, STEPS, SCALE_DEPENDENT, FAILING = (
     "runs nearby fail",
 )
 COMPLIANT, UNRESOLVED = "constraints give way", "unresolved function"
+ROUGH_EVENT = "event without a derivative"
 CHAOS, SINGULAR, NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE = (
     "chaotic motion",
     "singular position",

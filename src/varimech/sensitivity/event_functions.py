@@ -71,6 +71,11 @@ class SampleFunctions:
         return len(self.table)
 
 
+def has_events(equations: Equations, objectives: Mapping[str, Objective]) -> bool:
+    """Whether steps end at events: of the mechanism, or of objectives."""
+    return equations.has_events or any(objective.samples for objective in objectives.values())
+
+
 class EventFunctions:
     """Units of a mechanism, and samples of objectives with the extrema that they need."""
 

@@ -21,6 +21,7 @@ from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
 from ..core.messages import Call, Message
 from ..model.parameter_set import ParameterSet
+from ..sensitivity.event_functions import has_events
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
@@ -146,7 +147,8 @@ def _first_order(
     check_gradients(solver.equations, objectives)
     task = Task(s.schedule, objectives, distributions.indices, s.backend, s.progress)
     run, ran = solver.run(task, s.ρ)
-    if s.schedule.tolerance and s.scheme.integrator.traits.given_steps:
+    replays = s.scheme.integrator.traits.given_steps
+    if s.schedule.tolerance and replays and not has_events(solver.equations, objectives):
         # the choice of steps is not a smooth function of the parameters
         task = replace(task, schedule=s.schedule.replayed(run.step_ends))
     return _Expanded(run, None, solver, task, ran)
