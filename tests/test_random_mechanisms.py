@@ -61,7 +61,9 @@ def words() -> set[str]:
     """All that a model can be written with."""
     members = {name: getattr(Model, name) for name in dir(Model) if not name.startswith("_")}
     made = {name for name, member in members.items() if hasattr(member, "__wrapped__")}
-    return made - {"gear", "screw"}  # angles that fit them: test_gears_and_screws.py
+    of_events = {"stop", "contact", "clearance_joint", "dry_friction", "mode", "event"}
+    # angles that fit them: test_gears_and_screws.py; events: test_random_contacts.py
+    return made - {"gear", "screw"} - of_events
 
 
 def saying(method: str) -> Recipe:

@@ -17,7 +17,6 @@ extern "C" __global__ void __launch_bounds__(VM_THREADS) vm_sample_all(const vm_
   double event_state[S::states], event_motion[S::states], sampled[2 * S::samples + 1];
   vm_workspace storage = {{arg, res, iw, rw, res}}, *m = &storage;
   double step_residuals[3], ratio[1], guess[S::coordinates], path_values[S::numbers + 1];
-  double event_sides[S::units + 1] = {}, sample_values[S::samples + 1] = {}, sample_places[S::samples + 1] = {}, sample_counts[S::samples + 1] = {};
   m->residuals = step_residuals; m->ratio = ratio; m->guess = guess; m->path_values = path_values; m->X = X; m->G = G; m->Y = Y; m->Z = Z; m->psi = psi;
   m->x = x; m->y = y; m->x_next = x_next; m->y_next = y_next; m->jacobian = jacobian;
   m->sides = sides; m->sides_next = sides_next;
