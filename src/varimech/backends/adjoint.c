@@ -216,7 +216,8 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
   if (!r->scheme && count) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, r->time, r->state, last / 2, r->costate);
   for (long long k = count - 1; k >= 0; --k) {
     const double *record = records + k * r->record_size;
-    const long long jump = r->crossed ? llabs((long long)r->crossed[r->first_recorded + k + 1]) : 0;
+    const double crossed = r->crossed ? r->crossed[r->first_recorded + k + 1] : 0;
+    const long long jump = crossed > 0 ? (long long)crossed : 0;
     const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
     if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end, r->first_recorded + k + 1); continue; }
     if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);

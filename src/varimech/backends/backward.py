@@ -199,10 +199,10 @@ class Backward:
                 self._implicit(
                     record, record.length / 2 + (records[k - 1].length / 2 if k else 0.0)
                 )
-            elif self.switches is None or not self.crossed[k + 1]:
+            elif self.switches is None or self.crossed[k + 1] <= 0:
                 self._explicit(record, self.tables)
             else:
-                jump = abs(self.crossed[k + 1]) - 1
+                jump = self.crossed[k + 1] - 1
                 self._across(record, self.tables, self.switches, jump, after)
         self.time[0] = 0.0
         self._pull_samples(AT_START, records[0].states[0], None)

@@ -552,7 +552,7 @@ class _Run:
                 changed[-1] >= switches.of_forces and integrands_jump(self.G[0], self.G[k], scales)
             )
             self.crossed[-1] = (1 if jump else -1) * (int(changed[0]) + 1)
-            if self.count:
+            if self.count and jump:
                 switches.differentiate(self.ends[-1], self.X[0])
                 shifts = switches.shifts(self.X_[0, :, : self.count])
                 self.X_[k, n : 2 * n, : self.count] += np.outer(a - b, shifts)

@@ -32,8 +32,8 @@ static double vm_approach(const vm_run *r, const vm_workspace *m, double h) {
   double distance = h;
   for (long long i = vm_changed(r, m, 0); i >= 0; i = vm_changed(r, m, i + 1)) {
     double share = 0.5; /* sides of periodic functions may change twice */
-    if (g[i] == 0) share = 0;
-    else if (g[i] * g_next[i] <= 0) share = vm_cubic_root(g[i], h * g[k + i], g_next[i], h * g_next[k + i]);
+    if (g[i] == 0 && g[k + i] != 0) share = 0;
+    else if (g[i] != 0 && g[i] * g_next[i] <= 0) share = vm_cubic_root(g[i], h * g[k + i], g_next[i], h * g_next[k + i]);
     if (share * h < distance) distance = share * h;
   }
   return distance > 0.75 * across ? distance - 0.5 * across : across;
@@ -100,8 +100,9 @@ static int vm_pass(vm_run *r, vm_workspace *m, double h, double end) {
   const long long first = vm_changed(r, m, 0);
   int status = VM_DONE;
   if (first >= 0 && vm_is_across(r, h)) {
-    if (r->crossed) r->crossed[r->done + 1] = (double)(vm_jumps(r, m) ? first + 1 : -first - 1);
-    if (r->parameters) status = vm_differentiate_jump(r, m, end);
+    const int jumps = vm_jumps(r, m);
+    if (r->crossed) r->crossed[r->done + 1] = (double)(jumps ? first + 1 : -first - 1);
+    if (r->parameters && jumps) status = vm_differentiate_jump(r, m, end);
   }
   memcpy(m->sides, m->sides_next, (size_t)(3 * r->switches) * sizeof(double));
   return status;

@@ -84,9 +84,9 @@ class Switches:
         for i in self.changed:
             (_, g, rate), (_, g_next, rate_next) = self.before[:, i], self.after[:, i]
             share = 0.5  # sides of periodic functions may change twice
-            if g == 0:
+            if g == 0 and rate != 0:
                 share = 0.0
-            elif g * g_next <= 0:
+            elif g != 0 and g * g_next <= 0:
                 share = _cubic_root(g, h * rate, g_next, h * rate_next)
             distance = min(distance, share * h)
         return distance - 0.5 * self._across if distance > 0.75 * self._across else self._across

@@ -46,15 +46,15 @@ class SwitchingFunctions:
 
 
 def jumps_of(equations: Equations, objectives: Mapping[str, Objective]) -> list[Switch]:
-    """Switches of forces and integrands whose values may jump, and whose time the motion or the
-    parameters decide; each once.
+    """Switches of forces and integrands whose time the motion or the parameters decide; each once.
+    Steps end at kinks, too: an error estimate would find them by ever shorter steps.
     """
     e = equations
     decided, unknown = symbols_in(e.q, e.v, e.ρ), symbols_in(e.a, e.λ)
     found: list[Switch] = []
     for switch in switches(e, objectives):
         own = symbols_in(switch.at)
-        if not switch.jump or switch.final or own.isdisjoint(decided):
+        if switch.final or own.isdisjoint(decided):
             continue
         if not own.isdisjoint(unknown):  # its rate is not known
             continue
