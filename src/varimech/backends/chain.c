@@ -54,6 +54,7 @@ typedef struct vm_run {
   double *sample_values, *sample_gradient, *sample_places, *sample_counts; /* of each sample: value, derivatives, where it was taken, occurrences so far */
   double *triggers;                      /* for each completed step, the unit whose mode ends there, from 1 on, -1 at the start of a run, or 0; or NULL */
   double *notes;                         /* for each of these what events.py lists; or NULL */
+  double *mode_log;                      /* modes after each event, by the number of its step; or NULL */
   long long probe_count;
   long long last, stride, total;         /* last step of this call; number of steps, 0 if unknown */
   long long max_iterations, parts;       /* parts: continuation steps from the nominal to the requested initial state */

@@ -213,6 +213,7 @@ static int vm_note_event(vm_run *r, const vm_workspace *m, long long trigger, co
     memcpy(note, noted, (size_t)(VM_NOTED - 1) * sizeof(double));
     note[VM_NOTED - 1] = trigger < 0 ? 0 : vm_kind(r, trigger) < VM_EVENT ? *vm_mode(r, trigger, 0) : m->units[VM_UNIT_VALUES * trigger + 1] < 0;
   }
+  if (r->mode_log) memcpy(r->mode_log + r->modes * r->done, vm_modes(r), (size_t)r->modes * sizeof(double));
   if (r->time > r->event_time + VM_INSTANT * r->duration) r->events_there = 0;
   r->event_time = r->time;
   r->culprit = trigger;

@@ -120,6 +120,7 @@ class _Run:
         self.samples = None if program.samples is None else Samples(program, self.parameters)
         self.stopped, self.shift = False, np.zeros(p)
         self.triggers, self.notes = [0.0], [np.zeros(NOTED)]
+        self.modes = [] if self.units is None else [self.units.modes.copy()]
         self.event_time, self.events_there = 0.0, 0
         ρ_t = [self.parameters, self.time]
         settings = [self.penalty, *ρ_t]
@@ -248,6 +249,7 @@ class _Run:
             crossed=None if self.switches is None else np.array(self.crossed),
             triggers=None if self.units is None else np.array(self.triggers),
             notes=None if self.units is None else np.array(self.notes),
+            modes=None if self.units is None else np.array(self.modes),
         )
 
     def _take_steps(self, progress: ProgressCallback | None) -> None:
@@ -535,6 +537,7 @@ class _Run:
             self._scale_contacts(self.units)
             self.triggers.append(0.0)
             self.notes.append(np.zeros(NOTED))
+            self.modes.append(self.units.modes.copy())
         self.time[0], self.new[:], self.new_[:] = time, self.X[0], self.X_[0]
         if self._is_due(time, done):
             self._store(time, self.ψ, self.ψ_)
@@ -662,6 +665,7 @@ class _Run:
         self.crossed.append(0)
         self.triggers.append(-1.0 if trigger < 0 else trigger + 1.0)
         self.notes.append(note)
+        self.modes.append(units.modes.copy())
         if time > self.event_time + units.instant:
             self.events_there = 0
         self.event_time, self.events_there = time, self.events_there + 1

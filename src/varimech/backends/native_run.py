@@ -62,7 +62,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("stops", "limits", "probes")),
     ("u8", ("ends", "outputs", "taken", "crossed", "unit_table", "action_table")),
     ("u8", ("sample_table", "sample_factors", "event_sides", "sample_values", "sample_gradient")),
-    ("u8", ("sample_places", "sample_counts", "triggers", "notes")),
+    ("u8", ("sample_places", "sample_counts", "triggers", "notes", "mode_log")),
     ("i8", ("probe_count", "last", "stride", "total", "max_iterations", "parts")),
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
@@ -199,6 +199,7 @@ class NativeRun:
         self._taken, self._crossed = np.zeros(1), np.zeros(1)
         self._jumps, self._events = program.switching is not None, program.units is not None
         self.triggers, self._notes = np.zeros(1), np.zeros((1, NOTED))
+        self._modes = np.zeros((1, 0 if program.units is None else program.units.modes))
         self.record = np.zeros((), dtype=RECORD)
         for name, array in {**self.arrays, **self._shared}.items():
             self.record[name] = array.ctypes.data
@@ -236,7 +237,11 @@ class NativeRun:
         if self._events and self.inputs.schedule.triggers is None:
             more = np.zeros(max(0, steps + 2 - self.triggers.size))
             self.triggers = np.concatenate([self.triggers, more])
-            self._notes = np.concatenate([self._notes, np.zeros((more.size, NOTED))])
+            self._notes, self._modes = (
+                np.concatenate([log, np.zeros((more.size, log.shape[1]))])
+                for log in (self._notes, self._modes)
+            )
+            self.record["mode_log"] = self._modes.ctypes.data
             self.record["triggers"] = self.triggers.ctypes.data
             self.record["notes"] = self._notes.ctypes.data
 
@@ -262,6 +267,7 @@ class NativeRun:
             crossed=self._crossed[: int(r["done"]) + 1].astype(int) if self._jumps else None,
             triggers=self.triggers[: int(r["done"]) + 1].copy() if self._events else None,
             notes=self._notes[: int(r["done"]) + 1].copy() if self._events else None,
+            modes=self._modes[: int(r["done"]) + 1].copy() if self._events else None,
         )
 
     @property

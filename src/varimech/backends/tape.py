@@ -165,7 +165,7 @@ class Tape:
             r["ends"] = ends.ctypes.data
         r["outputs"] = self._kept[1].ctypes.data
         r["tolerance"], r["total"], r["taken"], r["passed"] = 0.0, ends.size - 1, 0, 0
-        r["notes"] = 0
+        r["notes"] = r["mode_log"] = 0
 
     def _return_to(self, segment: _Segment) -> None:
         run, r = self._run, self._record

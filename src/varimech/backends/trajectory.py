@@ -50,6 +50,8 @@ class Trajectory:
     function that vanishes there, by what share of the run a relative change of a parameter moves it,
     the number of contacts that close together, and the mode that follows.
     """
+    modes: np.ndarray | None = None
+    """(step end, mode): modes after each event."""
     execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
     """What executed it, and the build in the background that was under way at its end: seconds so
     far, and estimated ones.
@@ -65,8 +67,25 @@ class Trajectory:
         """The first stored results, with the steps that led there."""
         steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
         kept = self.at_rows(np.arange(rows))
-        triggers, notes = (None if x is None else x[:steps] for x in (self.triggers, self.notes))
-        return replace(kept, step_ends=self.step_ends[:steps], triggers=triggers, notes=notes)
+        triggers, notes, modes = (
+            None if x is None else x[:steps] for x in (self.triggers, self.notes, self.modes)
+        )
+        ends = self.step_ends[:steps]
+        return replace(kept, step_ends=ends, triggers=triggers, notes=notes, modes=modes)
+
+    def parameters_at(self, time: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Parameters, with the modes at some times after them: (time, parameter). At the time of an
+        event itself, modes are those before it, but for the start.
+        """
+        rows = np.tile(parameters, (time.size, 1))
+        if self.modes is None or self.triggers is None or not self.modes.shape[1]:
+            return rows
+        events = np.flatnonzero(self.triggers)
+        last = np.searchsorted(self.step_ends[events], time) - 1
+        if events.size and self.triggers[events[0]] < 0:
+            last = np.maximum(last, 0)
+        rows[last >= 0, -self.modes.shape[1] :] = self.modes[events[last[last >= 0]]]
+        return rows
 
     def at_rows(self, rows: np.ndarray) -> Trajectory:
         """The same run with some of its stored results only."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0b6fb8", "#d1495b", "#2a9d5c", "#e08a00", "#6c4ab6", "#00838f", "#8c564b", "#555555")
 """Distinguishable with colour-vision deficiency, too: they differ in lightness."""
-INK, GRID = "#333333", "#d9d9d9"
+INK, GRID, MARK = "#333333", "#d9d9d9", "#8a8a8a"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,12 @@ class Panel:
 
 
 def line_figure(
-    panels: Sequence[Panel], *, title: str = "", xlabel: str = "time (s)", style: str | None = None
+    panels: Sequence[Panel],
+    *,
+    title: str = "",
+    xlabel: str = "time (s)",
+    style: str | None = None,
+    marks: Sequence[float] | np.ndarray = (),
 ) -> Figure:
     """Panels one below another with a common horizontal axis.
 
@@ -50,9 +55,7 @@ def line_figure(
         title: title of the figure.
         xlabel: label of the horizontal axis.
         style: "paper" for a figure in the format of a paper; it has a title only if one is given.
-
-    Returns:
-        A figure.
+        marks: places on the horizontal axis that are marked by thin lines, such as times of events.
 
     Returns:
         A figure.
@@ -64,6 +67,8 @@ def line_figure(
             ax.plot(
                 line.x, line.y, color=COLOURS[k % len(COLOURS)], linewidth=1.5, label=line.label
             )
+        for place in marks:
+            ax.axvline(place, color=MARK, linewidth=0.7, linestyle=":", zorder=0.5)
         ax.set_ylabel(panel.ylabel)
         quiet(ax)
         if len(panel.lines) > 1:

@@ -10,10 +10,10 @@ import numpy as np
 from ..coordinates.redundancy import LOADS
 from ..core.errors import ModelError
 from ..plotting.figure import COLOURS
-from ..results.run import Run
+from ..results.run import MOST_MARKED, Run
 from .encoding import thinned
 from .plots import Curve, Plots, axis_title, curve_plot
-from .tables import grid, note
+from .tables import folded, grid, note, section, table
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 FEW = 3
@@ -24,6 +24,8 @@ ALIKE = 1e-6
 """Curves are shown by default only if they change, and differ from each other, by more than this
 share of the largest change.
 """
+FEW_EVENTS = 12
+"""Events that are listed at once."""
 FEW_TIMES = 400
 """Number of times at which curves are compared; a round value."""
 MOST_TIMES = 200_000
@@ -107,6 +109,7 @@ def output_plots(
 ) -> str:
     """One plot for each kind of output."""
     run, figures = at_most_times(run), []
+    marks = run.events.times[:MOST_MARKED]
     for kind, names in outputs.items():
         curves: list[Curve] = []
         for k, name in enumerate(names):
@@ -115,7 +118,9 @@ def output_plots(
             )
         label = kind.replace("_", " ")
         figures.append(
-            plots.add(label, curve_plot(curves, axis_title(label, run.unit_of(kind, names))))
+            plots.add(
+                label, curve_plot(curves, axis_title(label, run.unit_of(kind, names)), marks=marks)
+            )
         )
     return (
         BAND_NOTE
@@ -179,11 +184,29 @@ def at_most_times(run: Run) -> Run:
 def energy_plots(run: Run, plots: Plots) -> str:
     """Energies, and the change of the total energy."""
     run = at_most_times(run)
+    marks = run.events.times[:MOST_MARKED]
     energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
     energies["total"] = energies["kinetic"] + energies["potential"]
     curves = [Curve(kind, run.time, values) for kind, values in energies.items()]
     change = Curve("change", run.time, energies["total"] - energies["total"][0])
     return grid(
-        plots.add("energies", curve_plot(curves, "energy (J)")),
-        plots.add("change of the total energy", curve_plot([change], "change (J)")),
+        plots.add("energies", curve_plot(curves, "energy (J)", marks=marks)),
+        plots.add("change of the total energy", curve_plot([change], "change (J)", marks=marks)),
     )
+
+
+def events_section(run: Run) -> str:
+    """Impacts, releases, changes of friction and stated events; nothing if there are none."""
+    events = run.events
+    if not events:
+        return ""
+    head = ["time (s)", "what", "of", "rate before", "rate after", "impulse"]
+    rows = [[e.time, e.what, e.name, e.before, e.after, e.impulse or None] for e in events]
+    shown = table(head, rows[:FEW_EVENTS])
+    rest = rows[FEW_EVENTS:MOST_MARKED]
+    more = folded(f"{len(rest)} more", table(head, rest)) if rest else ""
+    lead = (
+        f"{len(events)} events; dotted lines mark them in the plots. Rates are those of gaps and"
+        " slips, in m/s or rad/s; impulses in N·s or N·m·s."
+    )
+    return section("events", "Events", shown, more, lead=lead)

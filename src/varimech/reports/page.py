@@ -27,7 +27,7 @@ from .designs import fit_section, optimum_section
 from .encoding import escaped, printed, script_json
 from .equilibrium import rest_section
 from .gradients import certificate_section, gradient_section
-from .outputs import chosen, output_plots
+from .outputs import chosen, events_section, output_plots
 from .plots import Plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .tables import section, table
@@ -184,6 +184,7 @@ def page(
             parts.append(
                 section("outputs", "Outputs", output_plots(run, outputs, plots, covariance))
             )
+        parts.append(events_section(run))
     if certificate is not None:
         parts.append(certificate_section(certificate, plots))
     if run is not None:

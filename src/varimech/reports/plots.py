@@ -77,6 +77,7 @@ def curve_plot(
     limits: Sequence[float] = (),
     log: bool = False,
     until: float | None = None,
+    marks: Sequence[float] | np.ndarray = (),
 ) -> dict[str, Any]:
     """Curves over a common axis.
 
@@ -88,6 +89,7 @@ def curve_plot(
         limits: values of dashed horizontal lines.
         log: whether the vertical axis is logarithmic.
         until: end of the range of validity; beyond it the plot is shaded.
+        marks: places on the horizontal axis that are marked by thin lines, such as events.
     """
     data: list[dict[str, Any]] = []
     bands, named = [], []
@@ -105,6 +107,7 @@ def curve_plot(
         data.append(_trace(curve, rows, colour))
     ends = [curve.x[k] for curve in curves for k in (0, -1)] or [0.0, 1.0]
     shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
+    shapes += [_mark(float(place)) for place in marks]
     has_legend = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
     layout = {
         "xaxis": {
@@ -184,6 +187,12 @@ def _line(value: float) -> dict[str, object]:
         "y1": value,
         "line": line,
     }
+
+
+def _mark(place: float) -> dict[str, object]:
+    line = {"color": GREY, "width": 0.8, "dash": "dot"}
+    ends = {"x0": place, "x1": place, "y0": 0, "y1": 1}
+    return {"type": "line", "xref": "x", "yref": "paper", "layer": "below", "line": line, **ends}
 
 
 def _beyond(time: float) -> dict[str, object]:

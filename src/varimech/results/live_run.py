@@ -188,6 +188,10 @@ class LiveRun:
         values = self._over_time(function, T.states, T.sensitivities, T.time, *turns)
         return values.reshape(T.time.size, p, derivative.shape[0]).transpose(0, 2, 1)
 
+    @property
+    def _parameters_over_time(self) -> np.ndarray:
+        return self.computed.parameters_at(self.time, self.parameters)
+
     def _over_time(self, function: ca.Function, *of_time: np.ndarray) -> np.ndarray:
         """A function of the parameters and of what goes with time, at all stored times: (time,
         number).
@@ -197,7 +201,10 @@ class LiveRun:
         """
         count = self.time.size
         values = np.empty((count, function.nnz_out(0)))
-        parameters = np.ascontiguousarray(self.parameters, dtype=float)
+        # modes, which only events change, go with time, too
+        varies = self.computed.modes is not None and self.computed.modes.shape[1] > 0
+        of_time = (self._parameters_over_time, *of_time) if varies else of_time
+        shared = [] if varies else [np.ascontiguousarray(self.parameters, dtype=float)]
         buffer: Any = None
         with deferred_interrupts() as held:
             for begin in range(0, count, SLICE):
@@ -205,9 +212,9 @@ class LiveRun:
                 rows = [np.ascontiguousarray(array[begin:end], dtype=float) for array in of_time]
                 if buffer is None or end - begin < SLICE:
                     buffer, evaluate = function.map(
-                        "slice", "serial", end - begin, [0], []
+                        "slice", "serial", end - begin, [] if varies else [0], []
                     ).buffer()
-                for k, given in enumerate((parameters, *rows)):
+                for k, given in enumerate((*shared, *rows)):
                     buffer.set_arg(k, given.data)
                 buffer.set_res(0, values[begin:end].data)
                 evaluate()

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+MOST_MARKED = 200
+"""Events that plots mark."""
 MOST_SHOWN = 6
 """Angles, and displacements, that a notebook shows of a run."""
 
@@ -93,7 +95,7 @@ class Run(ArrayOutputs):
         style: str | None = None,
         **outputs: object,
     ) -> Figure:
-        """Plot named outputs, one panel for each kind.
+        """Plot named outputs, one panel for each kind; dotted lines mark events.
 
         Args:
             wrt: parameters, whose derivatives are plotted instead: a name, several, or "all".
@@ -114,7 +116,9 @@ class Run(ArrayOutputs):
                 remedy='name some, as in run.plot(position="2")',
             )
         heading = ("" if style else self.info["mechanism"]) if title is None else title
-        return line_figure(self.panels(wrt=wrt, **outputs), title=heading, style=style)
+        marks = self.events.times[:MOST_MARKED]
+        panels = self.panels(wrt=wrt, **outputs)
+        return line_figure(panels, title=heading, style=style, marks=marks)
 
     def panels(self, *, wrt: Wrt = None, **outputs: object) -> list[Panel]:
         """Named outputs as labelled curves: what `plot` draws.
