@@ -472,8 +472,9 @@ def slider_with_clearance(c: float) -> tuple[float, list[float]]:
 def test_the_slider_hits_its_guide_as_by_hand(c: float) -> None:
     g = clearance_slider_crank.gradient(clearance_slider_crank.mechanism(), c)
     x, times = slider_with_clearance(c)
-    hits = clearance_slider_crank.impacts(g.run)
-    assert [t for t, _ in hits] == pytest.approx(times[: len(hits)], abs=1e-8) and len(hits) >= 3
+    hits = [e.time for e in clearance_slider_crank.impacts(g.run)]
+    n = len(times)  # later ones are slower than 10 μm/s
+    assert hits[:n] == pytest.approx(times[: len(hits)], abs=1e-8) and n >= 3
     assert g.final_values.item() == pytest.approx(x, abs=1e-8)
     after, before = (slider_with_clearance(c + d)[0] for d in (1e-5, -1e-5))
     assert g.final_gradient.item() == pytest.approx((after - before) / 2e-5, rel=1e-3)
@@ -494,50 +495,128 @@ def test_the_block_sticks_and_slides_as_in_closed_form() -> None:
     assert later == pytest.approx(-stick_slip.BELT * change.sum(), rel=1e-6)
 
 
-def test_the_woodpecker_descends_as_by_hand() -> None:
-    """Equations of motion, gaps and forces by hand; SciPy integrates them."""
-    w = woodpecker
-    m1, m2, J1, J2, k, μ, K = 0.0003, 0.0045, 5e-9, 7e-7, 0.0056, 0.3, 1e5
-    damping, T = np.array([3.0, 20.0, 20.0]), 0.5
+WOODPECKER = np.array([0.3, 0.0056, 0.0031])
+"""Friction coefficient, stiffness (N·m/rad) and inner radius (m) of the toy."""
+
+
+def descent_by_hand(parameters: np.ndarray, T: float) -> np.ndarray:
+    """Times (s) of the woodpecker's pecks until T, and the heights of its sleeve (m), by hand and
+    SciPy: no more than one of three contacts is closed at once, and it sticks or slides.
+    """
+    w, (μ, k, radius) = woodpecker, parameters.tolist()
+    m1, m2, J1, J2 = 0.0003, 0.0045, 5e-9, 7e-7
     normals = np.array([[0, 0, -w.BEAK_HEIGHT], [0, w.EDGE, 0], [0, -w.EDGE, 0]])
+    slips = np.array([[1, w.HINGE, w.COM - w.BEAK], [1, radius, 0], [1, radius, 0]])
+    play = np.array([w.HINGE + w.COM - w.BEAK - w.POLE, radius - w.POLE, radius - w.POLE])
+    arms = np.array([w.HINGE, w.COM])
 
-    def final_height(radius: float) -> float:
-        free = np.array([w.HINGE + w.COM - w.BEAK - w.POLE, radius - w.POLE, radius - w.POLE])
-        slips = np.array([[1, w.HINGE, w.COM - w.BEAK], [1, radius, 0], [1, radius, 0]])
+    def balance(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        φ, χ = x[1:3]
+        lift, both = m2 * arms * np.cos(x[1:3]), m2 * w.HINGE * w.COM
+        off, turn = both * math.cos(φ - χ), both * math.sin(φ - χ)
+        M = np.diag([m1 + m2, J1 + m2 * w.HINGE**2, J2 + m2 * w.COM**2])
+        M[0, 1:] = M[1:, 0] = lift
+        M[1, 2] = M[2, 1] = off
+        swing, torque = m2 * (arms * np.sin(x[1:3])) @ x[4:] ** 2, k * (χ - φ)
+        moments = [torque - turn * x[5] ** 2, turn * x[4] ** 2 - torque]
+        return M, np.array([swing - 9.81 * (m1 + m2), *(moments - 9.81 * lift)])
 
-        def rates(_: float, x: np.ndarray) -> np.ndarray:
-            q, u = x[:3], x[3:]
-            arms, (φ, χ) = np.array([w.HINGE, w.COM]), q[1:]
-            lift, both = m2 * arms * np.cos(q[1:]), m2 * w.HINGE * w.COM
-            off, turn = both * math.cos(φ - χ), both * math.sin(φ - χ)
-            M = np.array(
-                [
-                    [m1 + m2, *lift],
-                    [lift[0], J1 + m2 * w.HINGE**2, off],
-                    [lift[1], off, J2 + m2 * w.COM**2],
-                ]
-            )
-            swing = m2 * (arms * np.sin(q[1:])) @ u[1:] ** 2
-            torque = k * (χ - φ)
-            force = np.array(
-                [
-                    swing - 9.81 * (m1 + m2),
-                    torque - turn * u[2] ** 2 - 9.81 * lift[0],
-                    turn * u[1] ** 2 - torque - 9.81 * lift[1],
-                ]
-            )
-            depth, speed = -free - normals @ q, -normals @ u
-            N = np.where(depth > 0, np.maximum(K * depth * (1 + damping * speed), 0), 0)
-            friction = -μ * N * np.tanh(slips @ u / 1e-3)
-            return np.concatenate([u, np.linalg.solve(M, force + N @ normals + friction @ slips)])
+    def reaction(i: int, slides: float, M: np.ndarray, a: np.ndarray, b: float) -> np.ndarray:
+        """Normal and friction force (or impulses) of a contact that change a, so that its normal
+        component becomes b, and its tangential one 0 if the contact sticks.
+        """
+        W = np.array([normals[i], slips[i]])
+        A, c = W @ np.linalg.solve(M, W.T), np.array([b, 0]) - W @ a
+        if slides:
+            A[1], c[1] = [slides * μ, 1], 0.0
+        return np.linalg.solve(A, c)
 
-        x = [0.0, (w.POLE - radius) / w.EDGE, -0.2788, -0.3411, 0.0, -7.4583]
-        return float(solve_ivp(rates, (0, T), x, "LSODA", rtol=1e-10, atol=1e-13).y[0, -1])
+    def forces(i: int, slides: float, x: np.ndarray) -> np.ndarray:
+        M, f = balance(x)
+        return reaction(i, slides, M, np.linalg.solve(M, f), 0.0)
 
-    g = w.mechanism().sensitivity(vm.final(w.height), ["r"], duration=T, tolerance=1e-9)
-    assert g.final_values.item() == pytest.approx(final_height(0.0031), abs=1e-7)
-    after, before = (final_height(0.0031 + d) for d in (1e-8, -1e-8))
-    assert g.final_gradient.item() == pytest.approx((after - before) / 2e-8, rel=1e-3)
+    def rates(_: float, x: np.ndarray, i: int, slides: float) -> np.ndarray:
+        M, f = balance(x)
+        if i >= 0:
+            f = f + forces(i, slides, x) @ np.array([normals[i], slips[i]])
+        return np.concatenate([x[3:], np.linalg.solve(M, f)])
+
+    def values(x: np.ndarray, i: int, slides: float) -> np.ndarray:
+        """Positive until the mode ends: gaps, normal force, and slip or the reserve of friction."""
+        gaps, force, grip = play + normals @ x[:3], 1.0, 1.0
+        if i >= 0:
+            gaps[i] = 1.0
+            force, friction = forces(i, slides, x)
+            grip = slides * slips[i] @ x[3:] if slides else μ * force - abs(friction)
+        return np.array([*gaps, force, grip])
+
+    def event(j: int) -> Any:
+        def value(_: float, x: np.ndarray, i: int, slides: float) -> float:
+            return float(values(x, i, slides)[j])
+
+        value.terminal, value.direction = True, -1  # type: ignore[attr-defined]
+        return value
+
+    events, pecks = [event(j) for j in range(5)], list[tuple[float, float]]()
+    x = np.array([0.0, -play[1] / w.EDGE, -0.2788, -0.3411, 0.0, -7.4583])
+    t, i, slides = 0.0, 1, -1.0
+    while True:
+        s = solve_ivp(
+            rates, (t, T), x, "DOP853", events=events, args=(i, slides), rtol=1e-11, atol=1e-13
+        )
+        t, x = float(s.t[-1]), s.y[:, -1]
+        ended = [j for j in range(5) if s.t_events[j].size]
+        if not ended:
+            return np.array(pecks)
+        if ended[0] == 3:  # no normal force
+            i, slides = -1, 0.0
+        elif ended[0] == 4:  # sticks if friction is sufficient, or slides
+            force, friction = forces(i, 0.0, x)
+            sticks = slides != 0 and abs(friction) <= μ * force
+            slides = 0.0 if sticks else -(slides or float(np.sign(friction)))
+        else:
+            assert i < 0
+            i, slides, (M, _) = ended[0], 0.0, balance(x)
+            target = -0.5 * normals[0] @ x[3:] if i == 0 else 0.0
+            before = x[3:].copy()
+            impulses = reaction(i, 0.0, M, before, target)
+            if abs(impulses[1]) > μ * impulses[0]:
+                slides = -float(np.sign(impulses[1]))
+                impulses = reaction(i, slides, M, before, target)
+            W = np.array([normals[i], slips[i]])
+            x[3:] = before + np.linalg.solve(M, W.T @ impulses)
+            assert slides * slips[i] @ x[3:] >= 0
+            if i == 0:
+                pecks.append((t, float(x[0])))
+                i, slides = -1, 0.0
+        t, x = t + 1e-9, x + 1e-9 * rates(t, x, i, slides)  # away from the event
+
+
+def test_the_woodpecker_descends_as_by_hand() -> None:
+    m, T, p = woodpecker.mechanism(), 0.45, WOODPECKER
+    objectives = {
+        "time": vm.time_of("beak", occurrence=3),
+        "height": vm.at("beak", woodpecker.height, occurrence=3),
+    }
+    g = m.sensitivity(objectives, duration=T, tolerance=1e-10)
+    pecks = descent_by_hand(p, T)
+    assert g.run.events["beak"].times == pytest.approx(pecks[:, 0], abs=1e-7)
+    assert g.final_values == pytest.approx(pecks[2], abs=1e-7)
+    for k, change in enumerate(1e-5 * np.diag(p)):
+        after, before = (descent_by_hand(q, T)[2] for q in (p + change, p - change))
+        difference = (after - before) / (2 * change[k])
+        assert g.final_gradient[:, k] == pytest.approx(difference, rel=1e-4)
+
+
+def test_the_woodpecker_reaches_its_limit_cycle() -> None:
+    m = woodpecker.mechanism()
+    values, derivatives = woodpecker.cycle(m, ["mu", "r"], "direct")
+    pecks = descent_by_hand(WOODPECKER, woodpecker.DURATION)
+    cycles = np.diff(pecks, axis=0) * [1, -1]
+    assert len(pecks) == woodpecker.PECKS
+    assert values == pytest.approx(cycles[-1], rel=1e-5)
+    assert cycles[-2] == pytest.approx(cycles[-1], rel=1e-5)  # it repeats itself
+    assert woodpecker.cycle(m, ["mu", "r"], "adjoint")[1] == pytest.approx(derivatives, rel=1e-6)
 
 
 def test_parts_act_in_one_direction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
