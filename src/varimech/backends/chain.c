@@ -50,7 +50,7 @@ typedef struct vm_run {
   const double *unit_table;              /* for each unit: its kind, the contact of friction, the place of its first mode, direction and whether it resets, of events */
   const double *action_table;            /* for each action: its event, the place of a mode and its value; a negative place ends the run */
   const double *sample_table, *sample_factors; /* for each sample its kind, unit and occurrence; for each objective, what it has of each sample */
-  double *event_sides;                   /* for each unit, whether the function of a stated event is negative */
+  double *event_sides;                   /* for each unit, whether the function of a stated event is negative; then its largest magnitude so far */
   double *sample_values, *sample_gradient, *sample_places, *sample_counts; /* of each sample: value, derivatives, where it was taken, occurrences so far */
   double *triggers;                      /* for each completed step, the unit whose mode ends there, from 1 on, -1 at the start of a run, or 0; or NULL */
   double *notes;                         /* for each of these what events.py lists; or NULL */

@@ -19,6 +19,10 @@ THREADS = 128
 """In a block."""
 
 
+NOT_A_NUMBER = """#ifndef NAN
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif"""
+"""NVRTC has no math.h that would define it."""
 CONSTANT = {"scheme", *SIZES}
 FIELDS_ON_GPU = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
 """Of `vm_run` there."""
@@ -33,6 +37,7 @@ def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
     """The whole text, for NVRTC."""
     sizes = ", ".join(f"{name} = {native.sizes[name]}" for name in SIZES)
     constants = [
+        NOT_A_NUMBER,
         definitions(),
         f"#define VM_THREADS {threads}",
         f"#define VM_SIZES static constexpr long long {sizes};",

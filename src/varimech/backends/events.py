@@ -145,6 +145,8 @@ class Units:
         self.actions = functions.actions
         self.sides = np.zeros(self.count, dtype=bool)
         """Whether the function of a stated event is negative."""
+        self.sizes = np.zeros(self.count)
+        """Its largest magnitude so far."""
         self.modes = parameters[parameters.size - functions.modes :]
         """All modes: a view of the parameters."""
         self.state, self.time = np.zeros(program.state_size), np.zeros(1)
@@ -191,6 +193,7 @@ class Units:
         """Raise the scales by which contacts are judged."""
         self.length, self.speed = max(self.length, length), max(self.speed, speed)
         self.force = max(self.force, self._largest_normal(self.before))
+        np.fmax(self.sizes, np.abs(self.before[:, 0]), out=self.sizes)
 
     def _largest_normal(self, values: np.ndarray) -> float:
         return float(np.abs(values[self.kind == CONTACT, NORMAL]).max(initial=0.0))
@@ -212,7 +215,7 @@ class Units:
 
     def _blur(self, values: np.ndarray, i: int) -> float:
         if self.kind[i] >= EVENT:
-            return 0.0
+            return float(BLURRED * self.sizes[i])
         if not self.mode(i, 0):
             return BLURRED * (self.length if self.kind[i] == CONTACT else self.speed)
         force = abs(values[i, NORMAL])
@@ -382,7 +385,7 @@ class Units:
             mine, u = i == trigger and over, self.after[i]
             if self.kind[i] == CONTACT:
                 touches = self.touches(self.after, i, trigger)
-                self.set_mode(i, 0, float(touches and u[GAP_RATE] <= slow and not mine))
+                self.set_mode(i, 0, float(touches and abs(u[GAP_RATE]) <= slow and not mine))
                 continue
             pressed = self.pressed(i, IN_MOTION)
             σ = float(np.sign(u[SLIP])) if abs(u[SLIP]) > slow else 0.0
@@ -407,8 +410,8 @@ class Units:
         if phase.impact:
             bounce = self.mode(i, 2) * u[RESTITUTION] * self.before[i, GAP_RATE]
             return bool(u[GAP_RATE] + bounce >= -slow)
-        closes = u[GAP_RATE] <= slow and u[GAP_ACCELERATION] < -CONSISTENT * acceleration
-        return not closes
+        closes = abs(u[GAP_RATE]) <= slow and u[GAP_ACCELERATION] < -CONSISTENT * acceleration
+        return not closes  # if they approach, an impact follows
 
     def _holds(self, i: int, phase: Phase, force: float) -> bool:
         """Whether friction that sticks holds."""
@@ -481,7 +484,7 @@ class Units:
                 if not contact:
                     sliding[i] = self.mode(i, phase.slides)
             elif contact:
-                parts = not phase.impact and u[GAP_RATE] > slow
+                parts = not phase.impact and abs(u[GAP_RATE]) > slow
                 if self.touches(values, i, trigger) and not parts:
                     undecided.append(i)
             elif not phase.impact and abs(u[SLIP]) > slow:

@@ -18,7 +18,7 @@ static long long vm_workspace_size(const vm_run *r) {
 
 static long long vm_private_size(const vm_run *r) {
   return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 6 * r->parameters +
-         r->units + r->samples * (3 + r->parameters);
+         2 * r->units + r->samples * (3 + r->parameters);
 }
 
 typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
@@ -89,7 +89,7 @@ static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
   r->integrand_scales = p; p += r->objectives; r->velocity_scales = p; p += r->coordinates;
   r->chosen = p; p += r->coordinates; r->residuals = p; p += 3;
   r->sensitivity_scales = p; p += 6 * r->parameters; r->penalty = p; p += r->penalties;
-  r->event_sides = p; p += r->units; r->sample_values = p; p += r->samples; r->sample_places = p; p += r->samples;
+  r->event_sides = p; p += 2 * r->units; r->sample_values = p; p += r->samples; r->sample_places = p; p += r->samples;
   r->sample_counts = p; p += r->samples; r->sample_gradient = p; p += r->samples * r->parameters;
   vm_run_sample(job, k, r, &storage, p);
 }

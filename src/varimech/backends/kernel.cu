@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(VM_THREADS) vm_sample_all(const vm_
   m->event_state = event_state; m->event_motion = event_motion; m->sampled = sampled;
   double state[S::states] = {}, integral[S::objectives + 1] = {}, integrand_scales[S::objectives + 1] = {}, velocity_scales[S::coordinates] = {};
   double chosen[S::coordinates] = {}, residuals[3] = {}, penalty[S::penalties + 1] = {}, values[S::numbers + 1];
-  double event_sides[S::units + 1] = {}, sample_values[S::samples + 1] = {}, sample_places[S::samples + 1] = {}, sample_counts[S::samples + 1] = {};
+  double event_sides[2 * S::units + 1] = {}, sample_values[S::samples + 1] = {}, sample_places[S::samples + 1] = {}, sample_counts[S::samples + 1] = {};
   vm_run run = job->common, *r = &run;
   r->state = state; r->integral = integral; r->integrand_scales = integrand_scales; r->velocity_scales = velocity_scales;
   r->chosen = chosen; r->residuals = residuals; r->penalty = penalty;

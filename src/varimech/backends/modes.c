@@ -29,7 +29,7 @@ static int vm_contact_consistent(const vm_run *r, const vm_workspace *m, const v
   const double *before = m->units + VM_UNIT_VALUES * i, *after = m->units_next + VM_UNIT_VALUES * i;
   if (*vm_mode(r, i, p->acts) != 0) return after[VM_NORMAL] >= -VM_CONSISTENT * force;
   if (p->chain == VM_IMPACT) return after[VM_GAP_RATE] + *vm_mode(r, i, VM_BOUNCES) * after[VM_RESTITUTION] * before[VM_GAP_RATE] >= -vm_slow(r);
-  return !(after[VM_GAP_RATE] <= vm_slow(r) && after[VM_GAP_ACCELERATION] < -VM_CONSISTENT * acceleration);
+  return !(fabs(after[VM_GAP_RATE]) <= vm_slow(r) && after[VM_GAP_ACCELERATION] < -VM_CONSISTENT * acceleration); /* if they approach, an impact follows */
 }
 
 /* Whether friction i that sticks holds; and whether one that slides moves, or begins to move, as its mode says. */
@@ -106,7 +106,7 @@ static int vm_try_all_modes(vm_run *r, vm_workspace *m, const vm_phase *p, long 
     const double *u = (p->chain == VM_IMPACT ? m->units : m->units_next) + VM_UNIT_VALUES * i;
     const int contact = vm_kind(r, i) == VM_CONTACT;
     if (i == trigger && over) { if (!contact) m->units_sought[i] = *vm_mode(r, i, p->slides); continue; }
-    if (contact && (!vm_touches(r, u - VM_UNIT_VALUES * i, i, trigger) || (p->chain != VM_IMPACT && u[VM_GAP_RATE] > vm_slow(r)))) continue;
+    if (contact && (!vm_touches(r, u - VM_UNIT_VALUES * i, i, trigger) || (p->chain != VM_IMPACT && fabs(u[VM_GAP_RATE]) > vm_slow(r)))) continue;
     if (!contact && p->chain != VM_IMPACT && fabs(u[VM_SLIP]) > vm_slow(r)) { m->units_sought[i] = u[VM_SLIP] > 0 ? 1 : -1; continue; }
     if (!contact && p->chain == VM_IMPACT && vm_parent(r, i) < 0) continue;
     if (count == VM_MOST_UNDECIDED) return VM_UNSETTLED;
@@ -153,7 +153,7 @@ static void vm_modes_by_velocity(const vm_run *r, const vm_workspace *m, long lo
   for (long long i = 0; i < r->units; ++i) {
     const double *u = m->units_next + VM_UNIT_VALUES * i;
     const int mine = i == trigger && over;
-    if (vm_kind(r, i) == VM_CONTACT) *vm_mode(r, i, VM_CLOSED) = vm_touches(r, m->units_next, i, trigger) && u[VM_GAP_RATE] <= vm_slow(r) && !mine;
+    if (vm_kind(r, i) == VM_CONTACT) *vm_mode(r, i, VM_CLOSED) = vm_touches(r, m->units_next, i, trigger) && fabs(u[VM_GAP_RATE]) <= vm_slow(r) && !mine;
     if (vm_kind(r, i) != VM_FRICTION) continue;
     const int pressed = vm_pressed(r, i, &vm_in_motion);
     double slides = fabs(u[VM_SLIP]) > vm_slow(r) ? (u[VM_SLIP] > 0 ? 1 : -1) : 0;

@@ -185,7 +185,7 @@ class NativeRun:
         }
         units = 0 if program.units is None else program.units.count
         samples = 0 if program.samples is None else program.samples.count
-        self.arrays["event_sides"] = np.zeros(units)
+        self.arrays["event_sides"] = np.zeros(2 * units)
         for name in ("sample_values", "sample_places", "sample_counts"):
             self.arrays[name] = np.zeros(samples)
         self.arrays["sample_gradient"] = np.zeros((samples, p or 0))

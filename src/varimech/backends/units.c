@@ -83,7 +83,7 @@ static int vm_bounces(const vm_run *r, const double *contact) {
 
 /* How far below zero a watched value may be by rounding. */
 static double vm_blur(const vm_run *r, const double *values, long long i) {
-  if (vm_kind(r, i) >= VM_EVENT) return 0;
+  if (vm_kind(r, i) >= VM_EVENT) return VM_BLURRED * r->event_sides[r->units + i];
   if (*vm_mode(r, i, 0) == 0) return VM_BLURRED * (vm_kind(r, i) == VM_CONTACT ? r->contact_length : r->contact_speed);
   double force = fabs(values[VM_UNIT_VALUES * i + VM_NORMAL]);
   if (vm_kind(r, i) == VM_FRICTION) vm_raise(&force, fabs(values[VM_UNIT_VALUES * i + VM_TANGENTIAL]));
@@ -103,6 +103,7 @@ static void vm_scale_contacts(vm_run *r, const vm_workspace *m) {
   vm_raise(&r->contact_length, r->smallest_size);
   vm_raise(&r->contact_speed, vm_size(m->X + r->coordinates, r->coordinates));
   vm_raise(&r->contact_force, vm_largest_normal(r, m->units));
+  for (long long i = 0; i < r->units; ++i) vm_raise(r->event_sides + r->units + i, fabs(m->units[VM_UNIT_VALUES * i]));
 }
 
 /* Share of an interval at which a value vanishes that is positive at its beginning and negative at its end; by a cubic where rates are known. */
