@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from compare_andrews import compare_andrews
+from compare_contacts import compare_contacts
 from compare_coordinates import compare_coordinates
 from compare_derivatives import compare_derivatives
 from compare_ensembles import compare_ensembles
@@ -25,6 +26,7 @@ PARTS = {
     "andrews": compare_andrews,
     "scale": compare_scale,
     "machines": compare_machines,
+    "contacts": compare_contacts,
     "methods": compare_methods,
     "coordinates": compare_coordinates,
     "flexible": compare_flexible,

@@ -108,3 +108,49 @@ def dry_friction(s: Sketch) -> None:
     s.text((4.2, 2.8), "F₀", GIVEN)
     s.text((5.3, 2.72), "F", GIVEN)
     s.text((3.65, 0.67), "−F", GIVEN)
+
+
+def axes_of_time(s: Sketch, origin: Place, width: float, height: float, name: str) -> None:
+    """Axes of a function of time."""
+    x, y = origin
+    s.arrow(origin, (x + width, y), "t", METAL, (0.08, -0.05))
+    s.arrow(origin, (x, y + height), name, METAL, (0.1, 0.0))
+
+
+@drawing
+def event(s: Sketch) -> None:
+    o = (0.7, 2.3)
+    axes_of_time(s, o, 4.8, 1.5, "g(t)")
+    t = np.linspace(0, 4.4, 80)
+    g = -0.75 + 1.75 * np.sin(0.5 * t)
+    s.line(*[(o[0] + x, o[1] + y) for x, y in zip(t, g, strict=True)], colour=FIRST, width=2)
+    crossing = o[0] + 2 * float(np.arcsin(0.75 / 1.75))
+    s.pin((crossing, o[1]), "t*", (0.12, -0.3))
+    s.text((crossing + 0.75, o[1] + 0.25), "rising", GIVEN, 10)
+    below = 0.55
+    axes_of_time(s, (0.7, below), 4.8, 0.95, "mode")
+    s.line((crossing, o[1]), (crossing, below), colour=GIVEN, width=0.8, style=":")
+    s.line((0.7, below + 0.55), (crossing, below + 0.55), colour=SECOND, width=2.5, order=4)
+    s.line((crossing, below), (5.1, below), colour=SECOND, width=2.5, order=4)
+    s.text((2.6, below + 0.4), "do: mode ← 0", SECOND, 10)
+
+
+@drawing
+def mode(s: Sketch) -> None:
+    o = (0.9, 0.8)
+    s.arrow(o, (5.6, 0.8), "y", METAL, (-0.05, -0.3))
+    s.arrow(o, (0.9, 3.3), "mode", METAL, (0.1, 0.0))
+    low, high, one = 2.2, 4.2, 2.4
+    for x, y, name in ((low, o[1], "on"), (high, o[1], "off")):
+        s.text((x - 0.15, y - 0.35), name, GIVEN)
+        s.line((x, y), (x, one), colour=GIVEN, width=0.8, style=":")
+    s.line((0.9, one), (high, one), colour=SECOND, width=2.5, order=4)
+    s.line((low, o[1]), (5.4, o[1]), colour=SECOND, width=2.5, order=4)
+    s.arrow((high, one), (high, 1.5), "", SECOND)
+    s.line((high, one), (high, o[1]), colour=SECOND, width=1.5, order=4)
+    s.arrow((low, o[1]), (low, 1.8), "", SECOND)
+    s.line((low, o[1]), (low, one), colour=SECOND, width=1.5, order=4)
+    s.text((0.55, one), "1", METAL)
+    s.text((0.55, o[1]), "0", METAL)
+    s.arrow((2.5, one + 0.25), (3.3, one + 0.25), "rising", GIVEN, (0.1, 0.0))
+    s.arrow((3.7, o[1] + 0.25), (2.9, o[1] + 0.25), "falling", GIVEN, (-0.4, 0.3))

@@ -165,8 +165,13 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         axis: Vector = None,
         axis_on_second: Vector = None,
+        friction_radius: Number = 0.0,
     ) -> Revolute:
         """A hinge: two points coincide and, in space, share an axis.
 
@@ -178,9 +183,15 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the axis in the first body's frame; in space only.
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given (the angle is then zero where the bodies are aligned).
+            friction_radius: Radius of the pin, at which friction acts (m).
         """
 
     def prismatic(
@@ -189,6 +200,10 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         axis: Vector,
         rotation: Any = None,
     ) -> Prismatic:
@@ -199,6 +214,11 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             rotation: Constant orientation of the second body relative to the first: an angle in the
                 plane, a 3×3 matrix in space (see `varimech.rotation`); aligned if not given.
@@ -229,6 +249,10 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         axis: Vector,
     ) -> PointOnLine:
         """The second point stays on the line through the first point.
@@ -238,6 +262,11 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
         """
 
@@ -277,6 +306,10 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         axis: Vector,
         axis_on_second: Vector = None,
     ) -> Cylindrical:
@@ -287,6 +320,11 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given.
@@ -359,6 +397,10 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         axis: Vector,
         axis_on_second: Vector = None,
         pitch: Number,
@@ -370,6 +412,11 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given.

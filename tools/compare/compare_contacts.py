@@ -1,0 +1,251 @@
+"""Impacts and dry friction: accuracy of values and gradients against time, Varimech beside Exudyn
+and MuJoCo; docs/contacts.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show
+from rich.console import Console
+
+from varimech.benchmarks import bouncing_ball, friction_oscillator
+
+PAGE = DOCS / "contacts.md"
+SIDES: dict[str, Path | str] = {
+    "contacts_exudyn": PEERS,
+    "contacts_mujoco": PEERS,
+    "contacts_varimech": sys.executable,
+}
+GOALS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9)
+"""Relative errors to reach."""
+OURS = "Varimech"
+Point = dict[str, Any]
+
+INTRODUCTION = """\
+# Contacts
+
+This page compares Varimech with Exudyn and MuJoCo for an impact problem and a dry-friction problem whose solutions are known in closed form: accuracy
+of the final position and of its gradient against time. `python tools/compare/compare.py contacts` repeats the measurements.
+
+- **Time**: wall time of one motion, or of one gradient, on one core; the fastest of several repetitions. Building a model, or compiling it, is not included.
+- **Error**: relative error against the closed form; of a gradient, the largest one of its derivatives.
+- **Gradients**: exact derivatives (Varimech), or central differences with the best of five perturbations, 1e-5 to 3e-2 (Exudyn, MuJoCo). The time of
+  differences is that of two motions for each parameter, with that perturbation known in advance. Settings whose motion takes more than 80 ms are tried with three
+  perturbations, 1e-4 to 1e-2, and those above 0.6 s not at all.
+- Every row is the best setting of a sweep, chosen with the closed form known. A setting with a large error of another sign can be accurate by
+  coincidence at one point; this favours engines with many settings, and gradients reveal it.
+"""
+MODELS = """\
+## Models of contact and friction
+
+- **Varimech**: rigid floor with Newton's impact law and Coulomb friction with sticking and sliding (`stop`, `dry_friction`). Impacts and
+  reversals are located as events of the error-controlled integration (DOP853), and derivatives include the jumps at events.
+- **Exudyn, `ObjectContactCoordinate`**: penalty force with a coefficient of restitution (impact model 2, which its documentation of sphere contact calls much more
+  accurate); trapezoidal rule with step reduction where contact begins and ends, as in its contact example. Stiffness: contact of 10, 20 or 50 steps.
+- **Exudyn, stiff force by Python code of the user**: linear spring and damper without tensile force, its damping chosen for the restitution, as a
+  `springForceUserFunction`; DOPRI5 with error control, so that short steps are taken during contact only.
+- **Exudyn, bristles**: `CoordinateSpringDamperExt`, the model that its documentation recommends for implicit integrators; trapezoidal rule.
+  **Regularised friction**: the same element with viscous friction at low velocities; DOPRI5 with error control.
+- **MuJoCo, soft limit**: constraint with `solref="-stiffness -damping"`, which its documentation recommends for restitution, impedance 0.9999 and the
+  damping of the same linear law; equal steps, RK4 or semi-implicit Euler. MuJoCo has no coefficient of restitution. Stiffness: contact of 5, 10 or 20 steps.
+- **MuJoCo, `frictionloss`**: dry friction as a soft constraint, time constant of one or two steps (`refsafe` disabled), impedance 0.9999; or 0.9 with the NoSlip solver.
+- **MuJoCo, impacts located by Python code of the user**: single RK4 steps of a ball without a floor; the user's code shortens a step to the impact and reverses the
+  velocity. It is no contact model of MuJoCo, and is written for one contact, but shows what users can add. It was not tried with Exudyn.
+
+Penalty models converge to the rigid one with the contact's duration, hence with the inverse square root of the stiffness: this is an error against the rigid model, not a
+fault of these engines where contacts are compliant. Chrono is not measured: it is not on PyPI (the package `pychrono` there is an unrelated one).
+"""
+CASES = {
+    "ball": (
+        "Bouncing ball",
+        "A ball drops from 0.9 m with restitution 0.9 (three impacts in 2 s). Value: height at 2 s, 0.27098 m; gradient: with respect to drop height and restitution.",
+    ),
+    "oscillator": (
+        "Oscillator with dry friction",
+        "Mass 1 kg, stiffness 1 N/m, friction 1 N, from 12 m with 6 m/s: it reverses seven times and then sticks at 15 − √205 = 0.68218 m; 30 s. Gradient: with respect to initial position, initial velocity and friction force.",
+    ),
+}
+
+
+def closed_forms() -> dict[str, dict[str, Any]]:
+    forms = {
+        "ball": bouncing_ball.flight(bouncing_ball.DURATION),
+        "oscillator": friction_oscillator.references()["final x"],
+    }
+    return {
+        case: {"value": value, "gradient": list(gradient.values())}
+        for case, (value, gradient) in forms.items()
+    }
+
+
+def milliseconds(x: float) -> str:
+    return f"{number(x)} ms"
+
+
+def models(points: list[Point]) -> dict[tuple[str, str], list[Point]]:
+    """Points of each model of each engine, ours first."""
+    grouped: dict[tuple[str, str], list[Point]] = {}
+    for point in sorted(points, key=lambda p: (p["engine"] != OURS, p["engine"])):
+        grouped.setdefault((point["engine"], point["model"]), []).append(point)
+    return grouped
+
+
+def reached(points: list[Point], goal: float, time: str, error: str) -> float | None:
+    """Shortest time (ms) of settings that reach an error."""
+    return min((p[time] for p in points if p[error] is not None and p[error] <= goal), default=None)
+
+
+def goal_rows(points: list[Point], time: str, error: str) -> list[list[str]]:
+    """A row a model: time to reach each error."""
+    rows = []
+    for (engine, model), own in models(points).items():
+        times = [reached(own, goal, time, error) for goal in GOALS]
+        best = min((p[error] for p in own if p[error] is not None), default=None)
+        shown = ["–" if t is None else milliseconds(t) for t in times]
+        rows.append([engine, model, *shown, "–" if best is None else f"{best:.0e}"])
+    return rows
+
+
+def without_methods(points: list[Point]) -> list[Point]:
+    """Motions do not depend on the method of derivatives."""
+    return [
+        p | {"model": "events"} if p["engine"] == OURS else p
+        for p in points
+        if not p["model"].startswith("events, adjoint")
+    ]
+
+
+FRONT_HEADINGS = ["engine", "model", "setting", "time", "error"]
+
+
+def front_rows(points: list[Point]) -> list[list[str]]:
+    """Settings that no other one of the same model beats in both time and error."""
+    rows = []
+    for (engine, model), own in models(points).items():
+        best = float("inf")
+        for p in sorted(own, key=lambda p: p["milliseconds"]):
+            if p["error"] < best:
+                best = p["error"]
+                figures = [milliseconds(p["milliseconds"]), f"{p['error']:.1e}"]
+                rows.append([engine, model, p["setting"], *figures])
+    return rows
+
+
+GRADIENT_HEADINGS = ["engine", "model", "setting", "perturbation", "time", "error"]
+
+
+def gradient_rows(points: list[Point]) -> list[list[str]]:
+    """The most accurate gradient of each model."""
+    rows = []
+    for (engine, model), own in models(points).items():
+        known = [p for p in own if p["gradient_error"] is not None]
+        if known:
+            p = min(known, key=lambda p: p["gradient_error"])
+            size = "exact" if p["perturbation"] is None else f"{p['perturbation']:g}"
+            time = milliseconds(p["gradient_milliseconds"])
+            rows.append([engine, model, p["setting"], size, time, f"{p['gradient_error']:.1e}"])
+    return rows
+
+
+def verdict(points: list[Point], what: str, time: str, error: str) -> str:
+    """Which other models are faster than ours, and how the others compare at the least common
+    error.
+    """
+    ours = [p for p in points if p["engine"] == OURS]
+    faster, ratios = [], []
+    for (engine, model), own in models(points).items():
+        if engine == OURS:
+            continue
+        times = {
+            goal: (theirs, reached(ours, goal, time, error))
+            for goal in GOALS
+            if (theirs := reached(own, goal, time, error)) is not None
+        }
+        ahead = [goal for goal, (theirs, t) in times.items() if t is None or theirs < t]
+        if ahead:
+            faster.append(f"{engine} ({model}) at {', '.join(f'{goal:g}' for goal in ahead)}")
+        if times:
+            goal, (theirs, t) = min(times.items())
+            if t is not None:
+                ratios.append(f"{engine}, {model}: {number(theirs / t)} times at {goal:g}")
+    first = (
+        f"Faster than Varimech: {'; '.join(faster)}."
+        if faster
+        else "No other model is faster than Varimech at any of these errors."
+    )
+    return f"{first} Time of the {what} over Varimech's, at the smallest error that each model reaches: {'; '.join(ratios)}.\n"
+
+
+def section(case: str, points: list[Point]) -> str:
+    title, text = CASES[case]
+    motions = without_methods(points)
+    goals = [f"≤ {goal:g}" for goal in GOALS]
+    headings = ["engine", "model", *goals, "smallest error"]
+    parts = [f"## {title}\n", f"{text}\n"]
+    value, gradient = ("milliseconds", "error"), ("gradient_milliseconds", "gradient_error")
+    for name, sentence, columns, rows in (
+        (
+            "value: time to reach an error",
+            "Time of a motion to reach an error of the value.",
+            headings,
+            goal_rows(motions, *value),
+        ),
+        (
+            "gradient: time to reach an error",
+            "Time of a gradient to reach an error of its derivatives.",
+            headings,
+            goal_rows(points, *gradient),
+        ),
+        (
+            "gradient: most accurate setting",
+            "The most accurate gradient of each model.",
+            GRADIENT_HEADINGS,
+            gradient_rows(points),
+        ),
+        (
+            "value: settings",
+            "Settings that no other one of the same model beats in both time and error of the value.",
+            FRONT_HEADINGS,
+            front_rows(motions),
+        ),
+    ):
+        show(f"{title}, {name}", columns, rows, 2)
+        parts += [f"{sentence}\n", markdown(columns, rows, 2)]
+        if name.endswith("reach an error"):
+            of = (motions, "motion", *value) if name.startswith("value") else None
+            parts.append(verdict(*(of or (points, "gradient", *gradient))))
+    return "\n".join(parts)
+
+
+def first_text(first: dict[str, dict[str, float]]) -> str:
+    calls = [
+        f"{CASES[case][0].lower()}: motion {number(times['motion'])} s, gradient"
+        f" {number(times['gradient'])} s more"
+        for case, times in first.items()
+    ]
+    return (
+        "## First calls\n\nFirst calls of Varimech with default options in one new process with an"
+        f" empty cache, in this order: {'; '.join(calls)}. The tables show later calls with compiled"
+        ' code (`backend="native"`).\n'
+    )
+
+
+def compare_contacts() -> None:
+    """Measure, show and write."""
+    console = Console(stderr=True)
+    points: list[Point] = []
+    versions: dict[str, str] = {}
+    first: dict[str, dict[str, float]] = {}
+    for side, python in SIDES.items():
+        with console.status(f"measuring: {side.replace('_', ', ')}"):
+            report = run_side(side, python, closed_forms())
+        points += report["points"]
+        versions |= report["versions"]
+        first |= report.get("first", {})
+    sections = [section(case, [p for p in points if p["case"] == case]) for case in CASES]
+    page = "\n".join([INTRODUCTION, machine(versions), MODELS, *sections, first_text(first)])
+    PAGE.write_text(page, encoding="utf-8")
+    console.print(f"written: {PAGE.relative_to(ROOT)}")
