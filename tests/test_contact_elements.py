@@ -35,14 +35,14 @@ def scene(n: int = 2) -> vm.Mechanism:
 
 FLOOR: dict[str, Any] = {"radius": 0.1, "normal": (0, 1)}
 SMOOTH_ON_RIGID = (
-    "friction_law = 'tanh' smooth friction laws need compliant surfaces;"
+    "friction_law = 'tanh' needs compliant surfaces, and there is no stiffness;"
     ' use friction_law="coulomb", or give a stiffness'
 )
 STICKING_ON_SOFT = (
-    "friction_law = 'coulomb' sticking needs rigid surfaces;"
-    ' use friction_law="tanh" with a stiffness, or leave the stiffness out'
+    "friction_law = 'coulomb' needs rigid surfaces, and there is a stiffness;"
+    ' use friction_law="tanh", or leave the stiffness out'
 )
-NO_SURFACE = "give normal (a line or plane) or second_radius (a circle or sphere)"
+NO_SURFACE = "give either normal (a line or plane) or second_radius (a circle or sphere)"
 REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
     "stop": (
         (Y,),
@@ -67,6 +67,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             ),
             ({"lower": 0, "stiffness": 1.0, "exponent": 0}, "exponent = 0 must be positive"),
             ({"lower": 0, "stiffness": 1.0, "damping": -1}, "damping = -1 must not be negative"),
+            (
+                {"lower": 0, "damping": 1.0},
+                "stop 'it': damping belongs to compliant surfaces, and there is no stiffness; give"
+                " a stiffness too, or restitution instead",
+            ),
             ({"lower": 0, "law": "hertz"}, "must be one of 'hunt-crossley', 'kelvin-voigt'"),
             ({"lower": 0, "friction": 1, "slip": RATE, "friction_law": "tanh"}, SMOOTH_ON_RIGID),
             ({"lower": 0, "friction": 1, "slip": RATE, "stiffness": 1e5}, STICKING_ON_SOFT),
@@ -79,8 +84,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
     "contact": (
         ("a.P", "b.P"),
         [
-            ({}, f"contact 'it': needs the surface of the second body; {NO_SURFACE}"),
-            ({"normal": (0, 1), "second_radius": 0.1}, f"contact 'it': .*{NO_SURFACE}"),
+            ({}, f"contact 'it': the second body has no surface; {NO_SURFACE}"),
+            (
+                {"normal": (0, 1), "second_radius": 0.1},
+                f"contact 'it': the second body has two surfaces; {NO_SURFACE}",
+            ),
             ({"normal": (0, 1), "inside": True}, "neither an inside nor a second end; leave"),
             ({"normal": (0, 1), "to": "b.Q"}, "neither an inside nor a second end; leave"),
             (
@@ -89,7 +97,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             ),
             (
                 {"second_radius": 0.1, "to": "a.Q"},
-                "contact 'it': 'a.Q' is no point of 'b'; give a point of that body",
+                "contact 'it': 'a.Q' is no other point of 'b'; give the other end of the capsule",
             ),
             (
                 {"second_radius": 0.1, "radius": 0.1, "inside": True},
@@ -166,12 +174,38 @@ def test_what_has_to_be_given(method: str) -> None:
 
 def test_friction_that_sticks_needs_a_plane() -> None:
     m = scene(3)
-    with pytest.raises(vm.ModelError, match=r"contact 'it': .* needs a plane: in space its dir"):
+    with pytest.raises(vm.ModelError, match=r"contact 'it': .* is for the plane: in space the d"):
         m.contact("it", "a.P", "ground.O", normal=(0, 0, 1), friction=0.5)
     with pytest.raises(vm.ModelError, match="joint 'it': friction that sticks belongs to the pl"):
         m.clearance_joint("it", "ground.O", "a.P", clearance=1e-3, friction=0.5)
     with pytest.raises(vm.ModelError, match="joint 'it': a slot belongs to the plane"):
         m.clearance_joint("it", "ground.O", "a.P", clearance=1e-3, axis=(1, 0, 0))
+
+
+def test_smooth_friction_in_space() -> None:
+    """A puck loses μ g of its speed each second, and keeps its direction."""
+    m = vm.Mechanism("puck", gravity=(0, 0, -G))
+    m.ground_point("O", (0, 0, 0))
+    m.body("puck", mass=1.0, inertia=(0.1,) * 3, points={"P": (0, 0, 0)}, floating=True)
+    m.contact(
+        "floor",
+        "puck.P",
+        "ground.O",
+        normal=(0, 0, 1),
+        stiffness=1e5,
+        friction=m.parameter("mu", 0.3),
+        friction_law="tanh",
+    )
+    m.start(
+        position={"puck.P": (0, 0, -G / 1e5)},
+        orientation={"puck": vm.rotation((1, 0, 0), 0.0)},
+        speed={"puck.P": (0.6, 0.8, 0.0)},
+    )
+    gradient = m.sensitivity(vm.final("velocity('puck.P')[0]"), duration=0.2)
+    speed = 1 - 0.3 * G * 0.2
+    v = gradient.run.velocity("puck.P").values[-1]
+    np.testing.assert_allclose(v, [0.6 * speed, 0.8 * speed, 0.0], atol=1e-8)
+    assert gradient.final_gradient[0, 0] == pytest.approx(-0.6 * G * 0.2, rel=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -207,16 +241,18 @@ def test_schemes_without_events_are_refused() -> None:
         displacement={"guide": 0.0},
         speed={"guide": m.parameter("v", 0.1)},
     )
-    equal_steps: tuple[dict[str, Any], ...] = (
-        {"step": 1e-3},
-        {"step": 1e-3, "integrator": "rk4"},
-        {"formulation": "penalty"},
-    )
-    for options in equal_steps:
-        with pytest.raises(
-            vm.ModelError, match=r"'scene' has contacts or dry friction.*; (use|give)"
-        ):
+    for options, words in (
+        ({"step": 1e-3}, "has contacts or dry friction, whose events ALI3-P"),
+        ({"step": 1e-3, "integrator": "rk4"}, "events, at which steps end, so they are chosen"),
+        ({"formulation": "penalty"}, "has contacts or dry friction, whose events penalty"),
+        ({"integrator": "cvodes"}, "has contacts or dry friction, whose events index 1"),
+    ):
+        with pytest.raises(vm.ModelError, match=f"'scene'.*{words}.*; (use|give)"):
             m.simulate(0.1, **options)
+    with pytest.raises(vm.ModelError, match="rigid contacts or dry friction, which may balance"):
+        m.equilibrium()
+    with pytest.raises(vm.ModelError, match="which no single set of equations states; leave them"):
+        m.equations()
     x = vm.final(Y)
     for method in ("complex-step", "composite"):
         with pytest.raises(vm.ModelError, match=f"'{method}' does not take; use method='direct'"):

@@ -97,8 +97,12 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
         given["upper"] = "p"
     if kind.kind == "contact":
         given |= {"also": ["a.com"], "normal": DIRECTIONS[n][0]}
-    if issubclass(kind, ContactElement) and n == 3:
-        del given["friction"]  # that sticks needs a plane
+    if issubclass(kind, ContactElement):
+        del given["damping"]  # needs a stiffness
+        if n == 3:
+            del given["friction"]  # that sticks needs a plane
+    if kind.kind == "mode":
+        given["initial"] = 1.0
     if kind.kind == "bar" and n == 2:
         del given["radius"]
     if kind.kind == "beam":

@@ -321,13 +321,16 @@ def test_the_mistakes_of_the_documentation_are_reported_so(
 # --- the schema says what the words say
 
 
+POSITIONAL = ("value", "motion", "direction", "output", "rate", "when")
+
+
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.method())
 def test_entries_have_the_keywords_of_their_methods(kind: type[Element]) -> None:
     keywords = inspect.signature(getattr(Model, kind.method())).parameters.values()
     stated = {
         k.name: k.default is not k.empty
         for k in keywords
-        if k.kind is k.KEYWORD_ONLY or k.name in ("value", "motion", "direction", "output", "rate")
+        if k.kind is k.KEYWORD_ONLY or k.name in POSITIONAL
     }
     fields = {
         name: not field.is_required()
@@ -820,7 +823,7 @@ def test_studies_of_a_file_are_those_of_the_analyses() -> None:
 def test_studies_that_make_no_sense() -> None:
     m = vm.Mechanism.from_file(STARTER)
     assert m.studies is not None
-    m.studies.objectives["top"] = ObjectiveEntry.model_validate({"peak": 'position("P")[1]'})
+    m.studies.objectives["top"] = ObjectiveEntry.model_validate({"path": 'position("P")[1]'})
     for kind, changes, words in (
         ("simulation", {}, "no kind of study is called 'simulation'; did you mean 'simulate'?"),
         ("simulate", {"duration": "2 m"}, "duration = '2 m' has the wrong dimension"),

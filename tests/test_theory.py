@@ -237,3 +237,73 @@ def test_a_step_of_ali3p_is_the_one_of_the_formulas() -> None:
         star = g - q / L * λ / mass
         v = projected(begin + h / 2 * star, q, q @ (begin + h / 2 * star) / L)
         a = projected(star, q, (q @ star + v @ v) / L)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_impact_solves_the_complementarity_problem(seed: int) -> None:
+    """0 ≤ Λ ⊥ ġ⁺ + ε ġ⁻ ≥ 0  for a row of touching balls, by trying all sets of contacts; surfaces
+    that part before the impact have no restitution.
+    """
+    rng = np.random.default_rng(seed)
+    n, ε = 4, 0.6
+    mass, v = rng.uniform(0.5, 3.0, n), rng.uniform(-1.0, 1.0, n)
+    v[0] += 3.0
+    m = vm.Mechanism("row", dimension=2)
+    m.ground_point("O", (0, 0))
+    for k in range(n):
+        m.body(f"b{k}", mass=mass[k], inertia=1.0, points={"C": (0, 0)})
+        m.prismatic(f"g{k}", "ground.O", f"b{k}.C", axis=(1, 0))
+    radii: dict[str, Any] = {"radius": 0.125, "second_radius": 0.125, "restitution": ε}
+    for k in range(n - 1):
+        m.contact(f"c{k}", f"b{k}.C", f"b{k + 1}.C", **radii)
+    m.start(
+        displacement={f"g{k}": 0.25 * k for k in range(n)},
+        speed={f"g{k}": v[k] for k in range(n)},
+    )
+    run = m.simulate(1e-6)
+    J = np.diff(np.eye(n), axis=0)
+    A, before = J @ np.diag(1 / mass) @ J.T, J @ v
+    q = before + ε * np.minimum(before, 0)
+    solutions = []
+    for chosen in range(2 ** (n - 1)):
+        acts = np.array([chosen >> k & 1 for k in range(n - 1)], dtype=bool)
+        Λ = np.zeros(n - 1)
+        Λ[acts] = np.linalg.solve(A[np.ix_(acts, acts)], -q[acts])
+        if (Λ >= 0).all() and (A @ Λ + q >= -1e-12).all():
+            solutions.append(v + J.T @ Λ / mass)
+    (expected,) = solutions
+    after = [run.displacement_rate(f"g{k}").values[-1] for k in range(n)]
+    np.testing.assert_allclose(after, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["direct", "adjoint"])
+def test_sensitivities_jump_at_an_impact_as_the_saltation_formula_says(method: str) -> None:
+    """S⁺ = R_x (S⁻ + f⁻ t*') + R_ρ − f⁺ t*'  for an oscillator x = A cos ωt with a stop at c."""
+    A, c, ε, k, T = 1.0, -0.4, 0.7, 9.0, 1.1
+    ω = math.sqrt(k)
+    m = vm.Mechanism("oscillator", dimension=2)
+    values = {name: m.parameter(name, value) for name, value in (("A", A), ("c", c), ("e", ε))}
+    m.ground_point("O", (0, 0))
+    m.body("mass", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
+    m.force("spring", "mass.P", lambda s: (-k * s.displacement("guide"), 0))
+    m.stop("stop", "displacement('guide')", lower=values["c"], restitution=values["e"])
+    m.start(displacement={"guide": values["A"]})
+    t = math.acos(c / A) / ω
+    v = -A * ω * math.sin(ω * t)
+    S = np.array([[math.cos(ω * t), 0, 0], [-ω * math.sin(ω * t), 0, 0]])  # columns A, c, e
+    shift = -(S[0] + np.array([0.0, -1.0, 0.0])) / v  # w = x − c
+    before, after = np.array([v, -k * c]), np.array([-ε * v, -k * c])
+    S = np.diag([1, -ε]) @ (S + np.outer(before, shift)) - np.outer(after, shift)
+    S[1] += np.array([0.0, 0.0, -v])
+    φ = ω * (T - t)
+    flow = np.array([[math.cos(φ), math.sin(φ) / ω], [-ω * math.sin(φ), math.cos(φ)]])
+    objectives = {
+        "x": vm.final("displacement('guide')"),
+        "v": vm.final("displacement_rate('guide')"),
+        "t": vm.time_of("stop"),
+    }
+    result = m.sensitivity(objectives, duration=T, method=method)
+    assert len(result.run.events) == 1
+    np.testing.assert_allclose(result.final_gradient[:2], flow @ S, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(result.final_gradient[2], shift, rtol=1e-8, atol=1e-10)
