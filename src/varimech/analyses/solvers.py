@@ -164,6 +164,8 @@ class ModelSolvers:
         has not stored.
         """
         lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
+        if trajectory.triggers is not None:  # events take no time
+            lengths = lengths[trajectory.triggers[1:] == 0]
         info = self.info(solver.method.title, trajectory, ρ, seconds)
         info |= {
             "step": schedule.step

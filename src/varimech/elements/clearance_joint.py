@@ -13,7 +13,7 @@ import casadi as ca
 
 from ..core.errors import ModelError
 from ..model import fields
-from ..model.body import Body, Frames
+from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
 from ..model.model_data import ModelData
 from ..model.state import State
@@ -56,6 +56,9 @@ class ClearanceJoint(ContactElement):
     @property
     def bodies(self) -> tuple[Body, ...]:
         return self.first.body, self.second.body
+
+    def contact_points(self) -> tuple[Point, ...]:
+        return (self.second,) * len(self.gap_names())
 
     def gap_names(self) -> tuple[str, ...]:
         sides = () if self.axis is None else ("left", "right")

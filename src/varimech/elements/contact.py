@@ -112,6 +112,9 @@ class ContactPair(ContactElement):
     def bodies(self) -> tuple[Body, ...]:
         return self.second.body, self.first.body
 
+    def contact_points(self) -> tuple[Point, ...]:
+        return self._points
+
     def gap_names(self) -> tuple[str, ...]:
         if not self.also:
             return (self.name,)

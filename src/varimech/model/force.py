@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..core.gradual import is_gradual
 from ..core.names import Named
 from ..core.symbols import SX, symbols_in
-from .body import Body, Frames
+from .body import Body, Frames, Point
 from .contact_law import Contact, ContactLabel
 from .element import Element
 from .own_coordinates import OwnCoordinate
@@ -125,6 +125,10 @@ class ForceLaw(Named):
         ]
         q, v, _ = state.coordinates
         return is_gradual(stated, symbols_in(*stated) - symbols_in(q, v))
+
+    def contact_points(self) -> tuple[Point, ...]:
+        """A point at each of its contacts, where drawings show that it is active; none if unknown."""
+        return ()
 
     def span(self) -> Distance | None:
         """The two points between which it acts, where that is what it is; they must not

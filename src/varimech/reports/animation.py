@@ -12,6 +12,7 @@ import numpy as np
 
 from ..plotting.figure import COLOURS
 from ..results.run import Run
+from .contacts import contact_spans
 from .encoding import floats, thinned
 from .frames import Frames, frames_of, stacked
 
@@ -72,6 +73,7 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
         "labels": _labels(plan["labels"], index),
         "centres": [index[p] for p in plan.get("centres", [])],
         "traces": [{"point": index[aliases.get(t, t)], "name": t} for t in traces],
+        "contacts": contact_spans(run, index),
         "motion": motions[0].encoded(),
         "warning": _warning(run, motions[0], points),
     }
@@ -100,6 +102,7 @@ def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], 
         p for key in ("extents", "masses") for around in plan.get(key, {}).values() for p in around
     ]
     drawn += [p for j in plan.get("joints", []) for p in j["points"]] + list(traced)
+    drawn += list(plan.get("contacts", {}).values())
     points = list(dict.fromkeys(places.get(p, p) for p in drawn))
     place = {p: k for k, p in enumerate(points)}
     return points, {p: place[places.get(p, p)] for p in drawn}

@@ -77,6 +77,11 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
             if len(b.spine) < 2
         },
         "states": {c.name: c.unit for c in model.own_coordinates if not c.is_slack},
+        "contacts": {
+            label.name: point.label
+            for force in model.forces.values()
+            for label, point in zip(force.contact_labels(), force.contact_points(), strict=False)
+        },
         "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},

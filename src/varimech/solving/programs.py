@@ -57,6 +57,10 @@ FLEXIBLE = 30
 """The same for mechanisms with beams, whose elements take more operations."""
 LONG = 8
 """The same for open trees that recursion solves."""
+EVENTFUL = 150
+"""The same for mechanisms with events, which only unrolled functions cross: beyond, building takes
+more than some ten seconds.
+"""
 STARTED = 25
 """Coordinates up to which the start of a recursive tree is unrolled: initial values may depend on all
 of them.
@@ -77,7 +81,9 @@ class Programs:
         """
         self.unknowns = equations.q.numel() + equations.λ.numel()
         self.largest_unrolled = (
-            LONG
+            EVENTFUL
+            if equations.has_events or equations.loads
+            else LONG
             if self._recursive_chains is not None
             else FLEXIBLE
             if equations.model.beams
@@ -281,10 +287,15 @@ class Programs:
                     formulation="index1",
                 ),
             )
-        if self.equations.loads and (self.large or method.formulation.name != "index1"):
-            most = f"up to {self.largest_unrolled} unknowns and multipliers" if self.large else ""
+        if self.large:
             raise ModelError(
-                f"mechanism {name!r} has friction in joints, which takes formulation 'index1' {most}",
+                f"mechanism {name!r} has {self.unknowns} unknowns and multipliers; with contacts,"
+                f" friction or events there may be {self.largest_unrolled}",
+                remedy="use compliant contacts and smooth friction, or fewer bodies",
+            )
+        if self.equations.loads and method.formulation.name != "index1":
+            raise ModelError(
+                f"mechanism {name!r} has friction in joints, which only formulation 'index1' takes",
                 remedy=Message("use {formulation}, or m.dry_friction", formulation="index1"),
             )
         if self.wide:

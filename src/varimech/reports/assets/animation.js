@@ -151,6 +151,7 @@ class Animation {
       this.drawMechanism(this.project(this.others), 0.32);
     }
     this.drawMechanism(seen, 1);
+    this.drawContacts(seen);
     if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
     if (mode === "arrows") this.drawArrows(seen);
     if (this.options.labels) this.drawLabels(seen);
@@ -180,6 +181,18 @@ class Animation {
     }
     for (const joint of data.joints) this.drawJoint(joint, seen, strong);
     pen.globalAlpha = 1;
+  }
+
+  // contacts that are closed, or have just been hit
+  drawContacts(seen) {
+    const { pen, ink } = this;
+    for (const { point, spans } of this.data.contacts || []) {
+      if (!spans.some(([begin, end]) => begin <= this.time && this.time <= end)) continue;
+      pen.globalAlpha = 0.35;
+      disc(pen, seen[point], 13, ink.bad, ink.bad);
+      pen.globalAlpha = 1;
+      disc(pen, seen[point], 5, ink.bad, ink.stage);
+    }
   }
 
   drawCentre([x, y]) {
