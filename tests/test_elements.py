@@ -52,7 +52,7 @@ def scene(n: int) -> Any:
     for body, point in (("a", "A"), ("b", "B")):
         m.body(body, mass=1.0, inertia=inertia, points={point: (0.3, 0.1, 0.2)[:n]})
     m.beam("rod", "E", "F", segments=2, length=1.0, E=1e9, section=vm.circle(0.01), mass=0.1)
-    axis = {} if n == 2 else {"axis": (0, 0, 1)}
+    axis: dict[str, Any] = {} if n == 2 else {"axis": (0, 0, 1)}
     m.revolute("hinge", "ground.O", "a.com", **axis)
     m.prismatic("guide", "ground.Q", "b.com", axis=DIRECTIONS[n][0])
     m.parameter("p", 0.7)

@@ -31,6 +31,11 @@ SAMPLES = np.linspace(0.0, 1.0, 51)
 both = pytest.mark.parametrize("dimension", [2, 3])
 
 
+def about(dimension: int, axis: tuple[float, ...]) -> dict[str, Any]:
+    """The axis of a hinge, which only spatial ones have."""
+    return {} if dimension == 2 else {"axis": axis}
+
+
 def sampled(m: vm.Mechanism, measure: Callable[[vm.Run], Any]) -> Callable[[float], Array]:
     """A measure at `SAMPLES`, as a function of the step."""
     return lambda h: np.asarray(measure(m.simulate(1.0, step=h, every=round(0.02 / h))))
@@ -430,7 +435,7 @@ def two_rotors(dimension: int) -> vm.Mechanism:
         inertia=0.2 if dimension == 2 else (0.2, 0.2, 0.2),
         points={"O": np.zeros(dimension)},
     )
-    m.revolute("K", "b.O", "c.O", **({} if dimension == 2 else {"axis": (1, 2, 2)}))
+    m.revolute("K", "b.O", "c.O", **about(dimension, (1, 2, 2)))
     m.start(angle={"J": 0.0, "K": 0.8})
     return m
 
@@ -687,7 +692,7 @@ def test_driven_coordinate(dimension: int) -> None:
         com=padded(dimension, d, 0.0),
         points=points,
     )
-    m.revolute("J", "ground.O", "b.O", **({} if dimension == 2 else {"axis": (0, -1, 0)}))
+    m.revolute("J", "ground.O", "b.O", **about(dimension, (0, -1, 0)))
     m.drive_coordinate("winch", "b.tip", up, lambda t: 0.3 * vm.sin(4 * t))
     m.start(near={"b.tip": padded(dimension, L, 0.0)})
     run = m.simulate(1.0, step=H)
@@ -719,7 +724,7 @@ def test_bead_on_a_rod_turned_at_a_constant_rate(dimension: int) -> None:
         points={"O": np.zeros(dimension)},
     )
     m.body("bead", mass=mass, inertia=0.01 if dimension == 2 else (0.01, 0.01, 0.01))
-    m.revolute("J", "ground.O", "rod.O", **({} if dimension == 2 else {"axis": (0, 0, 1)}))
+    m.revolute("J", "ground.O", "rod.O", **about(dimension, (0, 0, 1)))
     m.prismatic("guide", "rod.O", "bead.com", axis=padded(dimension, 1.0, 0.0))
     m.drive_angle("motor", "J", lambda t: Ω * t)
     m.start(displacement={"guide": s0})
@@ -827,7 +832,7 @@ def test_fixed_joint_holds_a_cantilever(dimension: int) -> None:
     m.bar("beam", "clamp", "tip", length=L, mass=m1, inertia=inertia)
     m.bar("weight", "tip", "end", length=0.3, mass=m2, inertia=inertia)
     m.fixed("clamp")
-    m.revolute("tip", "beam.tip", "weight.tip", **({} if dimension == 2 else {"axis": (0, 0, 1)}))
+    m.revolute("tip", "beam.tip", "weight.tip", **about(dimension, (0, 0, 1)))
     m.start(angle={"tip": -np.pi / 2})
     run = m.simulate(0.2, step=0.01)
     np.testing.assert_allclose(

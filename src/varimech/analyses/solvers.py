@@ -23,7 +23,7 @@ from ..results.labels import Wrt
 from ..results.live_run import LiveRun, Replay
 from ..results.run import Run
 from ..schemes import Method, choose
-from ..sensitivity.objective import Objective, StateFunction
+from ..sensitivity.objective import Objective, StateFunction, functions_of
 from ..sensitivity.objective_functions import counted_angles
 
 if TYPE_CHECKING:
@@ -49,12 +49,11 @@ class ModelSolvers:
         """The solver for this state of the model, in which angles count the turns that objectives
         depend on.
         """
-        both = [
+        terms = [
             (f"objective {name!r}", f)
             for name, o in (objectives or {}).items()
-            for f in (o.integrand, o.final)
+            for f in functions_of(o)
         ]
-        terms = [(label, f) for label, f in both if f is not None]
         return self._plain(self.counting(scheme, terms))
 
     @property

@@ -36,6 +36,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "CONSISTENT",
             "LOWEST",
             "NUDGE",
+            "CHANGED",
             "PROBED",
             "THIRDS",
             "EDGE",

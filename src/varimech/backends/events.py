@@ -80,6 +80,8 @@ NUDGE = 5e-8
 """Share of the run by which a state is moved to find the rate of a function that depends on
 accelerations: between rounding and curvature, for motions that change within a hundredth of the run.
 """
+CHANGED = 1e-13
+"""Relative change of a function over that time that is more than rounding."""
 ATTEMPTS = 60
 """Steps to locate one event at most; bisection to rounding would take so many."""
 PROBED = 8
@@ -238,7 +240,9 @@ class Units:
                 time = h * _root(g, h * rate, g_next, h * rate_next)
                 if time < earliest:
                     earliest, first = time, i
-            elif i != self.sought:
+            elif i != self.sought and (
+                g > self._blur(self.before, i) or g_next > self._blur(self.after, i)
+            ):
                 c, c_next = (h * h * self._second_rate(x, i) for x in (self.before, self.after))
                 share = _dip(max(g, 0.0), h * rate, c, g_next, h * rate_next, c_next)
                 if 0 < share * h < length:
@@ -304,12 +308,24 @@ class Units:
         g, rate = self.before[:, 0], self.before[:, 1]
         self.sides[:] = (self.kind >= EVENT) & ((g < 0) | ((g == 0) & (rate < 0)))
 
-    def side_after(self, i: int) -> bool:
-        """Side of zero of a stated function after its event: the one that it moves to, which a reset
-        may have turned.
+    def renew_sides(self, trigger: int) -> None:
+        """Sides of zero of stated functions after an event. That of `trigger`: where it is, or, at
+        zero, where it moves to, which a reset may have turned. Those of events that never fire follow
+        a jump; all others have their own event then.
         """
-        rate = self.before[i, 1]
-        return not self.sides[i] if math.isnan(rate) or rate == 0 else bool(rate < 0)
+        for i in np.flatnonzero(self.kind >= EVENT).tolist():
+            value, rate = self.before[i, 0], self.before[i, 1]
+            if math.isnan(value):
+                continue
+            quiet = self.kind[i] == EXTREMUM or self.direction[i] == NEVER_FIRES
+            if abs(value) > self._blur(self.before, i) and (quiet or i == trigger):
+                self.sides[i] = value < 0
+            elif i == trigger:
+                self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
+
+    def accumulates(self, i: int) -> bool:
+        """Whether resets of a stated event have become so slow that they would never end."""
+        return bool(abs(self.before[i, 1]) <= SLOW * self.speed)
 
     def fires(self, i: int) -> bool:
         """Whether something happens at an event."""

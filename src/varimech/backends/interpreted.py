@@ -15,6 +15,7 @@ from .backward import STOPS, Backward, EventRecord, Record, Records
 from .bound import bound, evaluated
 from .chain_calls import ChainCalls, Trouble
 from .events import (
+    CHANGED,
     CONTACT,
     EVENT,
     FRICTION,
@@ -554,7 +555,8 @@ class _Run:
             jump = jumps(a, b, scale) or (
                 changed[-1] >= switches.of_forces and integrands_jump(self.G[0], self.G[k], scales)
             )
-            self.crossed[-1] = (1 if jump else -1) * (int(changed[0]) + 1)
+            first = int((switches.moving if switches.moving.size else changed)[0])
+            self.crossed[-1] = (1 if jump else -1) * (first + 1)
             if self.count and jump:
                 switches.differentiate(self.ends[-1], self.X[0])
                 shifts = switches.shifts(self.X_[0, :, : self.count])
@@ -638,6 +640,8 @@ class _Run:
                 self._differentiate_event(hit, before, z, integrands)
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
         self._note_event(units, time, trigger, rate, impulse, together)
+        if stated and hit and not self.stopped and units.accumulates(trigger):
+            raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
     def _note_event(
         self,
@@ -658,9 +662,9 @@ class _Run:
             mode = float(values[trigger, 1] < 0) if stated else units.mode(trigger, 0)
             moved = self._moved
             note[:] = speed, values[trigger, which], impulse, rate, moved, together, mode
-            if stated and not self.stopped:
-                units.sides[trigger] = units.side_after(trigger)
         self._scale_contacts(units)
+        if not self.stopped:
+            units.renew_sides(trigger)
         self.ends.append(time)
         self.crossed.append(0)
         self.triggers.append(-1.0 if trigger < 0 else trigger + 1.0)
@@ -746,7 +750,9 @@ class _Run:
                 continue
             values.append(float(self.samples.at(time + dt, self.new)[k]))
         self.new[:], self.new_[:], self.time[0] = kept
-        return (values[1] - values[0]) / (2 * short)
+        change = values[1] - values[0]
+        size = abs(values[0]) + abs(values[1])
+        return 0.0 if abs(change) <= CHANGED * size else change / (2 * short)
 
     def _motion(self, state: np.ndarray) -> np.ndarray:
         """Rates of a whole state along the motion: those of accelerations and multipliers are

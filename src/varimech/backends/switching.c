@@ -72,16 +72,23 @@ static double vm_shift(const vm_run *r, const vm_workspace *m, long long i, long
   return -sum / m->sides[2 * k + i];
 }
 
+/* The same for a function that moves: one that was zero all the time, and is not any more, has no time of its own. */
+static long long vm_changed_moving(const vm_run *r, const vm_workspace *m, long long first) {
+  long long i = vm_changed(r, m, first);
+  while (i >= 0 && m->sides[r->switches + i] == 0 && m->sides[2 * r->switches + i] == 0) i = vm_changed(r, m, i + 1);
+  return i;
+}
+
 /* Derivatives at the end of a step across a jump: velocities gain (a⁻ − a⁺) t', integrals (g⁻ − g⁺) t'. Switches that change together must move
    together, or there is no derivative. Returns a status. */
 static int vm_differentiate_jump(vm_run *r, vm_workspace *m, double end) {
-  const long long n = r->coordinates, p = r->parameters, o = r->objectives, k = vm_last_stage(r), first = vm_changed(r, m, 0);
+  const long long n = r->coordinates, p = r->parameters, o = r->objectives, k = vm_last_stage(r), first = vm_changed_moving(r, m, 0);
   const double *x = m->X, *y = m->X + k * r->states;
   double *S = m->X_ + k * r->states * r->row;
   vm_switching_gradient(r, m, r->time, m->X);
   for (long long c = 0; c < p; ++c) {
-    double shift = vm_shift(r, m, first, c);
-    for (long long i = vm_changed(r, m, first + 1); i >= 0; i = vm_changed(r, m, i + 1)) {
+    double shift = first < 0 ? NAN : vm_shift(r, m, first, c);
+    for (long long i = first < 0 ? -1 : vm_changed_moving(r, m, first + 1); i >= 0; i = vm_changed_moving(r, m, i + 1)) {
       const double other = vm_shift(r, m, i, c);
       if (!(fabs(other - shift) <= VM_TOGETHER * (fabs(shift) + fabs(other)))) shift = NAN;
     }
@@ -97,7 +104,7 @@ static int vm_differentiate_jump(vm_run *r, vm_workspace *m, double end) {
 
 /* Note the change of a side that an accepted step has passed, with a negative number where nothing jumps. Returns a status. */
 static int vm_pass(vm_run *r, vm_workspace *m, double h, double end) {
-  const long long first = vm_changed(r, m, 0);
+  const long long moving = vm_changed_moving(r, m, 0), first = moving < 0 ? vm_changed(r, m, 0) : moving;
   int status = VM_DONE;
   if (first >= 0 && vm_is_across(r, h)) {
     const int jumps = vm_jumps(r, m);

@@ -70,6 +70,14 @@ class Switches:
         """Switches that have changed their side during the step."""
         return np.flatnonzero(self.before[0] != self.after[0])
 
+    @property
+    def moving(self) -> np.ndarray:
+        """The same of functions that move: one that was zero all the time, and is not any more, has
+        no time of its own.
+        """
+        changed = self.changed
+        return changed[(self.before[1, changed] != 0) | (self.before[2, changed] != 0)]
+
     def is_across(self, h: float) -> bool:
         """Whether a step is as short as one across a jump; rounding of time makes it a little longer
         or shorter.
@@ -99,8 +107,10 @@ class Switches:
         x = S[: self.slopes[0].shape[1]]
         every = [
             -_row_times(self.slopes[1][i], self.slopes[0][i], x) / self.before[2, i]
-            for i in self.changed
+            for i in self.moving
         ]
+        if not every:
+            return np.full(S.shape[1], math.nan)
         first = every[0]
         for other in every[1:]:
             apart = ~(np.abs(other - first) <= TOGETHER * (np.abs(first) + np.abs(other)))

@@ -39,7 +39,8 @@ static double vm_sample_rate(vm_run *r, vm_workspace *m, double time, const doub
     vm_values_at(VM_SAMPLES, r, m, then, m->event_motion, m->sampled);
     values[side] = m->sampled[k];
   }
-  return (values[1] - values[0]) / (2 * short_time);
+  const double change = values[1] - values[0];
+  return fabs(change) <= VM_CHANGED * (fabs(values[0]) + fabs(values[1])) ? 0 : change / (2 * short_time); /* rounding is no change */
 }
 
 /* Values of all units at a state. */
@@ -183,7 +184,7 @@ static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *le
     if (g_next < -vm_blur(r, m->units_next, i)) {
       const double time = h * vm_root(g, h * rate, g_next, h * rate_next);
       if (time < earliest) { earliest = time; first = i; }
-    } else if (i != r->sought) {
+    } else if (i != r->sought && (g > vm_blur(r, m->units, i) || g_next > vm_blur(r, m->units_next, i))) {
       const double c = h * h * vm_second_rate(r, m->units, i), c_next = h * h * vm_second_rate(r, m->units_next, i);
       const double share = vm_dip(g > 0 ? g : 0, h * rate, c, g_next, h * rate_next, c_next);
       if (share > 0 && share * h < *length) *length = share * h;

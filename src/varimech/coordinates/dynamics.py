@@ -109,7 +109,17 @@ class Element:
             self.potential,
             *efforts,
             *[c.residuals for c in self.constraints],
-            *[c.rate for c in self.constraints if c.rate is not None],
+            *[
+                x
+                for c in self.constraints
+                for x in (
+                    c.rate,
+                    c.impact,
+                    c.bounce,
+                    None if c.contact is None else c.contact.limit,
+                )
+                if x is not None
+            ],
             *(self.initial or ()),
         ]
 

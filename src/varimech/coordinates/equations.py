@@ -27,6 +27,7 @@ from ..model.joint_friction import FrictionJoint
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
 from ..model.state import Reactions, State, rate_without_acceleration
+from ..model.user_functions import AnyMultipliers, AnyReactions
 from .contact_blocks import ContactBlocks, reset_blocks, slack_energy
 from .counted_angles import GivenAngles, GivenTurns, TurnProbe
 from .dynamics import AugmentedInertia, Constraint, Dynamics, Element, EventUnit, Inertia
@@ -390,6 +391,19 @@ class ForceStatements:
 
         self._model, self._known = model, symbols_in(q, v, t)
         self._differentiate, self._v = differentiate, v
+        self._watching = State(
+            model,
+            frames,
+            t,
+            lambda x: SX.sym("rate", *SX(x).shape),
+            multipliers=AnyMultipliers(),
+            reactions=lambda: AnyReactions(model),
+            coordinates=(q, v, t),
+            counted=counted,
+            own=states,
+            user="an event",
+        )
+        """What events see, with free symbols for what follows from the equations."""
         self._state = State(
             model, frames, t, differentiate, counted=counted, own=states, user="a force"
         )
@@ -448,6 +462,8 @@ class ForceStatements:
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         stated = force.contacts(frames, self._state)
         gaps = [c.gap for c in stated if c.gap is not None]
+        if force.event() is not None:
+            gaps.append(force.event_function(self._watching))
         return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts], *gaps]
 
     def _stated(

@@ -64,7 +64,7 @@ class Event(Force):
 
     def prepare(self, model: ModelData) -> None:
         self._modes: dict[str, float] = {}
-        self._resets: list[tuple[Callable[[State], SX], Callable[[State], SX]]] = []
+        self._resets: list[tuple[Callable[[State], SX], Callable[[State], SX], float]] = []
         if self.do is None or self.do == STOP:
             return
         if not isinstance(self.do, Mapping):
@@ -83,10 +83,11 @@ class Event(Force):
             check_number(value, label)
             self._modes[name] = float(value)
             return
-        states = [c.name for c in model.own_coordinates if c.order == 1]
+        states = {c.name: c.size for c in model.own_coordinates if c.order == 1}
         target = function_of_state(model, value, 1, label, "")
+        size = 1.0
         if name in states:
-            rate = methodcaller("state", name)
+            rate, size = methodcaller("state", name), states[name]
         elif name in model.joints and model.joints[name].displacement() is not None:
             rate = methodcaller("displacement_rate", name)
         elif name in model.joints or name in model.bodies:
@@ -95,7 +96,7 @@ class Event(Force):
         else:
             known = [*model.parameter_set.modes, *states, *model.joints, *model.bodies]
             raise unknown_name("mode, state, joint or body", name, known)
-        self._resets.append((rate, target))
+        self._resets.append((rate, target, size))
 
     def add_to(self, model: ModelData) -> None:
         super().add_to(model)
@@ -120,4 +121,5 @@ class Event(Force):
         return self.when(state)
 
     def resets(self, frames: Frames, state: State) -> Sequence[tuple[SX, SX]]:
-        return [(rate(state), target(state)) for rate, target in self._resets]
+        # a condition for numbers of the size of one, by which it is scaled in the equations
+        return [(rate(state) / x, target(state) / x) for rate, target, x in self._resets]

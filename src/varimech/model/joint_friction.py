@@ -97,20 +97,24 @@ class FrictionJoint(Joint):
         assert output is not None
         return output.rate(frames)
 
+    def prepare(self, model: ModelData) -> None:
+        """Check what is given of friction."""
+        super().prepare(model)
+        if self.static_friction is not None:
+            more = self.static_friction - self.friction
+            label = f"{self.label}: static_friction − friction"
+            model.parameter_set.require(more, "non-negative", label)
+        if self.has_friction and any(not body.is_rigid for body in self.bodies):
+            raise ModelError(
+                "friction needs rigid bodies on both sides",
+                element=self.label,
+                remedy="leave it out",
+            )
+
     def add_to(self, model: ModelData) -> None:
         """Take it into the model, and its friction after it."""
         super().add_to(model)
         if self.has_friction:
-            if self.static_friction is not None:
-                more = self.static_friction - self.friction
-                label = f"{self.label}: static_friction − friction"
-                model.parameter_set.require(more, "non-negative", label)
-            if any(not body.is_rigid for body in self.bodies):
-                raise ModelError(
-                    "friction needs rigid bodies on both sides",
-                    element=self.label,
-                    remedy="leave it out",
-                )
             model.add_joint_force(JointFriction(self))
 
 

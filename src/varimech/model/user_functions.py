@@ -64,7 +64,7 @@ class StateExpression:
         return evaluated(self.text, state.scope, "text")
 
 
-class _AnyMultipliers(dict[str, SX]):
+class AnyMultipliers(dict[str, SX]):
     """Multipliers of any name."""
 
     def __contains__(self, name: object) -> bool:
@@ -75,18 +75,21 @@ class _AnyMultipliers(dict[str, SX]):
 
 
 @dataclass(frozen=True)
-class _AnyReactions:
+class AnyReactions:
     """Reactions of the joints and drivers that there are, as free symbols."""
 
     parts: ModelData
 
     def force(self, joint: str) -> SX:
+        """Components of a force."""
         return self._of(joint, "joint", self.parts.joints, self.parts.dimension)
 
     def torque(self, joint: str) -> SX:
+        """Components of a torque."""
         return self._of(joint, "joint", self.parts.joints, 1 if self.parts.dimension == 2 else 3)
 
     def effort(self, driver: str) -> SX:
+        """An effort."""
         return self._of(driver, "driver", self.parts.effort_units, 1)
 
     def _of(self, name: str, kind: str, known: Mapping[str, object], size: int) -> SX:
@@ -136,8 +139,8 @@ def trial_state(
             frames,
             t,
             lambda x: SX.sym("rate", *SX(x).shape),
-            multipliers=_AnyMultipliers(),
-            reactions=lambda: _AnyReactions(parts),
+            multipliers=AnyMultipliers(),
+            reactions=lambda: AnyReactions(parts),
             coordinates=(q, v, t),
             own=states,
             user=user,

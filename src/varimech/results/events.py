@@ -63,7 +63,11 @@ class Events(Sequence[Event]):
         return np.array([e.time for e in self._events])
 
     def to_dataframe(self) -> pd.DataFrame:
-        """A row for each event."""
+        """All events as a table.
+
+        Returns:
+            A row for each event.
+        """
         import pandas as pd
 
         columns = list(Event.__dataclass_fields__)

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..core.symbols import SX, symbols_in
-from .objective import Objective
-from .objective_functions import objective_expressions
+from .objective import AT_EVENT, Objective
+from .objective_functions import objective_expressions, scalar_of
 
 
 def dependence(
@@ -43,8 +43,12 @@ def dependence(
         behind.setdefault(groups.of(first), set()).update(parameters)
     g, w = objective_expressions(e, objectives)
     depends = np.zeros((len(objectives), len(indices)), dtype=bool)
-    for k in range(len(objectives)):
-        own = symbols_in(g[k], w[k])
+    watched = [unit.watched for _, unit in e.units] + [event.function for event in e.events]
+    for k, (name, objective) in enumerate(objectives.items()):
+        sampled = [scalar_of(e, name, sample.function) for sample in objective.samples]
+        # the time of an event depends on what is watched
+        sampled += watched if any(s.kind == AT_EVENT for s in objective.samples) else []
+        own = symbols_in(g[k], w[k], *sampled)
         reached = {parameter[s] for s in own & parameter.keys()}
         for s in own & coordinate.keys():
             reached |= behind.get(groups.of(coordinate[s]), set())

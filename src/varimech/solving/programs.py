@@ -279,7 +279,7 @@ class Programs:
         name, method = self.equations.model.name, self.method
         if method.integrator.coefficients is None or not method.formulation.traits.exact:
             raise ModelError(
-                f"mechanism {name!r} has contacts or dry friction, whose events {method.title} does"
+                f"mechanism {name!r} has contacts, dry friction or events, which {method.title} does"
                 " not take",
                 remedy=Message(
                     "use {integrator} with {formulation}",
@@ -300,8 +300,8 @@ class Programs:
             )
         if self.wide:
             raise ModelError(
-                f"mechanism {name!r} has contacts or dry friction: second derivatives do not cross"
-                " their events",
+                f"mechanism {name!r} has contacts, dry friction or events: second derivatives do not"
+                " cross them",
                 remedy="use first derivatives, or differences of gradients",
             )
 

@@ -153,6 +153,12 @@ class Solver:
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
         composite, indices = self._composite, task.indices or []
+        if sampled := [name for name, objective in task.objectives.items() if objective.samples]:
+            raise ModelError(
+                f"objective {sampled[0]!r} has a value at an event, or an extremum, which method"
+                " 'composite' does not take",
+                remedy=USE_DIRECT,
+            )
         self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
         if not self.start.regular(q, ρ):
@@ -257,7 +263,7 @@ class Solver:
     def _composite(self) -> CompositeSolver:
         if self.equations.has_events:
             raise ModelError(
-                f"mechanism {self.model.name!r} has contacts or dry friction, whose events method"
+                f"mechanism {self.model.name!r} has contacts, dry friction or events, which method"
                 " 'composite' does not take",
                 remedy=USE_DIRECT,
             )
@@ -454,7 +460,7 @@ class Solver:
         if not self.method.integrator.traits.complex_step:
             raise refusal(name, f"is integrated by {self.method.integrator.title}")
         if self.equations.has_events:
-            raise refusal(name, "has contacts or dry friction")
+            raise refusal(name, "has contacts, dry friction or events")
         if self.programs.large:
             raise refusal(name, "is large: its functions are assembled or recursive, not unrolled")
         if guess is None:
