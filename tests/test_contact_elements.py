@@ -242,10 +242,10 @@ def test_schemes_without_events_are_refused() -> None:
         speed={"guide": m.parameter("v", 0.1)},
     )
     for options, words in (
-        ({"step": 1e-3}, "has contacts or dry friction, whose events ALI3-P"),
+        ({"step": 1e-3}, "has contacts, dry friction or events, which ALI3-P"),
         ({"step": 1e-3, "integrator": "rk4"}, "events, at which steps end, so they are chosen"),
-        ({"formulation": "penalty"}, "has contacts or dry friction, whose events penalty"),
-        ({"integrator": "cvodes"}, "has contacts or dry friction, whose events index 1"),
+        ({"formulation": "penalty"}, "has contacts, dry friction or events, which penalty"),
+        ({"integrator": "cvodes"}, "has contacts, dry friction or events, which index 1"),
     ):
         with pytest.raises(vm.ModelError, match=f"'scene'.*{words}.*; (use|give)"):
             m.simulate(0.1, **options)
@@ -257,7 +257,7 @@ def test_schemes_without_events_are_refused() -> None:
     for method in ("complex-step", "composite"):
         with pytest.raises(vm.ModelError, match=f"'{method}' does not take; use method='direct'"):
             m.sensitivity(x, duration=0.1, method=method)
-    with pytest.raises(vm.ModelError, match="second derivatives do not cross their events; use"):
+    with pytest.raises(vm.ModelError, match="second derivatives do not cross them; use"):
         m.hessian(x, duration=0.1)
 
 

@@ -393,11 +393,6 @@ def test_reactions_where_a_body_rests_on_a_contact(backend: str) -> None:
     np.testing.assert_allclose(run.displacement("guide"), 0.0, atol=1e-12)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=vm.SimulationError,
-    reason="a stop and friction that sticks hold the same motion: steps become too short",
-)
 def test_a_rod_that_a_stop_and_friction_hold() -> None:
     """It falls on its stop; its friction of 0.1 · 0.01 m · |R| is far too small to hold it alone."""
     m = vm.Mechanism("rest", gravity=(0, -G))
@@ -417,13 +412,10 @@ REFUSED: list[Any] = [
     ("revolute", {"friction": -0.1, "friction_radius": 0.01}, "friction = -0.1 must not be neg"),
     ("revolute", {"friction": 0.1}, "friction in a hinge needs the radius of its pin; give fric"),
     ("revolute", {"friction": 0.1, "friction_radius": -1}, "friction_radius = -1 must not be neg"),
-    pytest.param(
+    (
         "revolute",
         {"friction": 0.2, "static_friction": 0.1, "friction_radius": 0.01},
         "static_friction − friction = -0.1 must not be negative",
-        marks=pytest.mark.xfail(
-            strict=True, raises=AssertionError, reason="the joint that was refused stays"
-        ),
     ),
     (
         "revolute",

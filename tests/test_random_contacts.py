@@ -421,18 +421,8 @@ def test_some_come_to_rest(name: str) -> None:
     check_cases(name, range(3), least=0.0, settles=True)
 
 
-IN_CORNERS = pytest.mark.xfail(
-    strict=True,
-    raises=vm.SimulationError,
-    reason="a disc that rests in a corner is held by more frictions than it has DOF: steps become"
-    " too short",
-)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=IN_CORNERS if n == "rough box" else ()) for n in SETTLING]
-)
+@pytest.mark.parametrize("name", SETTLING)
 def test_many_come_to_rest(name: str) -> None:
     check_cases(name, range(100, 130), least=0.0, settles=True)
 

@@ -34,7 +34,7 @@ INTRODUCTION = """\
 `make compare` repeats all measurements of this page in one run, one program after the other. Every number is the fastest of at least five
 repetitions. Every program is shown with its fastest setting of a sweep over steps or tolerances; no other option was varied, and ratios
 changed by up to 40 % between whole runs on one machine. Times do not include building or compiling a model, which is listed separately.
-[Scale](scale.md) compares mechanisms of up to thousands of bodies, [Machines](machines.md) first and later results of real machines.
+[Scale](scale.md) compares mechanisms of up to thousands of bodies, [Machines](machines.md) first and later results of real machines, [Contacts](contacts.md) impacts and dry friction.
 """
 IMPACTS = """
 ## Impacts and friction

@@ -37,6 +37,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "LOWEST",
             "NUDGE",
             "CHANGED",
+            "ACCUMULATED",
             "PROBED",
             "THIRDS",
             "EDGE",

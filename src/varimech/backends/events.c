@@ -203,7 +203,7 @@ static void vm_end_by_event(vm_run *r, vm_workspace *m) {
 }
 
 /* Count an event and note it. Returns a status. */
-static int vm_note_event(vm_run *r, const vm_workspace *m, long long trigger, const double *noted) {
+static int vm_note_event(vm_run *r, long long trigger, int fires, const double *noted) {
   ++r->done;
   r->sought = VM_NONE;
   if (r->taken) r->taken[r->done] = r->time;
@@ -211,7 +211,7 @@ static int vm_note_event(vm_run *r, const vm_workspace *m, long long trigger, co
   if (r->notes) {
     double *note = r->notes + VM_NOTED * r->done;
     memcpy(note, noted, (size_t)(VM_NOTED - 1) * sizeof(double));
-    note[VM_NOTED - 1] = trigger < 0 ? 0 : vm_kind(r, trigger) < VM_EVENT ? *vm_mode(r, trigger, 0) : m->units[VM_UNIT_VALUES * trigger + 1] < 0;
+    note[VM_NOTED - 1] = trigger < 0 ? 0 : vm_kind(r, trigger) < VM_EVENT ? *vm_mode(r, trigger, 0) : fires;
   }
   if (r->mode_log) memcpy(r->mode_log + r->modes * r->done, vm_modes(r), (size_t)r->modes * sizeof(double));
   if (r->time > r->event_time + VM_INSTANT * r->duration) r->events_there = 0;
@@ -267,7 +267,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
     if (r->records) vm_record_event(r, m, f, rate, 2);
     vm_end_by_event(r, m);
     const double noted[] = {before, before, 0, rate, moved, 0};
-    return vm_note_event(r, m, trigger, noted);
+    return vm_note_event(r, trigger, fires, noted);
   }
   int status = impacts ? vm_impact(r, m, trigger) : VM_DONE;
   for (long long i = 0; impacts && i < r->units; ++i)
@@ -286,9 +286,9 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   vm_evaluate_units(r, m, r->time, m->X, m->units);
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1);
-  if (impacts && stated && fabs(m->units[VM_UNIT_VALUES * trigger + 1]) <= vm_slow(r)) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
+  if (impacts && stated && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
   const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together};
-  const int counted = vm_note_event(r, m, trigger, noted);
+  const int counted = vm_note_event(r, trigger, fires, noted);
   return status == VM_DONE ? counted : status;
 }
 

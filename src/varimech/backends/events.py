@@ -76,11 +76,11 @@ INSTANT = 1e-15
 """Share of the run to which events are located: a few floating-point numbers."""
 NEVER = 1e300
 """Value of a function that is not watched."""
-NUDGE = 5e-8
+NUDGE = 1e-6
 """Share of the run by which a state is moved to find the rate of a function that depends on
 accelerations: between rounding and curvature, for motions that change within a hundredth of the run.
 """
-CHANGED = 1e-13
+CHANGED = 1e-14
 """Relative change of a function over that time that is more than rounding."""
 ATTEMPTS = 60
 """Steps to locate one event at most; bisection to rounding would take so many."""
@@ -94,6 +94,8 @@ MOST_UNDECIDED = 8
 """Units whose modes are all tried out, at most: 6,561 combinations of frictions."""
 NOTED = 7
 """Numbers that are noted of an event: see `Trajectory.notes`."""
+ACCUMULATED = 1e-9
+"""Rate of a stated function, over the largest speed, at which resets have accumulated."""
 REVISIONS = 20
 """Changes of modes for each unit until an event is settled, and events at one instant, at most."""
 CONSISTENT = 1e-9
@@ -323,9 +325,9 @@ class Units:
             elif i == trigger:
                 self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
 
-    def accumulates(self, i: int) -> bool:
+    def accumulates(self, rate: float) -> bool:
         """Whether resets of a stated event have become so slow that they would never end."""
-        return bool(abs(self.before[i, 1]) <= SLOW * self.speed)
+        return bool(abs(rate) <= ACCUMULATED * self.speed)
 
     def fires(self, i: int) -> bool:
         """Whether something happens at an event."""

@@ -639,8 +639,9 @@ class _Run:
             if self.count:
                 self._differentiate_event(hit, before, z, integrands)
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
-        self._note_event(units, time, trigger, rate, impulse, together)
-        if stated and hit and not self.stopped and units.accumulates(trigger):
+        speed = units.before[trigger, 1]
+        self._note_event(units, time, trigger, fires, (rate, impulse, together))
+        if stated and hit and not self.stopped and units.accumulates(speed):
             raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
     def _note_event(
@@ -648,9 +649,8 @@ class _Run:
         units: Units,
         time: float,
         trigger: int,
-        rate: float,
-        impulse: float,
-        together: int,
+        fires: bool,
+        numbers: tuple[float, float, int],
     ) -> None:
         """Count an event and note it."""
         which = SLIP if trigger >= 0 and units.kind[trigger] == FRICTION else GAP_RATE
@@ -659,7 +659,8 @@ class _Run:
         units.before, units.sought = values, NONE
         if trigger >= 0:
             stated = units.kind[trigger] >= EVENT
-            mode = float(values[trigger, 1] < 0) if stated else units.mode(trigger, 0)
+            mode = float(fires) if stated else units.mode(trigger, 0)
+            rate, impulse, together = numbers
             moved = self._moved
             note[:] = speed, values[trigger, which], impulse, rate, moved, together, mode
         self._scale_contacts(units)

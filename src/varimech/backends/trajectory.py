@@ -48,7 +48,8 @@ class Trajectory:
     notes: np.ndarray | None = None
     """(step end, …): of each event the speed before and after it, its impulse, the rate of the
     function that vanishes there, by what share of the run a relative change of a parameter moves it,
-    the number of contacts that close together, and the mode that follows.
+    the number of contacts that close together, and the mode that follows, or whether a stated event
+    is one in its direction.
     """
     modes: np.ndarray | None = None
     """(step end, mode): modes after each event."""

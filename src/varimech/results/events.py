@@ -97,7 +97,7 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
         if number >= len(units):
             own = number - len(units)
             # extrema of objectives are located as events, too
-            if own < len(stated) and stated[own].direction in ("both", _direction(before)):
+            if own < len(stated) and mode:
                 time = float(trajectory.step_ends[k])
                 name = stated[own].name
                 events.append(asdict(Event(time, name, "event", before, after, 0.0)))
@@ -109,10 +109,6 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
         time = float(trajectory.step_ends[k])
         events.append(asdict(Event(time, unit.label, what, before, after, impulse)))
     return events
-
-
-def _direction(rate: float) -> str:
-    return "falling" if rate < 0 else "rising"
 
 
 def listed(events: Sequence[Mapping[str, Any]]) -> Events:

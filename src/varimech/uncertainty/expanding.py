@@ -81,6 +81,9 @@ def moments(
     neighbours, failed, ran = _neighbour_runs(means, expanded, distributions)
     seconds = seconds_of(began, expanded.ran + ran)
     schedule = expanded.task.schedule
+    error = _error(order, path, expanded.curvatures, distributions, neighbours, float(accuracy))
+    # a value at an event, or an extremum, is one of the whole run
+    error[:-1, [bool(o.samples) for o in objectives.values()]] = 0.0
     result = Moments(
         order,
         float(accuracy),
@@ -91,7 +94,7 @@ def moments(
         path.objectives,
         path.gradients,
         expanded.curvatures,
-        _error(order, path, expanded.curvatures, distributions, neighbours, float(accuracy)),
+        error,
         s.solvers.run(expanded.solver, schedule, path, means.ρ, distributions.indices, seconds),
         seconds,
     )
