@@ -81,9 +81,10 @@ def moments(
     neighbours, failed, ran = _neighbour_runs(means, expanded, distributions)
     seconds = seconds_of(began, expanded.ran + ran)
     schedule = expanded.task.schedule
-    error = _error(order, path, expanded.curvatures, distributions, neighbours, float(accuracy))
-    # a value at an event, or an extremum, is one of the whole run
-    error[:-1, [bool(o.samples) for o in objectives.values()]] = 0.0
+    sampled = np.array([bool(o.samples) for o in objectives.values()])
+    error = _error(
+        order, path, expanded.curvatures, distributions, neighbours, float(accuracy), sampled
+    )
     result = Moments(
         order,
         float(accuracy),
@@ -185,9 +186,11 @@ def _error(
     distributions: ParameterDistributions,
     neighbours: NeighbourRuns,
     accuracy: float,
+    sampled: np.ndarray,
 ) -> np.ndarray:
     """Error of the mean or standard deviation, in standard deviations: from derivatives at the
-    means, or from neighbouring runs if H is not known.
+    means, or from neighbouring runs if H is not known. Objectives that are `sampled` at events, or
+    extrema, are values of the whole run.
     """
     assert path.gradients is not None
     C, observed = (
@@ -206,6 +209,8 @@ def _error(
         curvature = np.abs(
             neighbours.along(neighbours.plus - 2 * path.objectives + neighbours.minus)
         )
+    for values in (first_order, curvature, observed):
+        values[:-1, sampled] = 0.0
     return estimated_error(order, path.time, first_order, curvature, observed, accuracy)
 
 
