@@ -85,7 +85,7 @@ class ContactElement(Force):
         return self.has_friction and self.friction_law == friction_law.COULOMB
 
     def prepare(self, model: ModelData) -> None:
-        """Check that what is given belongs together."""
+        """Check that fields belong together."""
         if self.has_friction and not self.is_rigid and self.sticks:
             raise ModelError(
                 "needs rigid surfaces, and there is a stiffness",

@@ -98,7 +98,7 @@ class FrictionJoint(Joint):
         return output.rate(frames)
 
     def prepare(self, model: ModelData) -> None:
-        """Check what is given of friction."""
+        """Check the fields of friction."""
         super().prepare(model)
         if self.static_friction is not None:
             more = self.static_friction - self.friction

@@ -72,7 +72,7 @@ class Runners:
 
 
 def _sampled(functions: ObjectiveFunctions) -> tuple[object, ...]:
-    """What tells samples apart."""
+    """Equal where samples are."""
     samples = functions.samples
     if samples is None:
         return ()
