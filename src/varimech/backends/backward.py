@@ -14,13 +14,13 @@ from ..core.messages import Message
 from .bound import Call, bound, evaluated
 from .chain_calls import ChainCalls
 from .columns import all_columns
-from .events import Units
 from .explicit import combined
 from .inputs import Inputs
 from .program import ChainFunctions, Program
 from .samples import AT_END, AT_START, Samples
 from .scheme_tables import SchemeTables
 from .switching import Switches
+from .units import Units
 
 
 @dataclass(frozen=True, eq=False)

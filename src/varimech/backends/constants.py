@@ -38,6 +38,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "NUDGE",
             "CHANGED",
             "ACCUMULATED",
+            "JUMPED",
             "PROBED",
             "THIRDS",
             "EDGE",

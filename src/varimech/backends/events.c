@@ -221,12 +221,12 @@ static int vm_note_event(vm_run *r, long long trigger, int fires, const double *
 }
 
 /* Sides of zero of stated functions after an event. That of `trigger`: where it is, or, at zero, where it moves to, which a reset may have turned.
-   Those of events that never fire follow a jump; all others have their own event then. */
-static void vm_renew_sides(const vm_run *r, const vm_workspace *m, long long trigger) {
+   Those of events that never fire follow where the state `jumps`; all others have their own event then. */
+static void vm_renew_sides(const vm_run *r, const vm_workspace *m, long long trigger, int jumps) {
   for (long long i = 0; i < r->units; ++i) {
     const double value = m->units[VM_UNIT_VALUES * i], rate = m->units[VM_UNIT_VALUES * i + 1];
-    if (vm_kind(r, i) < VM_EVENT || isnan(value)) continue;
-    const int quiet = vm_kind(r, i) == VM_EXTREMUM || vm_field(r, i, VM_DIRECTION) == VM_NEVER_FIRES, clear = fabs(value) > vm_blur(r, m->units, i);
+    if (vm_kind(r, i) < VM_EVENT || isnan(value) || (i != trigger && !jumps)) continue;
+    const int quiet = vm_kind(r, i) == VM_EXTREMUM || vm_field(r, i, VM_DIRECTION) == VM_NEVER_FIRES, clear = fabs(value) > VM_JUMPED * r->event_sides[r->units + i];
     if (clear && (quiet || i == trigger)) r->event_sides[i] = value < 0;
     else if (i == trigger) r->event_sides[i] = isnan(rate) || rate == 0 ? 1 - r->event_sides[i] : rate < 0;
   }
@@ -285,7 +285,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   if (r->samples) vm_take_samples(r, m, r->time, m->X, m->X_, -1, f >= 0, 2 * (double)(r->done + 1) + 1);
   vm_evaluate_units(r, m, r->time, m->X, m->units);
   vm_scale_contacts(r, m);
-  vm_renew_sides(r, m, stated ? trigger : -1);
+  vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
   if (impacts && stated && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
   const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together};
   const int counted = vm_note_event(r, trigger, fires, noted);

@@ -27,9 +27,6 @@ from .events import (
     OVERLAPS,
     REVISIONS,
     SLIP,
-    EventCalls,
-    EventFailure,
-    Units,
 )
 from .explicit import BRIDGE, PROGRESS, SHORTEST, TRIES, ExplicitScheme, Stages, added, combined
 from .failures import (
@@ -45,6 +42,7 @@ from .failures import (
     StepFailure,
 )
 from .inputs import Inputs
+from .modes import EventCalls, EventFailure, ModalUnits
 from .program import ChainFunctions, Function, Program
 from .samples import AT_START, Samples
 from .selection import select
@@ -117,7 +115,7 @@ class _Run:
         self.parameters = inputs.parameters.copy() if program.units else inputs.parameters
         self.units = None
         if program.units is not None:
-            self.units = Units(program, self.parameters, self.schedule)
+            self.units = ModalUnits(program, self.parameters, self.schedule)
         self.samples = None if program.samples is None else Samples(program, self.parameters)
         self.stopped, self.shift = False, np.zeros(p)
         self.triggers, self.notes = [0.0], [np.zeros(NOTED)]
@@ -569,13 +567,13 @@ class _Run:
                 self._keep(k)
         switches.before = switches.after
 
-    def _scale_contacts(self, units: Units) -> None:
+    def _scale_contacts(self, units: ModalUnits) -> None:
         n, scheme = self.program.coordinates, self._explicit
         x = self.X[0]
         length = max(scheme.largest(x[:n], turns=False), scheme.smallest_size)
         units.scale(length, float(np.abs(x[n : 2 * n]).max(initial=0.0)))
 
-    def _first_contacts(self, units: Units) -> int:
+    def _first_contacts(self, units: ModalUnits) -> int:
         """Contacts at the start of a run: those that touch are settled; returns the number of
         events.
         """
@@ -584,7 +582,7 @@ class _Run:
             raise self._failure(1, 0.0, 0.0, OVERLAP, int(np.argmin(gaps)))
         return self._settle_start(units) if units.any_at_start else 0
 
-    def _settle_start(self, units: Units) -> int:
+    def _settle_start(self, units: ModalUnits) -> int:
         """Settle contacts that touch at the start; what was stored there is stored anew."""
         self._pass_event(units, 0.0, NONE)
         self.new[:], self.new_[:] = self.X[0], self.X_[0]
@@ -592,7 +590,7 @@ class _Run:
         self._store(0.0, self.ψ, self.ψ_)
         return 1
 
-    def _pass_event(self, units: Units, time: float, trigger: int) -> None:
+    def _pass_event(self, units: ModalUnits, time: float, trigger: int) -> None:
         """An event at the beginning of a step: the mode of `trigger` ends; where that is none, contacts
         that touch at the start of a run are settled.
         """
@@ -646,7 +644,7 @@ class _Run:
 
     def _note_event(
         self,
-        units: Units,
+        units: ModalUnits,
         time: float,
         trigger: int,
         fires: bool,
@@ -665,7 +663,7 @@ class _Run:
             note[:] = speed, values[trigger, which], impulse, rate, moved, together, mode
         self._scale_contacts(units)
         if not self.stopped:
-            units.renew_sides(trigger)
+            units.renew_sides(trigger, jumps=fires or trigger < 0 or units.kind[trigger] < EVENT)
         self.ends.append(time)
         self.crossed.append(0)
         self.triggers.append(-1.0 if trigger < 0 else trigger + 1.0)
@@ -677,7 +675,7 @@ class _Run:
         if self.events_there > REVISIONS * (units.count + 1):
             raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
-    def _shift_event(self, units: Units, function: int, rate: float, S: np.ndarray) -> None:
+    def _shift_event(self, units: ModalUnits, function: int, rate: float, S: np.ndarray) -> None:
         """Derivatives of the time of an event."""
         self.shift = np.zeros(self.count)
         if function >= 0 and self.count:
@@ -773,7 +771,7 @@ class _Run:
         self.seeds[:], self.new[:], self.new_[:] = kept
         return motion
 
-    def _watched_rate(self, units: Units, state: np.ndarray, function: int) -> float:
+    def _watched_rate(self, units: ModalUnits, state: np.ndarray, function: int) -> float:
         """Rate of a watched function along the motion; its gradients are known."""
         n, slopes = self.program.coordinates, units.slopes[0][function]
         deep = bool(slopes[2 * n :].any())

@@ -1,0 +1,339 @@
+"""Contacts, frictions and stated events along an interpreted run: their values, and when the mode of one
+ends within a step; units.c does the same. `events` has the equations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.schedule import Schedule
+from .bound import bound
+from .events import (
+    ACCUMULATED,
+    ATTEMPTS,
+    BLURRED,
+    BLURRED_FORCE,
+    CONTACT,
+    DIP,
+    EDGE,
+    EVENT,
+    EXTREMUM,
+    FRICTION,
+    GAP,
+    GAP_ACCELERATION,
+    GAP_RATE,
+    INSTANT,
+    JUMPED,
+    LIMIT,
+    NEVER,
+    NEVER_FIRES,
+    NONE,
+    NORMAL,
+    PROBED,
+    ROUNDED,
+    SHORTER,
+    SLIP,
+    SLIP_RATE,
+    SLOW,
+    TANGENTIAL,
+    THIRDS,
+    TOUCH,
+)
+from .explicit import SHORTEST
+from .program import Program
+
+
+class Units:
+    """Contacts and frictions along a run: their values, modes and events."""
+
+    def __init__(self, program: Program, parameters: np.ndarray, schedule: Schedule):
+        functions = program.units
+        assert functions is not None
+        self.program, self.parameters = program, parameters
+        self.rest_tolerance, self.instant = (
+            schedule.rest_tolerance,
+            INSTANT * schedule.duration,
+        )
+        self.shortest = 2 * SHORTEST * schedule.duration
+        self.count = functions.count
+        self.kind = functions.table[:, 0].astype(int)
+        self.parent = functions.table[:, 1].astype(int)
+        self.first_mode = functions.table[:, 2].astype(int)
+        self.direction = functions.table[:, 3].astype(int)
+        self.resets = functions.table[:, 4].astype(bool)
+        self.actions = functions.actions
+        self.sides = np.zeros(self.count, dtype=bool)
+        """Whether the function of a stated event is negative."""
+        self.sizes = np.zeros(self.count)
+        """Its largest magnitude so far."""
+        self.modes = parameters[parameters.size - functions.modes :]
+        """All modes: a view of the parameters."""
+        self.state, self.time = np.zeros(program.state_size), np.zeros(1)
+        given = [self.state, parameters, self.time]
+        self._values = np.zeros((self.count, 5))
+        self._evaluate = bound(functions.values, given, [self._values])
+        self.before, self.after = np.zeros((self.count, 5)), np.zeros((self.count, 5))
+        self.length = self.speed = self.force = 0.0
+        self.sought, self.attempts = NONE, 0
+        self.short = self.long = (0.0, 0.0, 0.0)
+        self.sample_rate: Callable[[float, np.ndarray, int], float] = _unknown_rate
+        """Rate of a sampled function along the motion."""
+        self.slopes: list[np.ndarray] = []
+        self._differentiate = None
+        if functions.gradient is not None:
+            f, rows = functions.gradient, 3 * self.count
+            self.slopes = [np.zeros((rows, f.numel_out(k) // rows)) for k in range(4)]
+            self._differentiate = bound(f, given, self.slopes)
+
+    def at(self, time: float, state: np.ndarray) -> np.ndarray:
+        """Values of all units at a state."""
+        self.time[0], self.state[:] = time, state
+        self._evaluate()
+        values = self._values.copy()
+        for i in np.flatnonzero(self.kind == EXTREMUM):
+            values[i, :2] = self.sample_rate(time, state, int(self.parent[i])), math.nan
+        return values
+
+    def differentiate(self, time: float, state: np.ndarray) -> None:
+        """Gradients of the watched functions at a state, as `slopes`."""
+        assert self._differentiate is not None
+        self.time[0], self.state[:] = time, state
+        self._differentiate()
+
+    def mode(self, i: int, which: int) -> float:
+        """A mode of a unit."""
+        return float(self.parameters[self.first_mode[i] + which])
+
+    def set_mode(self, i: int, which: int, value: float) -> None:
+        """Change it."""
+        self.parameters[self.first_mode[i] + which] = value
+
+    def scale(self, length: float, speed: float) -> None:
+        """Raise the scales by which contacts are judged."""
+        self.length, self.speed = max(self.length, length), max(self.speed, speed)
+        self.force = max(self.force, self._largest_normal(self.before))
+        np.fmax(self.sizes, np.abs(self.before[:, 0]), out=self.sizes)
+
+    def _largest_normal(self, values: np.ndarray) -> float:
+        return float(np.abs(values[self.kind == CONTACT, NORMAL]).max(initial=0.0))
+
+    def watched(self, values: np.ndarray, i: int) -> tuple[float, float]:
+        """What is positive as long as the mode of a unit holds, and its rate, not a number where
+        that depends on multipliers.
+        """
+        u = values[i]
+        if self.kind[i] >= EVENT:
+            side = -1.0 if self.sides[i] else 1.0
+            return side * u[0], side * u[1]
+        if self.kind[i] == CONTACT:
+            return (u[NORMAL], math.nan) if self.mode(i, 0) else (u[GAP], u[GAP_RATE])
+        if self.mode(i, 0):
+            return u[LIMIT] - abs(u[TANGENTIAL]), math.nan
+        σ = self.mode(i, 1)
+        return (σ * u[SLIP], σ * u[SLIP_RATE]) if σ else (NEVER, math.nan)
+
+    def _blur(self, values: np.ndarray, i: int) -> float:
+        if self.kind[i] >= EVENT:
+            return float(BLURRED * self.sizes[i])
+        if not self.mode(i, 0):
+            return BLURRED * (self.length if self.kind[i] == CONTACT else self.speed)
+        force = abs(values[i, NORMAL])
+        if self.kind[i] == FRICTION:
+            force = max(force, abs(values[i, TANGENTIAL]))
+        return BLURRED_FORCE * max(force, self.force)
+
+    def first_event(self, h: float) -> tuple[int, float]:
+        """The unit whose mode ends first within a step of length h, `NONE`, or `SHORTER` where two
+        events may be hidden in it; and the length of the next attempt, 0 if the step ends there.
+        """
+        first, earliest, length = NONE, 2 * h, h
+        for i in range(self.count):
+            (g, rate), (g_next, rate_next) = (
+                self.watched(values, i) for values in (self.before, self.after)
+            )
+            if g >= NEVER:
+                continue
+            if g_next < -self._blur(self.after, i):
+                time = h * _root(g, h * rate, g_next, h * rate_next)
+                if time < earliest:
+                    earliest, first = time, i
+            elif i != self.sought and (
+                g > self._blur(self.before, i) or g_next > self._blur(self.after, i)
+            ):
+                c, c_next = (h * h * self._second_rate(x, i) for x in (self.before, self.after))
+                share = _dip(max(g, 0.0), h * rate, c, g_next, h * rate_next, c_next)
+                if 0 < share * h < length:
+                    length = share * h
+        if first < 0 and self.sought >= 0 and self.long[0] >= h:
+            first = self.sought  # the attempt was too short, or just right
+        if first < 0:
+            return (SHORTER if length < h else NONE), length
+        if first != self.sought:
+            g, rate = self.watched(self.before, first)
+            self.sought, self.attempts = first, 0
+            self.short, self.long = (0.0, max(g, 0.0), rate), (NEVER, 0.0, 0.0)
+        g, rate = self.watched(self.after, first)
+        rounding = 0.0 if math.isnan(rate) else ROUNDED * self._blur(self.after, first)
+        return first, self._narrowed(h, g, rate, rounding)
+
+    def _second_rate(self, values: np.ndarray, i: int) -> float:
+        """Second rate of a watched value: known of gaps."""
+        is_gap = self.kind[i] == CONTACT and not self.mode(i, 0)
+        return float(values[i, GAP_ACCELERATION]) if is_gap else math.nan
+
+    def _narrowed(self, h: float, g: float, rate: float, rounding: float) -> float:
+        """Note the result of an attempt; returns the length of the next one, or 0 if this will
+        do.
+        """
+        if abs(g) <= abs(rate) * self.instant or abs(g) <= rounding:
+            return 0.0
+        halved = math.isnan(rate)  # or one end of the interval would not move
+        if g > 0:
+            if halved and self.short[0] > 0:
+                self.long = self.long[0], 0.5 * self.long[1], self.long[2]
+            self.short = h, g, rate
+        else:
+            if halved and self.long[0] < NEVER:
+                self.short = self.short[0], 0.5 * self.short[1], self.short[2]
+            self.long = h, g, rate
+        between = self.long[0] - self.short[0]
+        self.attempts += 1
+        if between <= self.instant or self.attempts > ATTEMPTS:
+            return 0.0
+        share = _root(self.short[1], between * self.short[2], self.long[1], between * self.long[2])
+        return self.short[0] + (share if 0 < share < 1 else 0.5) * between
+
+    def touches(self, values: np.ndarray, i: int, trigger: int) -> bool:
+        """Whether the surfaces of a contact touch; those of `trigger` do."""
+        return bool(
+            self.kind[i] == CONTACT
+            and (i == trigger or self.mode(i, 0) or values[i, GAP] <= TOUCH * self.length)
+        )
+
+    def first_sides(self) -> None:
+        """On which side of zero stated functions begin."""
+        g, rate = self.before[:, 0], self.before[:, 1]
+        self.sides[:] = (self.kind >= EVENT) & ((g < 0) | ((g == 0) & (rate < 0)))
+
+    def renew_sides(self, trigger: int, *, jumps: bool) -> None:
+        """Sides of zero of stated functions after an event. That of `trigger`: where it is, or, at
+        zero, where it moves to, which a reset may have turned. Those of events that never fire follow
+        where the state `jumps`; all others have their own event then.
+        """
+        for i in np.flatnonzero(self.kind >= EVENT).tolist():
+            value, rate = self.before[i, 0], self.before[i, 1]
+            if math.isnan(value) or (i != trigger and not jumps):
+                continue
+            quiet = self.kind[i] == EXTREMUM or self.direction[i] == NEVER_FIRES
+            if abs(value) > JUMPED * self.sizes[i] and (quiet or i == trigger):
+                self.sides[i] = value < 0
+            elif i == trigger:
+                self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
+
+    def accumulates(self, rate: float) -> bool:
+        """Whether resets of a stated event have become so slow that they would never end."""
+        return bool(abs(rate) <= ACCUMULATED * self.speed)
+
+    def fires(self, i: int) -> bool:
+        """Whether something happens at an event."""
+        if self.kind[i] < EVENT:
+            return bool(self.kind[i] == FRICTION or not self.mode(i, 0))
+        direction = self.direction[i]
+        if self.kind[i] == EXTREMUM or direction == NEVER_FIRES:
+            return False
+        return bool(direction == 0 or (direction < 0) == (not self.sides[i]))
+
+    def act(self, i: int) -> bool:
+        """Set the modes of a stated event; returns whether it ends the run."""
+        stopped = False
+        for unit, place, value in self.actions:
+            if unit == i and place >= 0:
+                self.parameters[int(place)] = value
+            stopped |= unit == i and place < 0
+        return bool(stopped)
+
+    def function_of(self, i: int) -> int:
+        """Number of the function that is watched of a unit: gap or slip; normal force, or limit −
+        T; limit + T.
+        """
+        if self.kind[i] >= EVENT or not self.mode(i, 0):
+            return 3 * i
+        return 3 * i + (2 if self.kind[i] == FRICTION and self.before[i, TANGENTIAL] < 0 else 1)
+
+    def first_impacts(self) -> bool:
+        """Whether surfaces that touch at the start of a run approach each other."""
+        return any(
+            self.touches(self.before, i, NONE) and self.before[i, GAP_RATE] < -SLOW * self.speed
+            for i in range(self.count)
+        )
+
+
+def _unknown_rate(time: float, state: np.ndarray, sample: int) -> float:
+    raise AssertionError("extrema are sought by a run")
+
+
+def _root(g0: float, d0: float, g1: float, d1: float) -> float:
+    """Share of an interval at which a value vanishes that is positive at its beginning and negative
+    at its end; by a cubic where rates are known.
+    """
+    g0 = max(g0, 0.0)
+    if math.isnan(d0) or math.isnan(d1):
+        return g0 / (g0 - g1)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        x = (low + high) / 2
+        if _cubic(x, g0, d0, g1, d1) > 0:
+            low = x
+        else:
+            high = x
+    return high
+
+
+def _dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
+    """Share of a step at which a value that is positive at both ends may be negative: where it is
+    lowest; 0 if it is not.
+    """
+    if math.isnan(d0) or math.isnan(d1) or (d0 >= 0 and d1 <= 0 and not c0 + c1 > 0):
+        return 0.0
+
+    def value(x: float) -> float:
+        return _interpolated(x, g0, d0, c0, g1, d1, c1)
+
+    least, share = min(g0, g1), 0.0 if g0 < g1 else 1.0
+    lowest = least
+    for k in range(1, PROBED):
+        if (here := value(k / PROBED)) < lowest:
+            lowest, share = here, k / PROBED
+    low, high = max(share - 1 / PROBED, 0.0), min(share + 1 / PROBED, 1.0)
+    for _ in range(THIRDS):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        if value(a) < value(b):
+            high = b
+        else:
+            low = a
+    share = (low + high) / 2
+    found = EDGE < share < 1 - EDGE and value(share) < DIP * least
+    return share if found else 0.0
+
+
+def _interpolated(
+    x: float, g0: float, d0: float, c0: float, g1: float, d1: float, c1: float
+) -> float:
+    """Value at a share of an interval, from values g, changes d and second differences c at both
+    ends: a polynomial of degree five, or of degree three where the latter are not known.
+    """
+    if math.isnan(c0) or math.isnan(c1):
+        return _cubic(x, g0, d0, g1, d1)
+    y = 1 - x
+    first = g0 * (1 + 3 * x + 6 * x * x) + d0 * x * (1 + 3 * x) + c0 * x * x / 2
+    second = g1 * (1 + 3 * y + 6 * y * y) - d1 * y * (1 + 3 * y) + c1 * y * y / 2
+    return y * y * y * first + x * x * x * second
+
+
+def _cubic(x: float, g0: float, d0: float, g1: float, d1: float) -> float:
+    """The same from values and changes alone."""
+    y = 1 - x
+    return y * y * (g0 * (1 + 2 * x) + d0 * x) + x * x * (g1 * (1 + 2 * y) - d1 * y)
