@@ -227,7 +227,8 @@ static void vm_renew_sides(const vm_run *r, const vm_workspace *m, long long tri
     const double value = m->units[VM_UNIT_VALUES * i], rate = m->units[VM_UNIT_VALUES * i + 1];
     if (vm_kind(r, i) < VM_EVENT || isnan(value) || (i != trigger && !jumps)) continue;
     const int quiet = vm_kind(r, i) == VM_EXTREMUM || vm_field(r, i, VM_DIRECTION) == VM_NEVER_FIRES, clear = fabs(value) > VM_JUMPED * r->event_sides[r->units + i];
-    if (clear && (quiet || i == trigger)) r->event_sides[i] = value < 0;
+    if (quiet && i == trigger) r->event_sides[i] = 1 - r->event_sides[i];
+    else if (clear && (quiet || i == trigger)) r->event_sides[i] = value < 0;
     else if (i == trigger) r->event_sides[i] = isnan(rate) || rate == 0 ? 1 - r->event_sides[i] : rate < 0;
   }
 }

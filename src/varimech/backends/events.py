@@ -67,7 +67,7 @@ NUDGE = 1e-6
 """Share of the run by which a state is moved to find the rate of a function that depends on
 accelerations: between rounding and curvature, for motions that change within a hundredth of the run.
 """
-CHANGED = 1e-14
+CHANGED = 3e-14
 """Relative change of a function over that time that is more than rounding."""
 ATTEMPTS = 60
 """Steps to locate one event at most; bisection to rounding would take so many."""

@@ -228,7 +228,9 @@ class Units:
             if math.isnan(value) or (i != trigger and not jumps):
                 continue
             quiet = self.kind[i] == EXTREMUM or self.direction[i] == NEVER_FIRES
-            if abs(value) > JUMPED * self.sizes[i] and (quiet or i == trigger):
+            if quiet and i == trigger:
+                self.sides[i] = not self.sides[i]
+            elif abs(value) > JUMPED * self.sizes[i] and (quiet or i == trigger):
                 self.sides[i] = value < 0
             elif i == trigger:
                 self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
