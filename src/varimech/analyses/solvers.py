@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.trajectory import Trajectory
+from ..coordinates.equations import has_friction
 from ..coordinates.systems import Natural, Relative
 from ..core.errors import ModelError, VarimechError, check_numbers
 from ..core.messages import Message
@@ -95,6 +96,8 @@ class ModelSolvers:
         method = scheme.resolved(self.data)
         if not method.reason or not isinstance(method.coordinates, Relative):
             return None
+        if self._joint_friction:
+            return None
         ρ = self.data.parameter_set.nominal
         try:
             solver = Solver(self.data, method)
@@ -109,8 +112,15 @@ class ModelSolvers:
         if not method.reason or not isinstance(method.coordinates, Relative):
             return method
         reason = "natural coordinates: relative ones find no initial state"
+        if self._joint_friction:
+            reason = "natural coordinates: joints have friction"
         coordinates = Natural(counted=method.coordinates.counted)
         return replace(method, coordinates=coordinates, reason=reason)
+
+    @property
+    def _joint_friction(self) -> bool:
+        """Whether a joint has friction: trees would be cut there, and sticking stalls in them."""
+        return any(has_friction(joint) for joint in self.data.joints.values())
 
     def indices(self, wrt: Wrt) -> list[int]:
         """Positions of the parameters to differentiate for; all of them if none are named."""
