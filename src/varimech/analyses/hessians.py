@@ -18,6 +18,7 @@ from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
+from ..solving.passages import passed
 from ..solving.task import Task
 from .simulation import Simulation
 from .solvers import checked_bytes, seconds_of
@@ -124,8 +125,8 @@ def second_derivatives(
     chosen = 0.0
     if s.schedule.tolerance:
         trajectory, chosen = solver.run(task, s.ρ)
-        solver.check_jumps(trajectory, objectives, "second derivatives")
-        task = replace(task, schedule=s.schedule.replayed(trajectory.step_ends))
+        steps = passed(solver.equations, objectives, s.schedule, trajectory, s.ρ)
+        task = replace(task, schedule=steps)
     many = replace(task, runs=len(directions))
     along, ran = _side_by_side(solver, many, s.ρ, directions)
     return DirectionalRuns(along, solver, task, chosen + ran)

@@ -206,6 +206,21 @@ static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, c
   }
 }
 
+/* Reverse a passage; of an implicit scheme also the weighted integrands at the end of the step before it. */
+static void vm_retreat_passage(vm_run *r, vm_workspace *m, const double *record, long long number, double weight) {
+  const double *row = r->passage_rows + ((long long)r->passages[number] - 1) * r->passage_size;
+  const double *const settings[] = {r->penalty, row, r->values, record};
+  const long long n = r->states, c = r->columns;
+  memcpy(m->passed_costate, r->costate, (size_t)(n * c) * sizeof(double));
+  memset(m->passed_costate + n * c, 0, (size_t)(r->objectives * c) * sizeof(double));
+  for (long long i = 0; i < r->objectives; ++i) m->passed_costate[(n + i) * c + i] = 1;
+  vm_set_passage_modes(r, row);
+  vm_pull(VM_PASSAGE, r, m, record + 3, 0, settings, 4, m->passed_costate, m->pulled);
+  memset(r->costate, 0, (size_t)(n * c) * sizeof(double));
+  memcpy(r->costate, m->pulled, (size_t)(2 * r->coordinates * c) * sizeof(double));
+  if (weight != 0) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], record + 3, weight, r->costate);
+}
+
 /* Reverse all recorded steps; r->state is the end of the last one. Includes final terms if r->to_end, and the assembly if r->from_start. */
 static int vm_retreat(vm_run *r, vm_workspace *m) {
   const long long count = r->done - r->first_recorded;
@@ -219,6 +234,10 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
     const double crossed = r->crossed ? r->crossed[r->first_recorded + k + 1] : 0;
     const long long jump = crossed > 0 ? (long long)crossed : 0;
     const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
+    if (r->passage_size && r->passages && r->passages[r->first_recorded + k + 1] != 0) {
+      vm_retreat_passage(r, m, record, r->first_recorded + k + 1, !r->scheme && k > 0 ? record[1 - r->record_size] / 2 : 0);
+      continue;
+    }
     if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end, r->first_recorded + k + 1); continue; }
     if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);
     if (r->scheme) vm_retreat_explicit(r, m, record);

@@ -16,6 +16,7 @@ from .chain_calls import ChainCalls
 from .columns import all_columns
 from .explicit import combined
 from .inputs import Inputs
+from .passage import PassageRecord
 from .program import ChainFunctions, Program
 from .samples import AT_END, AT_START, Samples
 from .scheme_tables import SchemeTables
@@ -64,15 +65,18 @@ class EventRecord:
         return 0.0
 
 
+AnyRecord = Record | EventRecord | PassageRecord
+
+
 class Records:
     """Those of one run, as long as they fit into the memory allowed."""
 
     def __init__(self, program: Program, inputs: Inputs):
         self._most = inputs.memory / (8 * program.record_size)
         self._memory = inputs.memory
-        self.list: list[Record | EventRecord] = []
+        self.list: list[AnyRecord] = []
 
-    def append(self, record: Record | EventRecord) -> None:
+    def append(self, record: AnyRecord) -> None:
         """One more."""
         if len(self.list) >= self._most:
             raise ModelError(
@@ -138,6 +142,11 @@ class Backward:
         """Where samples were taken."""
         if program.impact is not None:
             self._impact = self._bound(program.impact, self.combined, bare)
+        if program.passage is not None:
+            self.data, self.over = np.zeros(program.passage.size), np.zeros(2 * program.coordinates)
+            self.given_over = np.zeros((n + program.objective_count, row))
+            settings = [penalty, self.data, inputs.parameters, self.time]
+            self._over = self._bound(program.passage.chain, self.over, settings, self.given_over)
         if program.units is not None:
             self.units = Units(program, inputs.parameters, inputs.schedule)
             self._motion = Motion(program, [penalty, inputs.parameters, self.time], inputs)
@@ -155,11 +164,18 @@ class Backward:
             None if f is None else bound(f, arguments, results) for f in pullbacks
         )
 
-    def _bound(self, chain: ChainFunctions, state: np.ndarray, settings: list[np.ndarray]) -> Call:
+    def _bound(
+        self,
+        chain: ChainFunctions,
+        state: np.ndarray,
+        settings: list[np.ndarray],
+        given: np.ndarray | None = None,
+    ) -> Call:
         """From `given`, the costate of a chain's result, to `pulled` (as much of it as the chain's
         state takes), and the contribution.
         """
         assert chain.pullback is not None
+        given = self.given if given is None else given
         arguments, pulled = [state], self.pulled.reshape(-1)[: state.size * self.pulled.shape[1]]
         if chain.iterate is not None:
             unknowns, multipliers = (chain.iterate.numel_out(k) for k in range(2))
@@ -167,7 +183,7 @@ class Backward:
             arguments += [self.solved[:unknowns], self.solved[most : most + multipliers]]
         if chain.linearise is None:
             return bound(
-                chain.pullback, [*arguments, self.given, *settings], [pulled, self.contribution]
+                chain.pullback, [*arguments, given, *settings], [pulled, self.contribution]
             )
         coefficients = np.zeros(chain.linearise.numel_out(0))
         linearise = bound(chain.linearise, [*arguments, *settings], [coefficients])
@@ -175,7 +191,7 @@ class Backward:
             chain.pullback, ca.Function
         )  # written out, as there are coefficients for it
         every = all_columns(chain.pullback, self.program.objective_count, 1)
-        pull = bound(every, [coefficients, self.given], [pulled, self.contribution])
+        pull = bound(every, [coefficients, given], [pulled, self.contribution])
 
         def both() -> None:
             linearise()
@@ -183,7 +199,7 @@ class Backward:
 
         return both
 
-    def sweep(self, records: list[Record | EventRecord], end: np.ndarray) -> np.ndarray:
+    def sweep(self, records: list[AnyRecord], end: np.ndarray) -> np.ndarray:
         """From the state at the end of a run back to its start; dψ/dρ (objective, parameter)."""
         last = records[-1]
         self._measure(self._finals, last.end, end, 1.0, self.costate)
@@ -193,7 +209,13 @@ class Backward:
         for k in range(len(records) - 1, -1, -1):
             record = records[k]
             after = end if k == len(records) - 1 else records[k + 1].states[0]
-            if isinstance(record, EventRecord):
+            if isinstance(record, PassageRecord):
+                self._passage(record)
+                if self.tables is None and k:
+                    weight = records[k - 1].length / 2
+                    state = record.states[0]
+                    self._measure(self._integrands, record.begin, state, weight, self.costate)
+            elif isinstance(record, EventRecord):
                 self._event(record, after)
             elif self.tables is None:
                 self._implicit(
@@ -264,6 +286,20 @@ class Backward:
         self.costate[: 2 * n, :o] -= np.outer(switches.slopes[0][i], shift / rate)
         of_parameters = np.outer(switches.slopes[2][i], shift / rate)
         self.gradient[: len(of_parameters), :o] -= of_parameters
+
+    def _passage(self, r: PassageRecord) -> None:
+        """Back over a passage of an event."""
+        program, (n, row) = self.program, self.costate.shape
+        passage, o = program.passage, program.objective_count
+        assert passage is not None
+        modes = slice(passage.mode_place, passage.mode_place + passage.modes)
+        self.inputs.parameters[modes] = r.row[: passage.modes]
+        self.given_over[:n], self.given_over[n:] = self.costate, np.eye(o, row)
+        self.time[0], self.data[:] = r.begin, r.row
+        self.over[:] = r.states[0, : self.over.size]
+        self._over()
+        self.gradient += self.contribution
+        self._pass_on(program.coordinates)
 
     def _event(self, r: EventRecord, after: np.ndarray) -> None:
         """Back over an event, from the state after it: the transpose of `events`."""

@@ -5,8 +5,8 @@
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED, VM_CROSSING,
        VM_OVERLAP, VM_UNSETTLED, VM_ENDLESS, VM_SETTLE };
-enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly, rates or an impact */
-enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMPACT = 3 * VM_PER_CHAIN, VM_PENALTY = 4 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
+enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly, rates, an impact or a passage */
+enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMPACT = 3 * VM_PER_CHAIN, VM_PASSAGE = 4 * VM_PER_CHAIN, VM_PENALTY = 5 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3,  /* both are followed by their tangent and their pullback */
        VM_SWITCHING = VM_FINALS + 3, VM_SWITCHING_GRADIENT, VM_UNITS, VM_UNIT_GRADIENT, VM_SAMPLES, VM_SAMPLE_GRADIENT, VM_FINAL_TIME };
 
@@ -14,7 +14,8 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
    selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
    0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
    record; switches: functions whose sign decides about jumps, those of forces first; units: contacts, frictions and stated events; samples:
-   functions whose values at events, or extrema, are wanted; actions: of stated events; modes: numbers at the end of the parameters that change at events; seed_rows: rows of `seeds`, the last for time, 0 where time has none. Then sizes of the working storage. In GPU code they, and
+   functions whose values at events, or extrema, are wanted; actions: of stated events; modes: numbers at the end of the parameters that change at events; seed_rows: rows of `seeds`, the last for time, 0 where time has none; passage_size: numbers in a row of data of a passage, 0 where
+   there are none; passage_modes of them are modes before, or after it, which stand in the parameters from mode_place on. Then sizes of the working storage. In GPU code they, and
    the scheme, are constants. */
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
@@ -22,7 +23,7 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
   long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, conditions; \
   long long rates, selects, sharp; \
   long long columns, pulled, measured, record_size, switches, force_switches; \
-  long long units, modes, seed_rows, samples, actions; \
+  long long units, modes, seed_rows, samples, actions, passage_size, passage_modes, mode_place; \
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
@@ -55,6 +56,7 @@ typedef struct vm_run {
   double *triggers;                      /* for each completed step, the unit whose mode ends there, from 1 on, -1 at the start of a run, or 0; or NULL */
   double *notes;                         /* for each of these what events.py lists; or NULL */
   double *mode_log;                      /* modes after each event, by the number of its step; or NULL */
+  const double *passages, *passage_rows; /* for each given step that is a passage the number of its row of data, from 1 on, else 0; NULL without passages */
   long long probe_count;
   long long last, stride, total;         /* last step of this call; number of steps, 0 if unknown */
   long long max_iterations, parts;       /* parts: continuation steps from the nominal to the requested initial state */
@@ -97,6 +99,7 @@ typedef struct {
   double *event_before, *event_integrands, *modes_before; /* state, integrands and modes before an event */
   double *shift, *event_seeds, *event_state, *event_slopes, *event_motion; /* derivatives of its time; of parameters and time there; a state beside it, and its rates */
   double *sampled, *sample_slopes;       /* values of sampled functions, twice, and their gradients */
+  double *passed, *passed_, *passed_costate; /* state and integrals after a passage, with derivatives; their costates */
   double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
 } vm_workspace;
 

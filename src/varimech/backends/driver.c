@@ -212,6 +212,8 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
     if (status == VM_SETTLE) status = vm_first_event_of_all(r, m);
   }
   while (status == VM_DONE && !r->stopped && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
+    const double *passage = vm_next_passage(r);
+    if (passage) { status = vm_pass_event(r, m, passage); continue; }
     const long long given = vm_given_event(r);
     if (given != VM_SHORTER) { status = given < 0 ? vm_first_event_of_all(r, m) : vm_event(r, m, given); continue; }
     double end, error;

@@ -267,7 +267,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   if (r->stopped) {
     if (r->records) vm_record_event(r, m, f, rate, 2);
     vm_end_by_event(r, m);
-    const double noted[] = {before, before, 0, rate, moved, 0};
+    const double noted[] = {before, before, 0, rate, moved, 0, (double)f, 2};
     return vm_note_event(r, trigger, fires, noted);
   }
   int status = impacts ? vm_impact(r, m, trigger) : VM_DONE;
@@ -288,7 +288,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
   if (impacts && stated && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
-  const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together};
+  const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together, (double)f, impacts};
   const int counted = vm_note_event(r, trigger, fires, noted);
   return status == VM_DONE ? counted : status;
 }

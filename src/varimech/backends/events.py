@@ -79,7 +79,7 @@ EDGE = 1e-4
 """Share of a step at whose ends a minimum is one at the end."""
 MOST_UNDECIDED = 8
 """Units whose modes are all tried out, at most: 6,561 combinations of frictions."""
-NOTED = 7
+NOTED = 9
 """Numbers that are noted of an event: see `Trajectory.notes`."""
 JUMPED = 1e-6
 """Value of a stated function after an event, over its largest one, that is a jump over zero."""

@@ -13,7 +13,8 @@ static long long vm_workspace_size(const vm_run *r) {
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
          r->pulled * r->columns + 4 + r->coordinates + r->numbers + r->switches * (6 + 2 * r->coordinates + r->parameters + r->numbers) +
          (r->units || r->samples ? r->units * (14 + 3 * (r->states + r->parameters + r->numbers)) + 3 * r->states + r->objectives + r->modes + r->parameters +
-                     r->seed_rows * r->row + nr + r->samples * (3 + r->states + r->parameters + r->numbers) : 0);
+                     r->seed_rows * r->row + nr + r->samples * (3 + r->states + r->parameters + r->numbers) : 0) +
+         (r->passage_size ? (r->states + r->objectives) * (1 + r->row + r->columns) : 0);
 }
 
 static long long vm_private_size(const vm_run *r) {
@@ -49,6 +50,10 @@ static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
     m->event_before = p; p += n; m->event_integrands = p; p += o; m->modes_before = p; p += r->modes;
     m->shift = p; p += r->parameters; m->event_seeds = p; p += r->seed_rows * r->row; m->event_state = p; p += n; m->event_slopes = p; p += nr;
     m->event_motion = p; p += n; m->sampled = p; p += 2 * r->samples; m->sample_slopes = p; p += r->samples * (n + r->parameters + r->numbers + 1);
+  }
+  if (r->passage_size) {
+    const long long rows = n + o;
+    m->passed = p; p += rows; m->passed_ = p; p += rows * r->row; m->passed_costate = p; p += rows * r->columns;
   }
   m->jacobian = p;
   return storage;

@@ -43,6 +43,7 @@ from .failures import (
 )
 from .inputs import Inputs
 from .modes import EventCalls, EventFailure, ModalUnits
+from .passage import PassageCalls, PassageRecord
 from .program import ChainFunctions, Function, Program
 from .samples import AT_START, Samples
 from .selection import select
@@ -112,7 +113,8 @@ class _Run:
             if program.switching is None
             else Switches(program, inputs.parameters, self.schedule)
         )
-        self.parameters = inputs.parameters.copy() if program.units else inputs.parameters
+        modal = program.units is not None or program.passage is not None
+        self.parameters = inputs.parameters.copy() if modal else inputs.parameters
         self.units = None
         if program.units is not None:
             self.units = ModalUnits(program, self.parameters, self.schedule)
@@ -148,6 +150,11 @@ class _Run:
                 self.seeds,
             )
 
+        self.passage = (
+            None
+            if program.passage is None
+            else PassageCalls(program, self.parameters, self.penalty, inputs.max_iterations)
+        )
         self.finish = calls(program.step, settings)
         self.rates = self.finish if program.rates is None else calls(program.rates, settings)
         if self.units is not None:
@@ -249,6 +256,8 @@ class _Run:
             triggers=None if self.units is None else np.array(self.triggers),
             notes=None if self.units is None else np.array(self.notes),
             modes=None if self.units is None else np.array(self.modes),
+            sample_values=None if self.samples is None else self.samples.values.copy(),
+            sample_places=None if self.samples is None else np.array(self.samples.places),
         )
 
     def _take_steps(self, progress: ProgressCallback | None) -> None:
@@ -260,6 +269,11 @@ class _Run:
         while not self.stopped and (
             done < schedule.steps if schedule.steps else now < schedule.duration
         ):
+            row = schedule.passage(done + 1)
+            if self.passage is not None and row is not None:
+                done += 1
+                now = self._pass_by_map(self.passage, row, now, done)
+                continue
             trigger = 0.0 if schedule.triggers is None else schedule.triggers[done + 1]
             if self.units is not None and trigger < 0:
                 done += self._settle_start(self.units)
@@ -590,6 +604,30 @@ class _Run:
         self._store(0.0, self.ψ, self.ψ_)
         return 1
 
+    def _pass_by_map(self, passage: PassageCalls, row: np.ndarray, begin: float, done: int) -> float:
+        """Pass an event at a given step by the map of the state; returns the end of that step."""
+        n, ends = self.program.state_size, self.schedule.ends
+        assert ends is not None
+        end = float(ends[done])
+        if self.records is not None:
+            self.records.append(PassageRecord(begin, end, self.X[:1].copy(), row))
+        try:
+            result, slopes = passage.execute(begin, row, self.X[0], self.X_[0])
+        except Trouble as trouble:
+            raise self._failure(done, end, 0.0, str(trouble)) from None
+        self.new[:], self.new_[:], self.time[0] = result[:n], slopes[:n], end
+        self._keep(0)
+        self.ψ += result[n:]
+        self.ψ_ += slopes[n:, : self.count]
+        self.ends.append(end)
+        due = self._is_due(end, done)
+        if begin == end and (end == 0 or done == self.schedule.steps):
+            due, self.stored_count = True, self.stored_count - 1  # in place of what is stored
+        if due:
+            self._store(end, self.ψ, self.ψ_)
+        self._choose()
+        return end
+
     def _pass_event(self, units: ModalUnits, time: float, trigger: int) -> None:
         """An event at the beginning of a step: the mode of `trigger` ends; where that is none, contacts
         that touch at the start of a run are settled.
@@ -625,8 +663,9 @@ class _Run:
             except EventFailure as failure:
                 reason = str(failure)
                 raise self._failure(number, time, 0.0, reason, failure.culprit) from None
+        kind = STOPS if self.stopped else int(hit)
         if self.records is not None:
-            held, kind = np.array([before, z]), STOPS if self.stopped else int(hit)
+            held = np.array([before, z])
             self.records.append(EventRecord(time, held, function, rate, kind, modes, number))
         if self.stopped:
             self._end_by_event(time)
@@ -638,7 +677,8 @@ class _Run:
                 self._differentiate_event(hit, before, z, integrands)
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
         speed = units.before[trigger, 1]
-        self._note_event(units, time, trigger, fires, (rate, impulse, together))
+        noted = rate, impulse, together, function, kind
+        self._note_event(units, time, trigger, fires, noted)
         if stated and hit and not self.stopped and units.accumulates(speed):
             raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
@@ -648,19 +688,21 @@ class _Run:
         time: float,
         trigger: int,
         fires: bool,
-        numbers: tuple[float, float, int],
+        numbers: tuple[float, float, int, int, int],
     ) -> None:
         """Count an event and note it."""
         which = SLIP if trigger >= 0 and units.kind[trigger] == FRICTION else GAP_RATE
         values, note = units.at(time, self.X[0]), np.zeros(NOTED)
         speed = units.before[trigger, which] if trigger >= 0 else 0.0
         units.before, units.sought = values, NONE
+        rate, impulse, together, function, kind = numbers
+        speed_after, mode = 0.0, 0.0
         if trigger >= 0:
             stated = units.kind[trigger] >= EVENT
             mode = float(fires) if stated else units.mode(trigger, 0)
-            rate, impulse, together = numbers
-            moved = self._moved
-            note[:] = speed, values[trigger, which], impulse, rate, moved, together, mode
+            speed_after = values[trigger, which]
+        moved = self._moved
+        note[:] = speed, speed_after, impulse, rate, moved, together, function, kind, mode
         self._scale_contacts(units)
         if not self.stopped:
             units.renew_sides(trigger, jumps=fires or trigger < 0 or units.kind[trigger] < EVENT)

@@ -66,6 +66,7 @@ DRIVER = (
     "units.c",
     "modes.c",
     "events.c",
+    "passage.c",
     "adjoint.c",
     "driver.c",
     "samples.c",
@@ -81,8 +82,8 @@ MACHINE_ESTIMATE = 1.5
 """How long that usually takes (s), measured."""
 FIRST_SLICE = 64
 """Steps after which a run first looks for Ctrl-C and for compiled code."""
-ONCE, COLD = (*range(6, 12), 24), 5000
-"""Slots of a program's functions that a run calls once (see `Program.slots`), and the number of their
+ONCE, COLD = (*range(6, 12), *range(24, 31)), 5000
+"""Slots of a program's functions that a run calls once, or once an event (see `Program.slots`), and the number of their
 instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
 run.
 """
@@ -372,6 +373,9 @@ class NativeProgram:
             "seed_rows": len(p.seeds) if p.along_time else 0,
             "samples": 0 if p.samples is None else p.samples.count,
             "actions": 0 if p.units is None else len(p.units.actions),
+            "passage_size": 0 if p.passage is None else p.passage.size,
+            "passage_modes": 0 if p.passage is None else p.passage.modes,
+            "mode_place": 0 if p.passage is None else p.passage.mode_place,
             "numbers": p.parameter_count,
             "penalties": p.penalty.numel_out(0),
             "stages": len(p.scheme.b) + 1 + len(p.scheme.extra) if p.scheme else 2,

@@ -39,6 +39,9 @@ SIZES = (
     "seed_rows",
     "samples",
     "actions",
+    "passage_size",
+    "passage_modes",
+    "mode_place",
     "numbers",
     "penalties",
     "stages",
@@ -63,6 +66,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("ends", "outputs", "taken", "crossed", "unit_table", "action_table")),
     ("u8", ("sample_table", "sample_factors", "event_sides", "sample_values", "sample_gradient")),
     ("u8", ("sample_places", "sample_counts", "triggers", "notes", "mode_log")),
+    ("u8", ("passages", "passage_rows")),
     ("i8", ("probe_count", "last", "stride", "total", "max_iterations", "parts")),
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
@@ -125,6 +129,8 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
         "sample_table": None if program.samples is None else program.samples.table,
         "sample_factors": None if program.samples is None else program.samples.factors,
     }
+    if program.passage is not None and schedule.passages is not None:
+        found |= {"passages": schedule.passages.numbers, "passage_rows": schedule.passages.rows}
     return {
         name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None
     }
@@ -268,6 +274,8 @@ class NativeRun:
             triggers=self.triggers[: int(r["done"]) + 1].copy() if self._events else None,
             notes=self._notes[: int(r["done"]) + 1].copy() if self._events else None,
             modes=self._modes[: int(r["done"]) + 1].copy() if self._events else None,
+            sample_values=a["sample_values"].copy() if a["sample_values"].size else None,
+            sample_places=a["sample_places"].copy() if a["sample_values"].size else None,
         )
 
     @property

@@ -59,6 +59,22 @@ class ChainFunctions:
 
 
 @dataclass(frozen=True)
+class PassageFunctions:
+    """A passage of events, and where its modes stand."""
+
+    chain: ChainFunctions
+    modes: int
+    """Number of modes, those before an event and those after it the first of its data."""
+    mode_place: int
+    """Place of the first mode among the parameters."""
+
+    @property
+    def size(self) -> int:
+        """Numbers of data of an event."""
+        return int(self.chain.finish.numel_in(2))
+
+
+@dataclass(frozen=True)
 class Program:
     """All functions of a run; see `penalty_function` and `objective_functions` for the others.
 
@@ -96,6 +112,8 @@ class Program:
     """These directions in the space of the parameters, one a column."""
     impact: ChainFunctions | None = None
     """Velocities after an impact, where the mechanism has contacts."""
+    passage: PassageFunctions | None = None
+    """What maps states over events where steps are given (`sensitivity/event_map`)."""
     along_time: bool = False
     """Whether chains are differentiated with respect to time, too: the last of the seeds, and the
     last of the parameters that a sweep backwards yields derivatives with respect to.
@@ -129,8 +147,9 @@ class Program:
 
     @property
     def all_chains(self) -> tuple[ChainFunctions | None, ...]:
-        """Step, start, rates and impact, in the places that the driver expects them in."""
-        return self.step, self.start, self.rates, self.impact
+        """Step, start, rates, impact and passage, in the places that the driver expects them in."""
+        passage = None if self.passage is None else self.passage.chain
+        return self.step, self.start, self.rates, self.impact, passage
 
     @property
     def units(self) -> UnitFunctions | None:
@@ -154,7 +173,7 @@ class Program:
 
     @lazy
     def chains(self) -> list[ChainFunctions]:
-        """Step, start, rates and impact, as far as it has them."""
+        """Step, start, rates, impact and passage, as far as it has them."""
         return [c for c in self.all_chains if c is not None]
 
     @lazy

@@ -48,11 +48,20 @@ class Trajectory:
     notes: np.ndarray | None = None
     """(step end, …): of each event the speed before and after it, its impulse, the rate of the
     function that vanishes there, by what share of the run a relative change of a parameter moves it,
-    the number of contacts that close together, and the mode that follows, or whether a stated event
-    is one in its direction.
+    the number of contacts that close together, the number of that function (−1 where none moves the
+    event), 1 for an impact or reset and 2 for the end of the run, and the mode that follows, or
+    whether a stated event is one in its direction.
     """
     modes: np.ndarray | None = None
     """(step end, mode): modes after each event."""
+    sample_values: np.ndarray | None = None
+    """Values that objectives have of events, and extrema so far, but for the end of the run; None
+    where there are none.
+    """
+    sample_places: np.ndarray | None = None
+    """Where they were taken: −1 at the start; else twice the number of the step end of the event, plus
+    1 after it.
+    """
     execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
     """What executed it, and the build in the background that was under way at its end: seconds so
     far, and estimated ones.

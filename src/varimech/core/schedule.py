@@ -43,6 +43,16 @@ class Pieces:
 
 
 @dataclass(frozen=True, eq=False)
+class Passages:
+    """Given steps that pass an event, and the data by which they do."""
+
+    numbers: np.ndarray
+    """For each step end the number of its row, from 1 on, or 0."""
+    rows: np.ndarray
+    """(passage, datum)"""
+
+
+@dataclass(frozen=True, eq=False)
 class Schedule:
     """Step and output times of a run (s)."""
 
@@ -65,6 +75,8 @@ class Schedule:
     """Given step ends, from 0 to the duration."""
     triggers: np.ndarray | None = None
     """With given step ends, which of them are events (`Trajectory.triggers`)."""
+    passages: Passages | None = None
+    """With given step ends, those that pass an event by a map of the state."""
     given_tolerance: float = 0.0
     """Tolerance by which given steps were chosen."""
     longest_step: float = math.inf
@@ -79,6 +91,11 @@ class Schedule:
     """Sampling times of explicit functions of time, followed by the duration that
     each represents.
     """
+
+    def passage(self, step: int) -> np.ndarray | None:
+        """Data of a step that passes an event, by the number of its end; None for other steps."""
+        number = 0 if self.passages is None else int(self.passages.numbers[step])
+        return self.passages.rows[number - 1] if self.passages is not None and number else None
 
     @property
     def longest_chosen(self) -> float:

@@ -58,7 +58,7 @@ def rough_events(equations: Equations, trajectory: Trajectory) -> list[RoughEven
     rough = []
     for k in np.flatnonzero(trajectory.triggers > 0):
         number = int(trajectory.triggers[k]) - 1
-        *_, moved, together, _ = trajectory.notes[k]
+        moved, together = trajectory.notes[k, 4:6]
         kinds = ["grazing"] * bool(moved > GRAZING) + ["simultaneous"] * bool(together > 1)
         if number < len(names):
             time = float(trajectory.step_ends[k])

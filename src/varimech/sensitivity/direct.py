@@ -60,6 +60,8 @@ def tangent_of(
         )
         known = known.extended([block.value for block in chain.state], rows)
     for stage in chain.stages:
+        if stage.derivatives == 0:
+            continue
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
         f, g = (

@@ -87,7 +87,12 @@ class EventFunctions:
     ):
         self._e, self._directions = equations, directions
         self._values: list[SX] = []
-        self._watched: list[SX] = []
+        self.watched: list[SX] = []
+        """Functions whose zeros are events, `WATCHED` for each unit."""
+        self.extrema: dict[int, int] = {}
+        """For those that are rates of samples, and zero here, the number of the sample."""
+        self.sampled: list[SX] = []
+        """Functions that are sampled."""
         self._table: list[list[int]] = []
         self._add_contacts()
         first = len(self._table)
@@ -95,7 +100,7 @@ class EventFunctions:
         self._names |= {event.name: first + k for k, event in enumerate(equations.events)}
         actions = [row for event in equations.events for row in self._add_event(event)]
         self._actions = np.array(actions, dtype=float).reshape(-1, 3)
-        self.samples = self._sampled(objectives)
+        self.samples = self._sample_functions(objectives)
 
     @property
     def units(self) -> UnitFunctions | None:
@@ -105,7 +110,7 @@ class EventFunctions:
         values = ca.Function("units", self._arguments, [ca.densify(ca.vertcat(*self._values))])
         modes = len(self._e.model.parameter_set.modes)
         table = np.array(self._table, dtype=float)
-        watched = ca.vertcat(*self._watched)
+        watched = ca.vertcat(*self.watched)
         gradient = self._gradient("unit_gradient", watched)
         return UnitFunctions(values, gradient, table, self._actions, modes)
 
@@ -122,7 +127,7 @@ class EventFunctions:
 
     def _add(self, values: list[SX], watched: list[SX], *fields: int) -> None:
         self._values += [*values, *[SX(0)] * (VALUES - len(values))]
-        self._watched += [*watched, *[SX(0)] * (WATCHED - len(watched))]
+        self.watched += [*watched, *[SX(0)] * (WATCHED - len(watched))]
         self._table.append([*fields, *[0] * (VALUES - len(fields))])
 
     def _add_contacts(self) -> None:
@@ -157,21 +162,21 @@ class EventFunctions:
         known = symbols_in(function).isdisjoint(symbols_in(e.a, e.λ))
         return e.differentiate(function) if known else SX(np.nan)
 
-    def _sampled(self, objectives: Mapping[str, Objective]) -> SampleFunctions | None:
+    def _sample_functions(self, objectives: Mapping[str, Objective]) -> SampleFunctions | None:
         every = [(i, sample) for i, o in enumerate(objectives.values()) for sample in o.samples]
         if not every:
             return None
         e, names = self._e, list(objectives)
         factors = np.zeros((len(objectives), len(every)))
-        functions: list[SX] = []
         table: list[list[float]] = []
         for k, (i, sample) in enumerate(every):
             factors[i, k] = sample.factor
-            functions.append(scalar_of(e, names[i], sample.function))
+            self.sampled.append(scalar_of(e, names[i], sample.function))
             table.append([sample.kind, self._unit_of(sample), sample.occurrence])
             if sample.kind in (PEAK, LOWEST):
-                self._add_extremum(k, functions[-1])
-        h = ca.densify(ca.vertcat(*functions))
+                self.extrema[WATCHED * len(self._table)] = k
+                self._add_extremum(k, self.sampled[-1])
+        h = ca.densify(ca.vertcat(*self.sampled))
         values = ca.Function("samples", self._arguments, [h])
         gradient = self._gradient("sample_gradient", h)
         return SampleFunctions(values, gradient, np.array(table, dtype=float), factors)

@@ -19,6 +19,7 @@ from .objective import Objective, StateFunction
 
 if TYPE_CHECKING:
     from .event_functions import SampleFunctions, UnitFunctions
+    from .event_map import EventMap
     from .switching import SwitchingFunctions
 
 UNROLLED = 2000
@@ -52,6 +53,8 @@ class ObjectiveFunctions:
     """What objectives have of events and extrema; None where they have nothing."""
     final_time: ca.Function | None = None
     """(state, ρ, t) → ∂w/∂t, where events may end a run."""
+    event_map: EventMap | None = None
+    """What passes events where steps are given and their own derivatives are part of the state."""
 
 
 @dataclass(frozen=True)

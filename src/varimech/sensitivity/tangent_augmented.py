@@ -35,33 +35,45 @@ def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
         state = _paired(chain.state, tangents)
     stages: list[Stage] = []
     for stage in chain.stages:
-        x_, y_ = SX.sym("x'", stage.unknown.numel()), SX.sym("y'", stage.multiplier.numel())
-        guess = ca.densify(known.derivative(stage.multiplier_guess))
-        known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
-        relations = [known.derivative(relation) for _, relation in stage.dependents]
-        known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-        differentiated = Stage(
-            f"{stage.name}'",
-            x_,
-            y_,
-            known.derivative(stage.balance),
-            known.derivative(stage.condition),
-            SX.zeros(x_.numel()),
-            guess,
-            stage.penalty,
-            stage.symmetric,
-            stage.weight,
-            multiplier_space=stage.multiplier_space,
-            metric=stage.tangent,
-            compliant=stage.compliant,
-        )
-        stages += [stage, differentiated]
+        derivative, known = differentiated(stage, known)
+        stages += [stage] if derivative is None else [stage, derivative]
     *settings, parameters, time = chain.settings
     both = Block(PARAMETERS, ca.vertcat(parameters.value, direction))
     result = _paired(chain.result, [known.derivative(block.value) for block in chain.result])
     return replace(
         chain, state=state, settings=(*settings, both, time), stages=tuple(stages), result=result
     )
+
+
+def differentiated(stage: Stage, known: ChainRule) -> tuple[Stage | None, ChainRule]:
+    """The derivative of a stage along what is known, and what is known after it; None where that
+    derivative does not matter.
+    """
+    if stage.derivatives == 0:
+        return None, known
+    x_, y_ = SX.sym("x'", stage.unknown.numel()), SX.sym("y'", stage.multiplier.numel())
+    guess = ca.densify(known.derivative(stage.multiplier_guess))
+    known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
+    relations = [known.derivative(relation) for _, relation in stage.dependents]
+    known = known.extended([symbol for symbol, _ in stage.dependents], relations)
+    derivative = Stage(
+        f"{stage.name}'",
+        x_,
+        y_,
+        known.derivative(stage.balance),
+        known.derivative(stage.condition),
+        SX.zeros(x_.numel()),
+        guess,
+        stage.penalty,
+        stage.symmetric,
+        stage.weight,
+        multiplier_space=stage.multiplier_space,
+        metric=stage.tangent,
+        compliant=stage.compliant,
+        oblique=stage.oblique,
+        derivatives=stage.derivatives - 1,
+    )
+    return derivative, known
 
 
 def _paired(blocks: tuple[Block, ...], tangents: list[SX]) -> tuple[Block, ...]:

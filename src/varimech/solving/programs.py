@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from ..backends.bound import Evaluation
-from ..backends.program import ChainFunctions, Program
+from ..backends.program import ChainFunctions, PassageFunctions, Program
 from ..backends.runner import Runner
 from ..backends.sundials import SundialsRunner
 from ..coordinates.dynamics import AugmentedInertia, Dynamics
@@ -34,6 +34,7 @@ from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
 from ..sensitivity.event_functions import EventFunctions
+from ..sensitivity.event_map import EventMap
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, measured
 from ..sensitivity.switching import switching_functions
@@ -138,7 +139,7 @@ class Programs:
             step = self._functions("step", self._step, wanted, conditioning)
             if method.rates_apart:
                 rates = self._functions("rates", method.rates, wanted, conditioning)
-            if self.equations.has_events:
+            if self.equations.has_events and not self.wide:
                 hit = self._functions("impact", impact, wanted, conditioning)
             saddle = method.formulation.saddle(conditioning)
             penalty = (
@@ -165,6 +166,7 @@ class Programs:
             sharp=conditioning == SHARP,
             directions=wanted.directions,
             impact=hit,
+            passage=self._passage(objectives.event_map, wanted, conditioning),
             along_time=self._along_time and (wanted.directions is not None or wanted.adjoint),
         )
 
@@ -214,7 +216,9 @@ class Programs:
             slopes = [SX.sym("s'", part.numel()) for part in parts]
             packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
             found = found.augmented(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
-            return found.functions(wanted.directions, *rows)
+            event_map = EventMap(e, objectives)
+            functions = found.functions(wanted.directions, *rows)
+            return replace(functions, event_map=event_map if event_map.is_needed else None)
         directions = wanted.directions
         if directions is None and wanted.adjoint:  # which needs derivatives by all parameters
             directions = np.zeros((self.equations.ρ.numel(), 0))
@@ -298,17 +302,38 @@ class Programs:
                 f"mechanism {name!r} has friction in joints, which only formulation 'index1' takes",
                 remedy=Message("use {formulation}, or m.dry_friction", formulation="index1"),
             )
-        if self.wide:
-            raise ModelError(
-                f"mechanism {name!r} has contacts, dry friction or events: second derivatives do not"
-                " cross them",
-                remedy="use first derivatives, or differences of gradients",
-            )
 
     @property
     def _along_time(self) -> bool:
         """Whether chains are differentiated with respect to time: parameters move events."""
-        return self.equations.has_events and not self.large
+        return self.equations.has_events and not self.large and not self.wide
+
+    def _passage(
+        self, event_map: EventMap | None, wanted: DerivativeRequest, conditioning: Conditioning
+    ) -> PassageFunctions | None:
+        """What maps states over events; unrolled."""
+        if event_map is None:
+            return None
+        if self.large:
+            raise ModelError(
+                f"mechanism {self.equations.model.name!r} has {self.unknowns} unknowns and"
+                f" multipliers; second derivatives cross events, jumps and kinks up to"
+                f" {self.largest_unrolled}",
+                remedy="use first derivatives, or smooth forces",
+            )
+        plain = event_map.chain(self.method.formulation.saddle(conditioning))
+        chain = augmented(plain) if self.wide else plain
+        functions = self._unrolled(lambda _: chain, wanted, state_varies=True)
+        modes = event_map.layout.modes
+        return PassageFunctions(functions, modes, self.equations.ρ.numel() - modes)
+
+    def passage(self, objectives: Mapping[str, Objective]) -> PassageFunctions | None:
+        """What maps states over events without derivatives; None where there are none."""
+        event_map = EventMap(self.equations, objectives)
+        if not event_map.is_needed:
+            return None
+        relaxed = not self.method.formulation.traits.sharp_first
+        return self._passage(event_map, DerivativeRequest(), Conditioning(relaxed=relaxed))
 
     # unrolled, or assembled
 

@@ -75,7 +75,7 @@ def _sampled(functions: ObjectiveFunctions) -> tuple[object, ...]:
     """Equal where samples are."""
     samples = functions.samples
     if samples is None:
-        return ()
+        return () if functions.event_map is None else functions.event_map.key
     return samples.values.serialize(), samples.table.tobytes(), samples.factors.tobytes()
 
 

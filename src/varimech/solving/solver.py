@@ -204,12 +204,6 @@ class Solver:
         self, task: Task, ρ: np.ndarray, direction: np.ndarray
     ) -> tuple[SecondDerivatives, float]:
         """A run with second derivatives in one direction of the parameters."""
-        if sampled := [name for name, objective in task.objectives.items() if objective.samples]:
-            raise ModelError(
-                f"objective {sampled[0]!r} has a value at an event, or an extremum: second"
-                " derivatives do not take it",
-                remedy="use first derivatives, or differences of gradients",
-            )
         found, ran = self._run_second(task, ρ, direction)
         warn_of_redundant_reactions(self.equations, task.objectives, found.trajectory, ρ)
         return found, ran
@@ -476,7 +470,8 @@ class Solver:
         if not sampled and not self.equations.has_events:
             return
         what = f"objective {sampled[0]!r} has" if sampled else "it has contacts, friction or"
-        if not schedule.tolerance and schedule.triggers is None:
+        replayed = schedule.triggers is not None or schedule.passages is not None
+        if not schedule.tolerance and not replayed:
             raise ModelError(
                 f"mechanism {self.model.name!r}: {what} events, at which steps end, so they are"
                 " chosen",

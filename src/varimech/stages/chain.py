@@ -36,6 +36,8 @@ ROUNDING = 1e-14
 """Relative rounding error of positions: some 50 units in the last place, for the sums they result
 from.
 """
+MANY = 9
+"""More derivatives than are ever taken."""
 COORDINATES, CONSTRAINTS, INITIAL_CONDITIONS, PARAMETERS, SCALAR = (
     "coordinates",
     "constraints",
@@ -91,6 +93,10 @@ class Stage:
     oblique: bool = False
     """Whether ∂g/∂x differs from w J for another reason: forces that depend on y, as dry friction
     does. Such a stage is not symmetric.
+    """
+    derivatives: int = MANY
+    """Number of derivatives of its solution that matter; further ones count as zero, because they
+    are multiplied by something that vanishes.
     """
 
     def derivative(self, expression: SX) -> SX:

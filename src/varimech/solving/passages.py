@@ -1,0 +1,143 @@
+"""From a run that located its events to a schedule that passes them by maps of the state: steps of
+another program, with second derivatives or in complex numbers (`sensitivity/event_map`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..backends.samples import AT_END, AT_START
+from ..backends.trajectory import Trajectory
+from ..coordinates.equations import Equations
+from ..core.schedule import Passages, Schedule
+from ..sensitivity.event_functions import WATCHED, EventFunctions
+from ..sensitivity.event_map import EventMap
+from ..sensitivity.objective import AT_EVENT, PEAK, Objective
+
+FUNCTION, KIND = 6, 7
+"""Places in `Trajectory.notes`: the function that vanishes at an event; 1 for an impact or reset, 2
+for the end of the run.
+"""
+
+
+def passed(
+    equations: Equations,
+    objectives: Mapping[str, Objective],
+    schedule: Schedule,
+    trajectory: Trajectory,
+    ρ: np.ndarray,
+) -> Schedule:
+    """The steps and events of a run, with what they pass events by. Events at which nothing happens,
+    and nothing is taken, are left out.
+    """
+    again = schedule.until(float(trajectory.step_ends[-1])).replayed(trajectory.step_ends)
+    event_map = EventMap(equations, objectives)
+    if not event_map.is_needed:
+        return again
+    found = _Passages(equations, objectives, event_map, trajectory, ρ)
+    found.collect()
+    passages = Passages(np.array(found.numbers, dtype=float), np.array(found.rows))
+    return replace(
+        again,
+        ends=np.array(found.ends),
+        steps=len(found.ends) - 1,
+        outputs=again.stored_times if again.outputs is None else again.outputs,
+        passages=passages if found.rows else None,
+    )
+
+
+class _Passages:
+    """Rows of data, and step ends, as they are collected along a run."""
+
+    def __init__(
+        self,
+        equations: Equations,
+        objectives: Mapping[str, Objective],
+        event_map: EventMap,
+        trajectory: Trajectory,
+        ρ: np.ndarray,
+    ):
+        self._map, self._layout, self._trajectory = event_map, event_map.layout, trajectory
+        self._modes = ρ[ρ.size - self._layout.modes :].copy()
+        self._parameters = ρ
+        self._events = EventFunctions(equations, objectives, None)
+        self.ends, self.numbers = [0.0], [0]
+        self.rows: list[np.ndarray] = []
+
+    def collect(self) -> None:
+        """Go through all step ends of the run."""
+        t = self._trajectory
+        places = self._places()
+        if (places == AT_START).any():
+            self._add(0.0, taken=places == AT_START)
+        for k in range(1, t.step_ends.size):
+            end = float(t.step_ends[k])
+            if t.triggers is not None and t.triggers[k]:
+                self._add_event(k, end, places == 2 * k, places == 2 * k + 1)
+            elif t.crossed is not None and t.crossed[k]:
+                switch = self._map.first_switch + abs(int(t.crossed[k])) - 1
+                self._add(end, function=switch)
+            else:
+                self.ends.append(end)
+                self.numbers.append(0)
+        if (places == AT_END).any():
+            self._add(self.ends[-1], taken=places == AT_END)
+
+    def _places(self) -> np.ndarray:
+        """Where samples were taken; the end of the run may be an extremum, too."""
+        t, samples = self._trajectory, self._events.samples
+        if samples is None or t.sample_places is None or t.sample_values is None:
+            return np.zeros(0)
+        places = t.sample_places.copy()
+        ρ = t.parameters_at(np.array([np.inf]), self._parameters)[0]
+        last = np.ravel(np.array(samples.values(t.states[-1], ρ, t.time[-1])))
+        for k, (kind, *_) in enumerate(samples.table):
+            kept = t.sample_values[k]
+            if kind != AT_EVENT and (last[k] > kept if kind == PEAK else last[k] < kept):
+                places[k] = AT_END
+        return places
+
+    def _add_event(self, k: int, end: float, taken: np.ndarray, after: np.ndarray) -> None:
+        t = self._trajectory
+        assert t.triggers is not None and t.notes is not None and t.modes is not None
+        function, kind = int(t.notes[k, FUNCTION]), int(t.notes[k, KIND])
+        slot = WATCHED * (int(t.triggers[k]) - 1)
+        if slot in self._map.extrema:
+            function = slot
+        changes = not np.array_equal(t.modes[k], self._modes)
+        happens = kind > 0 or changes or (t.triggers[k] < 0)
+        if not (happens or taken.any() or after.any()):
+            return
+        modes = self._modes if kind == 2 else t.modes[k]
+        self._add(end, function=function, kind=kind, modes=modes, taken=taken, after=after)
+
+    def _add(
+        self,
+        end: float,
+        *,
+        function: int = -1,
+        kind: int = 0,
+        modes: np.ndarray | None = None,
+        taken: np.ndarray | None = None,
+        after: np.ndarray | None = None,
+    ) -> None:
+        """One more passage, that begins at the end of the last step."""
+        row = np.zeros(self._layout.size)
+        before, then, which, of_taken, of_after, numbers = self._layout.parts(row)
+        before[:] = self._modes
+        if modes is not None:
+            self._modes = modes.copy()
+        then[:] = self._modes
+        if function >= 0:
+            which[function] = 1.0
+        if taken is not None:
+            of_taken[:] = taken
+        if after is not None:
+            of_after[:] = after
+        numbers[:] = end - self.ends[-1], kind == 1, kind == 2
+        self.rows.append(row)
+        self.ends.append(end)
+        self.numbers.append(len(self.rows))
