@@ -21,16 +21,18 @@ typedef struct { const vm_instruction *code; long long count; } vm_code;
 typedef struct { vm_code predict, iterate, finish; } vm_chain;                   /* count = 0 if absent */
 
 typedef struct {
-  vm_chain step, start, rates;
+  vm_chain step, start, rates, passage;
   vm_code integrands, finals;
   long long coordinates, states, unknowns, multipliers, objectives, parameters, penalties, places; /* sizes; places: size of the work vector */
+  long long passage_size, passage_modes, mode_place; /* as in chain.c */
   long long stages;                           /* of an explicit scheme; 0 for implicit steps */
   const double *a, *b, *c;                    /* its coefficients */
+  const double *passages, *passage_rows;      /* as in chain.c */
   const double *ends, *lengths;               /* of all steps: their ends, from 0 on; their lengths */
   long long steps, done, last;                /* in total, completed, and to complete in this call */
   long long max_iterations, extra_iterations;
   const double *guess, *penalty;
-  const vm_z *values;                         /* of all parameters */
+  vm_z *values;                               /* of all parameters; modes change */
   vm_z *state, *integral, *outcome;           /* in and out; outcome: objectives at the end */
 } vm_complex_run;
 
@@ -156,7 +158,7 @@ static void vm_evaluate(const vm_code *f, const vm_z *const *arg, vm_z *const *r
   }
 }
 
-typedef struct { vm_z *w, *x, *y, *x_next, *y_next, *penalty, *guess, *X, *G, *Y, *value; vm_z ratio, residuals[3]; } vm_workspace;
+typedef struct { vm_z *w, *x, *y, *x_next, *y_next, *penalty, *guess, *X, *G, *Y, *value, *passed, *row; vm_z ratio, residuals[3]; } vm_workspace;
 
 /* Execute a chain; see chain.c. Imaginary parts converge later than real ones, so some more iterations follow. */
 static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_workspace *m, const vm_z *state, const vm_z *const *settings, int count, vm_z *result) {
@@ -202,6 +204,20 @@ static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_workspace
   return 1;
 }
 
+/* Pass an event by the map of the state; passage.c does the same. */
+static int vm_pass_event(vm_complex_run *r, vm_workspace *m, const double *row) {
+  const long long n = r->states, o = r->objectives;
+  const vm_z begin = vm_real(r->ends[r->done]), end = vm_real(r->ends[r->done + 1]), *const settings[] = {m->penalty, m->row, r->values, &begin};
+  for (long long k = 0; k < r->passage_size; ++k) m->row[k] = vm_real(row[k]);
+  if (!vm_solve(&r->passage, r, m, m->X, settings, 4, m->passed)) return 0;
+  memcpy(m->X, m->passed, (size_t)n * sizeof(vm_z));
+  for (long long k = 0; k < o; ++k) r->integral[k] = vm_add(r->integral[k], m->passed[n + k]);
+  memcpy(r->values + r->mode_place, m->row + r->passage_modes, (size_t)r->passage_modes * sizeof(vm_z));
+  vm_evaluate_objectives(&r->integrands, r, m, m->X, end, m->G);
+  ++r->done;
+  return 1;
+}
+
 /* Take a step from the first stage; its end becomes the first stage. */
 static int vm_step(vm_complex_run *r, vm_workspace *m) {
   const long long n = r->states, o = r->objectives, s = r->stages, last = s ? s : 1;
@@ -233,7 +249,10 @@ static int vm_go(vm_complex_run *r, vm_workspace *m) {
   if (r->done) memcpy(m->X, r->state, (size_t)r->states * sizeof(vm_z));
   else if (!vm_solve(&r->start, r, m, m->guess, settings, 3, m->X)) return 0;
   vm_evaluate_objectives(&r->integrands, r, m, m->X, time, m->G);
-  while (r->done < r->steps && r->done < r->last) if (!vm_step(r, m)) return 0;
+  while (r->done < r->steps && r->done < r->last) {
+    const long long passage = r->passages ? (long long)r->passages[r->done + 1] : 0;
+    if (!(passage ? vm_pass_event(r, m, r->passage_rows + (passage - 1) * r->passage_size) : vm_step(r, m))) return 0;
+  }
   memcpy(r->state, m->X, (size_t)r->states * sizeof(vm_z));
   vm_evaluate_objectives(&r->finals, r, m, m->X, vm_real(r->ends[r->done]), m->value);
   for (long long k = 0; k < r->objectives; ++k) r->outcome[k] = vm_add(r->integral[k], m->value[k]);
@@ -242,12 +261,12 @@ static int vm_go(vm_complex_run *r, vm_workspace *m) {
 
 VM_EXPORT int vm_run_complex(vm_complex_run *r) {
   const long long n = r->states, o = r->objectives, stages = r->stages ? r->stages + 1 : 2, u = r->unknowns, l = r->multipliers;
-  vm_z *p = calloc((size_t)(r->places + 2 * (u + l) + r->penalties + 3 * r->coordinates + stages * (n + o) + o + 1), sizeof(vm_z)), *memory = p;
+  vm_z *p = calloc((size_t)(r->places + 2 * (u + l) + r->penalties + 3 * r->coordinates + stages * (n + o) + o + n + o + r->passage_size + 1), sizeof(vm_z)), *memory = p;
   if (!memory) return VM_NO_MEMORY;
   vm_workspace storage = {.w = p}, *m = &storage; p += r->places;
   m->x = p; p += u; m->x_next = p; p += u; m->y = p; p += l; m->y_next = p; p += l;
   m->penalty = p; p += r->penalties; m->guess = p; p += r->coordinates; m->Y = p; p += 2 * r->coordinates;
-  m->X = p; p += stages * n; m->G = p; p += stages * o; m->value = p;
+  m->X = p; p += stages * n; m->G = p; p += stages * o; m->value = p; p += o; m->passed = p; p += n + o; m->row = p;
   const int good = vm_go(r, m);
   free(memory);
   return good ? VM_DONE : VM_NO_CONVERGENCE;

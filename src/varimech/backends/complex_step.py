@@ -61,18 +61,24 @@ SIZES = (
     "parameters",
     "penalties",
     "places",
+    "passage_size",
+    "passage_modes",
+    "mode_place",
     "stages",
 )
+
+
+OF_STEPS = ("passages", "passage_rows", "ends", "lengths")
 
 
 class _Record(ctypes.Structure):
     """`vm_complex_run` of complex_step.c."""
 
     _fields_ = [
-        *[(name, _Chain) for name in ("step", "start", "rates")],
+        *[(name, _Chain) for name in ("step", "start", "rates", "passage")],
         *[(name, _Code) for name in ("integrands", "finals")],
         *[(name, ctypes.c_longlong) for name in SIZES],
-        *[(name, ctypes.c_void_p) for name in ("a", "b", "c", "ends", "lengths")],
+        *[(name, ctypes.c_void_p) for name in ("a", "b", "c", *OF_STEPS)],
         *[
             (name, ctypes.c_longlong)
             for name in ("steps", "done", "last", "max_iterations", "extra_iterations")
@@ -118,7 +124,9 @@ class _ComplexProgram:
                 Message("use {method} or {formulation}", method="direct", formulation="index1"),
             )
         self._record = r = _Record()
-        for label, chain in (("step", p.step), ("start", p.start), ("rates", p.rates)):
+        passage = None if p.passage is None else p.passage.chain
+        chains = {"step": p.step, "start": p.start, "rates": p.rates, "passage": passage}
+        for label, chain in chains.items():
             setattr(r, label, _Chain() if chain is None else self._chain(chain))
         r.integrands, r.finals = (
             self._code(p.objectives.integrands),
@@ -131,6 +139,9 @@ class _ComplexProgram:
             self._places,
         )
         (r.unknowns, r.multipliers), r.penalties = p.solved_sizes, p.penalty.numel_out(0)
+        if p.passage is not None:
+            r.passage_size, r.passage_modes = p.passage.size, p.passage.modes
+            r.mode_place = p.passage.mode_place
         if p.scheme is not None:
             tables = SchemeTables(p.scheme)
             r.stages = tables.stages
@@ -153,6 +164,8 @@ class _ComplexProgram:
         anchor = inputs.guess if inputs.anchor is None else inputs.anchor
         penalty = np.array(self.program.penalty(anchor, inputs.nominal, 0.0)).ravel()
         given = {"ends": ends, "lengths": lengths, "guess": inputs.guess, "penalty": penalty}
+        if schedule.passages is not None:
+            given |= {"passages": schedule.passages.numbers, "passage_rows": schedule.passages.rows}
         own = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
         own |= {"values": inputs.parameters.astype(complex), "state": np.zeros(r.states, complex)}
         own |= {name: np.zeros(r.objectives, complex) for name in ("integral", "outcome")}

@@ -274,7 +274,8 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   for (long long i = 0; impacts && i < r->units; ++i)
     together += vm_kind(r, i) == VM_CONTACT && *vm_mode(r, i, VM_CLOSED) == 0 && *vm_mode(r, i, VM_IMPACTS) != 0;
   const double impulse = impacts && !stated && trigger >= 0 ? m->units_next[VM_UNIT_VALUES * trigger + VM_NORMAL] : 0;
-  if (status == VM_DONE) status = vm_settle(r, m, trigger);
+  if (stated && !fires) memcpy(m->Y, m->X, (size_t)r->states * sizeof(double)); /* nothing happens: modes that are about to end have their own event */
+  else if (status == VM_DONE) status = vm_settle(r, m, trigger);
   if (status != VM_DONE) return status;
   if (r->records) vm_record_event(r, m, f, rate, impacts);
   memcpy(m->X, m->Y, (size_t)r->states * sizeof(double));

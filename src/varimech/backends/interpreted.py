@@ -659,7 +659,8 @@ class _Run:
                     impulse = (
                         float(units.after[trigger, NORMAL]) if trigger >= 0 and not stated else 0.0
                     )
-                after = self.events.settle(z, trigger, time, self.new)
+                if not stated or fires:  # modes that are about to end have their own event
+                    after = self.events.settle(z, trigger, time, self.new)
             except EventFailure as failure:
                 reason = str(failure)
                 raise self._failure(number, time, 0.0, reason, failure.culprit) from None

@@ -22,7 +22,7 @@ the notation of S. J. Lee and others, "Probabilistic analysis of mechanical syst
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -30,6 +30,10 @@ import numpy as np
 
 from ..coordinates.dynamics import Constraint, Dynamics, Element
 from ..core.symbols import SX
+from ..stages.chain import CONSTRAINTS, Block, Chain
+from ..stages.saddle import Saddle
+from .event_map import EventMap
+from .tangent_augmented import augmented
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,17 @@ class Composite:
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         partner = dict(zip([*plain, *derived], [*derived, *plain], strict=True))
         return (*range(n, 2 * n), *range(n), *[2 * n + partner[k] for k in range(2 * len(plain))])
+
+    def passage(self, event_map: EventMap, saddle: Saddle) -> Chain:
+        """The map of a composite state over an event."""
+        m, (plain, derived) = self.single.λ.numel(), self.constraint_rows
+        α = SX.sym("α", 2 * m)
+        chain = augmented(event_map.chain(saddle, (α, α[plain] if plain else SX(0, 1))))
+        *levels, λ, λ_b, ψ, ψ_b = chain.result
+        both = SX(2 * m, 1)
+        if plain:
+            both[plain], both[derived] = λ_b.value, λ.value
+        return replace(chain, result=(*levels, Block(CONSTRAINTS, both), ψ, ψ_b))
 
     def along(self, name: str, value: SX, packed: SX) -> ca.Function:
         """(composite state, (ρ, ρ′), t) → a value of the single state, and its derivative; the

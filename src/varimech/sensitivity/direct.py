@@ -60,6 +60,7 @@ def tangent_of(
         )
         known = known.extended([block.value for block in chain.state], rows)
     for stage in chain.stages:
+        known = known.with_names(stage.named)
         if stage.derivatives == 0:
             continue
         relations = [known.derivative(relation) for _, relation in stage.dependents]

@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -80,48 +81,49 @@ class EventMap:
     """What passages of all events of a mechanism with some objectives are stated by."""
 
     def __init__(self, equations: Equations, objectives: Mapping[str, Objective]):
-        self._e = equations
+        self.equations = equations
         events = EventFunctions(equations, objectives, None)
-        self._switches = [switch.at for switch in jumps_of(equations, objectives)]
-        self._watched, self.extrema = events.watched, events.extrema
-        self._samples = events.sampled
-        self._factors = np.zeros((0, 0)) if events.samples is None else events.samples.factors
-        self._integrands, self._finals = objective_expressions(equations, objectives)
-        self._modes = list(equations.model.parameter_set.modes.values())
+        self.switches = [switch.at for switch in jumps_of(equations, objectives)]
+        self.watched, self.extrema, self.samples = events.watched, events.extrema, events.sampled
+        self.factors = np.zeros((0, 0)) if events.samples is None else events.samples.factors
+        self.integrands, self.finals = objective_expressions(equations, objectives)
+        self.modes = list(equations.model.parameter_set.modes.values())
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal where maps are, for the same integrands and final terms."""
-        e = self._e
-        values = ca.vertcat(SX(0, 1), *self._watched, *self._samples)
+        e = self.equations
+        values = ca.vertcat(SX(0, 1), *self.watched, *self.samples)
         function = ca.Function("events", [e.packed, e.ρ, e.t], [values])
-        return function.serialize(), self._factors.tobytes(), tuple(self.extrema.items())
+        return function.serialize(), self.factors.tobytes(), tuple(self.extrema.items())
 
     @property
     def is_needed(self) -> bool:
         """Whether motions may have events at all."""
-        return bool(self._watched or self._switches)
+        return bool(self.watched or self.switches)
 
     @property
     def layout(self) -> PassageLayout:
         """What its data are."""
-        functions = len(self._watched) + len(self._switches)
-        return PassageLayout(len(self._modes), functions, len(self._samples))
+        functions = len(self.watched) + len(self.switches)
+        return PassageLayout(len(self.modes), functions, len(self.samples))
 
     @property
     def first_switch(self) -> int:
         """Number of the first function that belongs to a switch."""
-        return len(self._watched)
+        return len(self.watched)
 
-    def chain(self, saddle: Saddle) -> Chain:
-        """State and integrals after an event, from positions and velocities before it."""
-        return _Passage(self, saddle).chain
+    def chain(self, saddle: Saddle, penalty: tuple[SX, SX] | None = None) -> Chain:
+        """State and integrals after an event, from positions and velocities before it. The penalty
+        factors are a function of an argument where both are given.
+        """
+        return _Passage(self, saddle, penalty).chain
 
     @cached_property
     def deep(self) -> bool:
         """Whether a function that vanishes, or a value, depends on accelerations or multipliers."""
-        e = self._e
-        own = symbols_in(ca.veccat(SX(0, 1), *self._watched, *self._samples))
+        e = self.equations
+        own = symbols_in(ca.veccat(SX(0, 1), *self.watched, *self.samples))
         return not own.isdisjoint(symbols_in(e.a, e.λ))
 
 
@@ -131,7 +133,6 @@ class _Instant:
 
     symbols: Sequence[SX]
     values: Sequence[SX]
-    stages: tuple[Stage, ...]
 
     def at(self, expression: SX) -> SX:
         """An expression of the equations there."""
@@ -141,173 +142,171 @@ class _Instant:
 class _Passage:
     """The chain of a passage, under construction."""
 
-    def __init__(self, functions: EventMap, saddle: Saddle):
-        self._f, self._e = functions, functions._e
+    def __init__(self, functions: EventMap, saddle: Saddle, penalty: tuple[SX, SX] | None):
+        self._f, self._e = functions, functions.equations
         # softness of constraints would be that of impacts, as in `formulations/impact`
         self._saddle = replace(saddle, passes=saddle.linear_passes + 1)
         self._data = SX.sym("event", functions.layout.size)
-        parts = ca.vertsplit(
-            self._data, [0, *np.cumsum(functions.layout.sizes).astype(int).tolist()]
-        )
+        places = np.cumsum([0, *functions.layout.sizes]).astype(int).tolist()
+        parts = ca.vertsplit(self._data, places)
         self._before, self._after, self._which, self._taken, self._taken_after, numbers = parts
         self._b, self._hits, self._stops = ca.vertsplit(numbers)
-        self._α = SX.sym("α", self._e.λ.numel())
+        α = SX.sym("α", self._e.λ.numel())
+        self._penalty, self._α = penalty or (α, α)
+        self._stages = list[Stage]()
+        self._named = list[tuple[SX, SX, int]]()
 
     @cached_property
     def chain(self) -> Chain:
         """All of it."""
-        e, f = self._e, self._f
+        e, deep = self._e, self._f.deep
         q, v = SX.sym("q⁻", e.q.numel()), SX.sym("v⁻", e.v.numel())
-        deep = f.deep
-        before, known = self._rates("before", (q, v, e.t), self._before, 1 + deep, 2 if deep else 1)
-        δ = self._time_to_event(before, known)
-        a, ȧ = (before.at(x) for x in (e.a, known.derivative(e.a)))
-        q1, v1 = q + v * δ + a * (δ**2 / 2), v + a * δ + ȧ * (δ**2 / 2)
-        hit = self._impact(q1, v1, e.t + δ)
-        q2 = q1 + self._hits * (hit.at(self._impact_chain.result[0].value) - q1)
-        v2 = v1 + self._hits * (hit.at(self._impact_chain.result[1].value) - v1)
-        beyond = q2 + self._b * v, v2 + self._b * a, e.t + δ + self._b
-        after, along = self._rates("after", beyond, self._after, 1, 2 if deep else 1)
-        κ = (1 - self._stops) * (self._b - δ)
-        a2, ȧ2 = (after.at(x) for x in (e.a, along.derivative(e.a)))
-        q3, v3 = q2 + v2 * κ + a2 * (κ**2 / 2), v2 + a2 * κ + ȧ2 * (κ**2 / 2)
-        end, _ = self._rates("end", (q3, v3, e.t + δ + κ), self._after, 0, MANY)
-        state = [end.at(x) for x in (e.q, e.v, e.a, e.λ)]
-        ψ = self._integrals(before, known, after, along, δ, κ)
-        ψ += self._values(before, known, after, δ) + self._stops * self._final_time(end, δ)
-        penalty, *others = settings_of(e, self._α)
+        here, known = self._rates("before", (q, v, e.t), self._before, 1 + deep, 1 + deep)
+        a, ȧ = (here.at(x) for x in (e.a, known.derivative(e.a)))
+        δ = self._name("δ", self._time_to_event(here, known))
+        q1 = self._name("q₁", q + v * δ + a * (δ**2 / 2))
+        v1 = self._name("v₁", v + a * δ + ȧ * (δ**2 / 2))
+        t1 = self._name("t₁", e.t + δ)
+        q2, v2 = self._impact(q1, v1, t1)
+        beyond = [q2 + self._b * v, v2 + self._b * a, t1 + self._b]
+        then, along = self._rates("after", tuple(beyond), self._after, 1, 1 + deep)
+        a2, ȧ2 = (then.at(x) for x in (e.a, along.derivative(e.a)))
+        κ = self._name("κ", (1 - self._stops) * (self._b - δ))
+        q3 = self._name("q₃", q2 + v2 * κ + a2 * (κ**2 / 2))
+        v3 = self._name("v₃", v2 + a2 * κ + ȧ2 * (κ**2 / 2))
+        ψ = self._moved_integrals(here, known, δ) + self._moved_integrals(then, along, κ)
+        ψ += self._values(here, known, then, δ)
+        end, _ = self._rates("end", (q3, v3, t1 + κ), self._after, 0, MANY)
+        ψ += self._stops * self._final_time(end)
+        penalty, *others = settings_of(e, self._penalty)
         return Chain(
             "passage",
             (Block(COORDINATES, q), Block(COORDINATES, v)),
             (penalty, Block(SCALAR, self._data), *others),
-            (*before.stages, *hit.stages, *after.stages, *end.stages),
-            (*whole_state(*state), Block(SCALAR, ca.densify(ψ))),
+            tuple(self._stages),
+            (*whole_state(*map(end.at, (e.q, e.v, e.a, e.λ))), Block(SCALAR, ca.densify(ψ))),
             (SX(0, 1), SX(0, 1), SX(0, 1)),
             self._saddle,
         )
 
+    def _name(self, name: str, expression: SX, derivatives: int = MANY) -> SX:
+        """A symbol for an expression of which so many derivatives matter."""
+        symbol = SX.sym(name, expression.numel())
+        self._named.append((symbol, ca.densify(expression), derivatives))
+        return symbol
+
     def _rates(
-        self, name: str, place: tuple[SX, SX, SX], modes: SX, order: int, derivatives: int
+        self, name: str, place: tuple[SX, ...], modes: SX, order: int, derivatives: int
     ) -> tuple[_Instant, ChainRule]:
-        """Accelerations and multipliers somewhere, with their rates up to an order; and the chain rule
-        along the motion, in the symbols of the equations. Derivatives of accelerations matter so
-        often; of each further rate, once less.
+        """Accelerations and multipliers at positions, velocities and a time, with their rates up to an
+        order; and the chain rule along the motion, in the symbols of the equations. So many
+        derivatives of accelerations matter; of each further rate, one less.
         """
         e = self._e
         level = accelerations(e, e.constraint_acceleration, self._α)
-        level = tuple(replace(stage, derivatives=derivatives) for stage in level)
-        known = ChainRule([e.q, e.v, e.t], [e.v, e.a, SX(1)])
-        stages = [*level]
-        for k in range(order):
+        known, stages = ChainRule([e.q, e.v, e.t], [e.v, e.a, SX(1)]), list[Stage]()
+        for k in range(order + 1):
+            matter = max(0, derivatives - k)
+            stages += [replace(stage, derivatives=matter) for stage in level]
             further = list[Stage]()
-            for stage in level:
-                derivative, known = differentiated(replace(stage, derivatives=MANY), known)
+            for stage in level if k < order else ():
+                derivative, known = differentiated(stage, known)
                 assert derivative is not None
-                further.append(replace(derivative, derivatives=max(0, derivatives - k - 1)))
+                further.append(derivative)
             level = tuple(further)
-            stages += level
-        symbols = [e.q, e.v, e.t, *self._f._modes]
-        values = [*place, *(ca.vertsplit(modes) if self._f._modes else [])]
-        return _moved(name, tuple(stages), symbols, values), known
+        symbols = [e.q, e.v, e.t, *self._f.modes]
+        values = [self._name(name, x) for x in place]
+        return self._moved(name, stages, symbols, [*values, *ca.vertsplit(modes)]), known
 
     def _time_to_event(self, here: _Instant, known: ChainRule) -> SX:
         """δ; 0 where no function vanishes."""
-        f, which = self._f, self._which
-        functions = [*f._watched, *f._switches]
-        for unit, sample in f.extrema.items():
-            functions[unit] = known.derivative(f._samples[sample])
-        w = ca.dot(which, ca.vertcat(*functions))
+        functions = ca.vertcat(*self._f.watched, *self._f.switches)
+        w = ca.dot(self._which, functions)
+        rate = _rate(known, w)
+        curvature = _rate(known, rate)
+        for slot, sample in self._f.extrema.items():
+            # its second derivative is not needed: moved on and back, nothing changes but its value
+            slope = _rate(known, self._f.samples[sample])
+            w += self._which[slot] * slope
+            rate += self._which[slot] * _rate(known, slope)
         # the rate of a function that is not there is 1, so that nothing is divided by zero
-        rate = known.derivative(w) + 1 - ca.sum1(which)
-        w, rate, curvature = (here.at(x) for x in (w, rate, known.derivative(rate)))
+        rate += 1 - ca.sum1(self._which)
+        w, rate, curvature = (
+            self._name("w", here.at(x), derivatives)
+            for x, derivatives in ((w, MANY), (rate, 1), (curvature, 0))
+        )
         return -w / rate - curvature * w**2 / (2 * rate**3)
 
-    @cached_property
-    def _impact_chain(self) -> Chain:
-        return impact(self._e, self._saddle)
+    def _impact(self, q: SX, v: SX, t: SX) -> tuple[SX, SX]:
+        """Positions and velocities after an impact, or as they are without one."""
+        chain = impact(self._e, self._saddle)
+        symbols = [*[block.value for block in chain.state], self._e.t, chain.settings[0].value]
+        values = [q, v, t, self._α, *ca.vertsplit(self._after)]
+        hit = self._moved("impact", list(chain.stages), [*symbols, *self._f.modes], values)
+        new = [hit.at(block.value) for block in chain.result[:2]]
+        q2, v2 = (x + self._hits * (y - x) for x, y in zip((q, v), new, strict=True))
+        return self._name("q₂", q2), self._name("v₂", v2)
 
-    def _impact(self, q: SX, v: SX, t: SX) -> _Instant:
-        e, chain = self._e, self._impact_chain
-        penalty = chain.settings[0].value
-        symbols = [chain.state[0].value, chain.state[1].value, e.t, penalty, *self._f._modes]
-        values = [q, v, t, self._α, *(ca.vertsplit(self._after) if self._f._modes else [])]
-        return _moved("impact", chain.stages, symbols, values)
-
-    def _integrals(
-        self,
-        before: _Instant,
-        known: ChainRule,
-        after: _Instant,
-        along: ChainRule,
-        δ: SX,
-        κ: SX,
-    ) -> SX:
-        """What moving on and back adds to integrals."""
-        g = self._f._integrands
-        on, back = (
-            here.at(g) * time + here.at(rule.derivative(g)) * (time**2 / 2)
-            for here, rule, time in ((before, known, δ), (after, along, κ))
-        )
-        return on + back
+    def _moved_integrals(self, here: _Instant, known: ChainRule, time: SX) -> SX:
+        """What moving on, or back, by a time adds to integrals."""
+        g = self._f.integrands
+        value, rate = self._name("g", here.at(g), 1), self._name("ġ", here.at(_rate(known, g)), 0)
+        return value * time + rate * (time**2 / 2)
 
     def _values(self, before: _Instant, known: ChainRule, after: _Instant, δ: SX) -> SX:
         """What objectives have of values at the event."""
-        if not self._f._samples:
-            return SX(self._f._integrands.numel(), 1)
-        h = ca.vertcat(*self._f._samples)
-        rate = known.derivative(h)
-        value, rate, curvature = (before.at(x) for x in (h, rate, known.derivative(rate)))
+        if not self._f.samples:
+            return SX(self._f.integrands.numel(), 1)
+        h = ca.vertcat(*self._f.samples)
+        rate = _rate(known, h)
+        value, rate, curvature = (
+            self._name("h", before.at(x), derivatives)
+            for x, derivatives in ((h, MANY), (rate, 1), (_rate(known, rate), 0))
+        )
         series = value + rate * δ + curvature * (δ**2 / 2)
-        return ca.DM(self._f._factors) @ (self._taken * series + self._taken_after * after.at(h))
+        return ca.DM(self._f.factors) @ (self._taken * series + self._taken_after * after.at(h))
 
-    def _final_time(self, end: _Instant, δ: SX) -> SX:
+    def _final_time(self, end: _Instant) -> SX:
         """What final terms gain by the time itself, where the run ends at the event."""
-        e, w = self._e, self._f._finals
-        if not ca.depends_on(w, e.t):
-            return SX(w.numel(), 1)
         q, v, _, *others = end.values
-        earlier = replace(end, values=[q, v, e.t, *others])
-        return end.at(w) - earlier.at(w)
+        earlier = replace(end, values=[q, v, self._e.t, *others])
+        w = self._f.finals
+        return end.at(w) - earlier.at(w) if ca.depends_on(w, self._e.t) else SX(w.numel(), 1)
+
+    def _moved(
+        self, name: str, stages: list[Stage], symbols: list[SX], values: list[SX]
+    ) -> _Instant:
+        """Append stages with values in place of some symbols, and unknowns of their own."""
+        symbols, values = [*symbols], [*values]
+        for stage in stages:
+            own = [stage.unknown, stage.multiplier, *[symbol for symbol, _ in stage.dependents]]
+            symbols += own
+            values += [SX.sym(name, x.numel()) for x in own]
+        for stage in stages:
+            parts: tuple[SX, ...] = (*[getattr(stage, field) for field in MOVED], stage.tangent)
+            pairs = [x for pair in stage.dependents for x in pair]
+            moved = ca.substitute([*parts, *pairs], symbols, values)
+            fields: dict[str, Any] = dict(zip((*MOVED, "metric"), moved, strict=False))
+            own = moved[len(parts) :]
+            fields["dependents"] = tuple(zip(own[::2], own[1::2], strict=True))
+            fields["named"], self._named = tuple(self._named), []
+            self._stages.append(replace(stage, name=f"{stage.name} {name}", **fields))
+        return _Instant(symbols, values)
 
 
-def _moved(
-    name: str, stages: tuple[Stage, ...], symbols: list[SX], values: list[SX]
-) -> _Instant:
-    """Stages with values in place of some symbols, and unknowns of their own."""
-    symbols, values, moved = [*symbols], [*values], list[Stage]()
-    for stage in stages:
-        own = [stage.unknown, stage.multiplier, *[symbol for symbol, _ in stage.dependents]]
-        symbols += own
-        values += [SX.sym(name, x.numel()) for x in own]
-    for stage in stages:
-        texts = (
-            stage.unknown,
-            stage.multiplier,
-            stage.balance,
-            stage.condition,
-            stage.guess,
-            stage.multiplier_guess,
-            stage.penalty,
-            stage.tangent,
-            *[x for pair in stage.dependents for x in pair],
-        )
-        x, y, f, g, guess, other, penalty, metric, *rest = ca.substitute(
-            list(texts), symbols, values
-        )
-        pairs = tuple(zip(rest[::2], rest[1::2], strict=True))
-        moved.append(
-            replace(
-                stage,
-                name=f"{stage.name} {name}",
-                unknown=x,
-                multiplier=y,
-                balance=f,
-                condition=g,
-                guess=guess,
-                multiplier_guess=other,
-                penalty=penalty,
-                metric=metric,
-                dependents=pairs,
-            )
-        )
-    return _Instant(symbols, values, tuple(moved))
+def _rate(known: ChainRule, expression: SX) -> SX:
+    """Rate along the motion, by forward differentiation: of large expressions, few are wanted."""
+    symbols, rates = (ca.veccat(*x) for x in (known.symbols, known.derivatives))
+    return ca.jtimes(expression, symbols, rates)
+
+
+MOVED = (
+    "unknown",
+    "multiplier",
+    "balance",
+    "condition",
+    "guess",
+    "multiplier_guess",
+    "penalty",
+)
+"""Fields of a stage that depend on the place where it is evaluated, beside its metric."""

@@ -49,7 +49,14 @@ def differentiated(stage: Stage, known: ChainRule) -> tuple[Stage | None, ChainR
     """The derivative of a stage along what is known, and what is known after it; None where that
     derivative does not matter.
     """
+    names = list[tuple[SX, SX, int]]()
+    for symbol, value, derivatives in stage.named:
+        if derivatives:
+            change = SX.sym("n'", symbol.numel()), ca.densify(known.derivative(value))
+            names.append((*change, derivatives - 1))
+            known = known.extended([symbol], [change[0]])
     if stage.derivatives == 0:
+        assert not names, f"{stage.name}: names would be lost"
         return None, known
     x_, y_ = SX.sym("x'", stage.unknown.numel()), SX.sym("y'", stage.multiplier.numel())
     guess = ca.densify(known.derivative(stage.multiplier_guess))
@@ -71,6 +78,7 @@ def differentiated(stage: Stage, known: ChainRule) -> tuple[Stage | None, ChainR
         metric=stage.tangent,
         compliant=stage.compliant,
         oblique=stage.oblique,
+        named=tuple(names),
         derivatives=stage.derivatives - 1,
     )
     return derivative, known

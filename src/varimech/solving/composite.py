@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..backends.inputs import Inputs
-from ..backends.program import ChainFunctions, Program
+from ..backends.program import ChainFunctions, PassageFunctions, Program
 from ..backends.runner import Runner
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
@@ -20,6 +20,7 @@ from ..core.messages import Message
 from ..formulations.formulation import SHARP, Conditioning
 from ..schemes import Method
 from ..sensitivity.composite import Composite
+from ..sensitivity.event_map import EventMap
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, objective_expressions
 from ..stages.chain import Chain
@@ -93,7 +94,9 @@ class _CompositePrograms:
             self.composite.along("integrands", g, e.packed),
             self.composite.along("finals", w, e.packed),
         )
-        return ObjectiveFunctions(integrands, None, finals, None)
+        event_map = EventMap(e, objectives)
+        needed = event_map if event_map.is_needed else None
+        return ObjectiveFunctions(integrands, None, finals, None, event_map=needed)
 
     def runner(
         self,
@@ -114,8 +117,17 @@ class _CompositePrograms:
                 functions,
                 scheme=method.integrator.coefficients,
                 rates=rates,
+                passage=self._passage(functions.event_map),
             )
         )
+
+    def _passage(self, event_map: EventMap | None) -> PassageFunctions | None:
+        if event_map is None:
+            return None
+        saddle = self._method.formulation.saddle(Conditioning())
+        modes = event_map.layout.modes
+        chain = self._functions(self.composite.passage(event_map, saddle))
+        return PassageFunctions(chain, modes, self._equations.ρ.numel() - modes)
 
     @property
     def _saddle(self) -> Saddle:

@@ -32,6 +32,7 @@ from ..core.symbols import symbols_in
 from ..formulations.formulation import Conditioning
 from ..model.model_data import ModelData
 from ..schemes import INTEGRATORS, Method, integrators_of
+from ..sensitivity.event_functions import has_events
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import Switch, switches
 from ..sensitivity.switching import jumps_of
@@ -41,6 +42,7 @@ from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
 from .programs import LARGE, Programs
 from .redundant_reactions import warn_of_redundant_reactions
+from .passages import passed
 from .runners import AnyRunner, Runners
 from .second_order import SecondDerivatives, SecondOrder
 from .start_continuation import StartContinuation
@@ -153,12 +155,6 @@ class Solver:
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
         composite, indices = self._composite, task.indices or []
-        if sampled := [name for name, objective in task.objectives.items() if objective.samples]:
-            raise ModelError(
-                f"objective {sampled[0]!r} has a value at an event, or an extremum, which method"
-                " 'composite' does not take",
-                remedy=USE_DIRECT,
-            )
         self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
         if not self.start.regular(q, ρ):
@@ -167,9 +163,11 @@ class Solver:
                 " and no massless coordinates",
                 remedy=USE_DIRECT,
             )
-        if task.schedule.tolerance and jumps_of(self.equations, task.objectives):
-            motion, _ = self.run(replace(task, indices=None, progress=False), ρ)
-            self.check_jumps(motion, task.objectives, "derivatives by the composite system")
+        eventful = has_events(self.equations, task.objectives)
+        if task.schedule.tolerance and (eventful or jumps_of(self.equations, task.objectives)):
+            first, _ = self.run(replace(task, method="direct", progress=False), ρ)
+            steps = passed(self.equations, task.objectives, task.schedule, first, ρ)
+            task = replace(task, schedule=steps)
         initial = self.start.complete(q, ρ)
         slopes = self.start.sensitivities(initial, ρ, indices)
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed))
@@ -255,10 +253,11 @@ class Solver:
 
     @cached_property
     def _composite(self) -> CompositeSolver:
-        if self.equations.has_events:
+        e = self.equations
+        if e.oblique or e.loads or any(block.rate is not None for block in e.blocks):
             raise ModelError(
-                f"mechanism {self.model.name!r} has contacts, dry friction or events, which method"
-                " 'composite' does not take",
+                f"mechanism {self.model.name!r} has friction, which method 'composite' does not"
+                " take: it is no system of constrained coordinates",
                 remedy=USE_DIRECT,
             )
         if (count := self.programs.unknowns) > LARGE:
@@ -453,8 +452,6 @@ class Solver:
         name = self.model.name
         if not self.method.integrator.traits.complex_step:
             raise refusal(name, f"is integrated by {self.method.integrator.title}")
-        if self.equations.has_events:
-            raise refusal(name, "has contacts, dry friction or events")
         if self.programs.large:
             raise refusal(name, "is large: its functions are assembled or recursive, not unrolled")
         if guess is None:
@@ -487,39 +484,6 @@ class Solver:
                     formulation="index1",
                 ),
             )
-        if task.complex_step and sampled:
-            raise refusal(self.model.name, f"has events in objective {sampled[0]!r}")
-
-    def check_jumps(
-        self, trajectory: Trajectory, objectives: Mapping[str, Objective], what: str
-    ) -> None:
-        """Refuse derivatives that leave out jumps whose times the motion decides.
-
-        Raises:
-            ModelError: if the motion passes one, with the time and what to do.
-        """
-        if (
-            trajectory.crossed is None
-            or not (passed := np.flatnonzero(trajectory.crossed > 0)).size
-        ):
-            return
-        motion, jumps = (
-            symbols_in(self.equations.q, self.equations.v),
-            jumps_of(self.equations, objectives),
-        )
-        for number in passed:
-            jump = jumps[trajectory.crossed[number] - 1]
-            if not symbols_in(jump.at).isdisjoint(motion):
-                raise ModelError(
-                    f"mechanism {self.model.name!r}: {jump.place!r} jumps ({jump.operation}) as the"
-                    f" motion passes t = {float(trajectory.step_ends[number]):.6g} s; {what} do not"
-                    " include what that contributes",
-                    remedy=Message(
-                        "use a gradient with {method}, or a steep smooth function in place of the"
-                        " jump, such as varimech.tanh(x / width)",
-                        method=("direct", "adjoint"),
-                    ),
-                )
 
     def _with_complex_steps(
         self,
@@ -535,15 +499,13 @@ class Solver:
         began, indices = time.perf_counter(), task.indices or []
         runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
         assert isinstance(runner, Runner)
-        self.check_jumps(trajectory, task.objectives, "complex steps")
-        replayed = (
-            inputs.schedule.replayed(trajectory.step_ends)
-            if inputs.schedule.tolerance
-            else inputs.schedule
-        )
+        steps, program = inputs.schedule, runner.program
+        if steps.tolerance:
+            steps = passed(self.equations, task.objectives, steps, trajectory, inputs.parameters)
+            program = replace(program, passage=self.programs.passage(task.objectives))
         with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
             found = complex_step(
-                runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell
+                program, replace(inputs, schedule=steps), indices, self.model.name, tell
             )
         return (
             replace(trajectory, gradients=found[None], sensitivities=None),

@@ -44,7 +44,7 @@ BRIDGE = 1e-3
 that remember more than the last ones forget the jump while steps double from there. Rounding's
 size, as with chosen steps, is too short for implicit schemes.
 """
-KNOWN = ("direct", "adjoint")
+KNOWN = ("direct", "adjoint", "complex-step")
 """Derivative methods that know what jumps contribute."""
 SAME = 1e-9
 """Share of a step within which two times are one."""
@@ -134,7 +134,10 @@ class TimePlan:
         """Refuse derivatives with respect to parameters that move a jump, where what the jump itself
         contributes would be missing: chosen steps of explicit integrators know it.
         """
-        if task.method in KNOWN and (task.schedule.tolerance or task.repeated):
+        schedule = task.schedule
+        if task.method in KNOWN and (schedule.tolerance or task.repeated):
+            return
+        if schedule.passages is not None:  # which include it
             return
         found = self.resolution(task.schedule.duration, task.objectives, ρ)
         for jump in () if found is None else found.jumps:

@@ -79,6 +79,10 @@ class Stage:
     weight: SX = field(default_factory=lambda: SX(1))
     dependents: tuple[tuple[SX, SX], ...] = ()
     """Pairs (symbol, expression in x and u)."""
+    named: tuple[tuple[SX, SX, int], ...] = ()
+    """Names for expressions of u and of names before them, which would be written out, and
+    differentiated, over and over; with the number of their derivatives that matter.
+    """
     multiplier_space: str = CONSTRAINTS
     noise: SX | None = None
     magnitude: SX | None = None
@@ -184,6 +188,8 @@ class Chain:
             if stage.dependents:
                 symbols, relations = zip(*stage.dependents, strict=True)
                 expressions = ca.substitute(expressions, list(symbols), list(relations))
+            for symbol, value, _ in reversed(stage.named):
+                expressions = ca.substitute(expressions, [symbol], [value])
         return expressions
 
     def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
@@ -265,8 +271,8 @@ class Chain:
         symbols: list[SX] = []
         values: list[SX] = []
         for stage in self.stages[1:] if self.iterated else self.stages:
-            # the dependents of a linear stage follow from earlier quantities
-            for symbol, relation in stage.dependents:
+            # names, and the dependents of a linear stage, follow from earlier quantities
+            for symbol, relation, *_ in (*stage.named, *stage.dependents):
                 values.append(
                     ca.substitute([relation], symbols, values)[0] if symbols else relation
                 )

@@ -41,6 +41,14 @@ class ChainRule:
             derivatives=[*self.derivatives, *derivatives],
         )
 
+    def with_names(self, named: tuple[tuple[SX, SX, int], ...]) -> ChainRule:
+        """The same rule with names for expressions, as far as their derivatives matter."""
+        rule = self
+        for symbol, value, derivatives in named:
+            if derivatives:
+                rule = rule.extended([symbol], [rule.derivative(value)])
+        return rule
+
     def derivative(self, expression: SX) -> SX:
         """Derivative of an expression with respect to the parameters: by Jacobians, or by forward
         differentiation where that is executed with fewer operations.
