@@ -64,7 +64,8 @@ class CompositeSolver:
             ),
             sensitivity_floors=np.zeros(0),
         )
-        runner = self._runners.of(task.objectives, DerivativeRequest(), SHARP)
+        wanted = DerivativeRequest(passages=task.schedule.passages is not None)
+        runner = self._runners.of(task.objectives, wanted, SHARP)
         trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
         states, slopes = composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
@@ -94,9 +95,8 @@ class _CompositePrograms:
             self.composite.along("integrands", g, e.packed),
             self.composite.along("finals", w, e.packed),
         )
-        event_map = EventMap(e, objectives)
-        needed = event_map if event_map.is_needed else None
-        return ObjectiveFunctions(integrands, None, finals, None, event_map=needed)
+        event_map = EventMap(e, objectives) if wanted.passages else None
+        return ObjectiveFunctions(integrands, None, finals, None, event_map=event_map)
 
     def runner(
         self,

@@ -19,6 +19,8 @@ class DerivativeRequest:
     adjoint: bool = False
     """By a sweep backwards, with respect to all parameters."""
     objectives: int = 0
+    passages: bool = False
+    """Whether events are passed by a map of the state (`sensitivity/event_map`)."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -28,7 +30,8 @@ class DerivativeRequest:
             if self.directions is None
             else (self.directions.shape[1], self.directions.tobytes())
         )
-        return directions, self.adjoint, self.objectives if self.adjoint else 0
+        objectives = self.objectives if self.adjoint else 0
+        return directions, self.adjoint, objectives, self.passages
 
     @property
     def moved(self) -> list[int]:

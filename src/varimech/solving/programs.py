@@ -216,9 +216,8 @@ class Programs:
             slopes = [SX.sym("s'", part.numel()) for part in parts]
             packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
             found = found.augmented(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
-            event_map = EventMap(e, objectives)
-            functions = found.functions(wanted.directions, *rows)
-            return replace(functions, event_map=event_map if event_map.is_needed else None)
+            event_map = EventMap(e, objectives) if wanted.passages else None
+            return replace(found.functions(wanted.directions, *rows), event_map=event_map)
         directions = wanted.directions
         if directions is None and wanted.adjoint:  # which needs derivatives by all parameters
             directions = np.zeros((self.equations.ρ.numel(), 0))
@@ -317,7 +316,7 @@ class Programs:
         if self.large:
             raise ModelError(
                 f"mechanism {self.equations.model.name!r} has {self.unknowns} unknowns and"
-                f" multipliers; second derivatives cross events, jumps and kinks up to"
+                " multipliers; second derivatives cross events, jumps and kinks up to"
                 f" {self.largest_unrolled}",
                 remedy="use first derivatives, or smooth forces",
             )
@@ -328,12 +327,10 @@ class Programs:
         return PassageFunctions(functions, modes, self.equations.ρ.numel() - modes)
 
     def passage(self, objectives: Mapping[str, Objective]) -> PassageFunctions | None:
-        """What maps states over events without derivatives; None where there are none."""
-        event_map = EventMap(self.equations, objectives)
-        if not event_map.is_needed:
-            return None
+        """What maps states over events, without derivatives."""
         relaxed = not self.method.formulation.traits.sharp_first
-        return self._passage(event_map, DerivativeRequest(), Conditioning(relaxed=relaxed))
+        event_map, conditioning = EventMap(self.equations, objectives), Conditioning(relaxed=relaxed)
+        return self._passage(event_map, DerivativeRequest(), conditioning)
 
     # unrolled, or assembled
 

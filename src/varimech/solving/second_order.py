@@ -170,5 +170,10 @@ class SecondOrder:
     def _runner(self, task: Task, conditioning: Conditioning) -> AnyRunner:
         count, indices = self._equations.ρ.numel(), task.indices or []
         directions = None if task.adjoint else unit_directions(2 * count, indices)
-        wanted = DerivativeRequest(directions, task.adjoint, 2 * len(task.objectives))
+        wanted = DerivativeRequest(
+            directions,
+            task.adjoint,
+            2 * len(task.objectives),
+            passages=task.schedule.passages is not None,
+        )
         return self._runners.of(task.objectives, wanted, conditioning)

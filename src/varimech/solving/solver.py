@@ -502,6 +502,7 @@ class Solver:
         steps, program = inputs.schedule, runner.program
         if steps.tolerance:
             steps = passed(self.equations, task.objectives, steps, trajectory, inputs.parameters)
+        if steps.passages is not None:
             program = replace(program, passage=self.programs.passage(task.objectives))
         with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
             found = complex_step(

@@ -140,7 +140,15 @@ def _second_order(
     runs = second_derivatives(s, objectives, distributions.indices, directions, False, MEMORY)
     H = np.stack([d.gradients_along for d in runs.along], axis=2)
     symmetric = (H + np.swapaxes(H, -1, -2)) / 2
-    return _Expanded(runs.along[0].trajectory, symmetric, runs.solver, runs.task, runs.seconds)
+    path, task = runs.along[0].trajectory, runs.task
+    # values at events and extrema are part of these runs at their end only
+    late = [k for k, o in enumerate(objectives.values()) if o.samples]
+    for array in (path.objectives, path.gradients, symmetric):
+        assert array is not None
+        array[:-1, late] = np.nan
+    if task.schedule.passages is not None:  # neighbours have events at other times
+        task = replace(task, schedule=s.schedule)
+    return _Expanded(path, symmetric, runs.solver, task, runs.seconds)
 
 
 def _first_order(

@@ -97,5 +97,5 @@ def contributions(values: np.ndarray, g: np.ndarray, C: np.ndarray) -> np.ndarra
     """
     parts = g * (g @ C)
     whole = parts.sum(axis=-1, keepdims=True)
-    rounding = (ROUNDING * np.abs(values).max(axis=0))[:, None] ** 2
+    rounding = (ROUNDING * np.nanmax(np.abs(values), axis=0))[:, None] ** 2
     return np.divide(parts, whole, out=np.zeros_like(parts), where=whole > rounding)

@@ -64,7 +64,7 @@ def directions_of(g: np.ndarray, distributions: ParameterDistributions) -> np.nd
         else distributions.sigma[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
     )
     largest = []
-    for k, row in enumerate(σ.argmax(axis=0)):
+    for k, row in enumerate(np.nanargmax(σ, axis=0)):
         largest.append(C @ g[row, k] / σ[row, k] if σ[row, k] > 0 else distributions.sigma)
     return np.concatenate([root.T, largest])
 
@@ -95,4 +95,4 @@ def unexplained(
         neighbours.along(odd if H is None else np.maximum(np.abs(odd), np.abs(even)))
     )
     error = np.maximum(np.maximum(of_std, of_mean), alone)
-    return np.where(error > ROUNDING * np.abs(values).max(axis=0), error, 0.0)
+    return np.where(error > ROUNDING * np.nanmax(np.abs(values), axis=0), error, 0.0)
