@@ -253,12 +253,6 @@ def test_schemes_without_events_are_refused() -> None:
         m.equilibrium()
     with pytest.raises(vm.ModelError, match="which no single set of equations states; leave them"):
         m.equations()
-    x = vm.final(Y)
-    for method in ("complex-step", "composite"):
-        with pytest.raises(vm.ModelError, match=f"'{method}' does not take; use method='direct'"):
-            m.sensitivity(x, duration=0.1, method=method)
-    with pytest.raises(vm.ModelError, match="second derivatives do not cross them; use"):
-        m.hessian(x, duration=0.1)
 
 
 # --- files

@@ -604,7 +604,9 @@ class _Run:
         self._store(0.0, self.ψ, self.ψ_)
         return 1
 
-    def _pass_by_map(self, passage: PassageCalls, row: np.ndarray, begin: float, done: int) -> float:
+    def _pass_by_map(
+        self, passage: PassageCalls, row: np.ndarray, begin: float, done: int
+    ) -> float:
         """Pass an event at a given step by the map of the state; returns the end of that step."""
         n, ends = self.program.state_size, self.schedule.ends
         assert ends is not None
@@ -620,10 +622,10 @@ class _Run:
         self.ψ += result[n:]
         self.ψ_ += slopes[n:, : self.count]
         self.ends.append(end)
-        due = self._is_due(end, done)
-        if begin == end and (end == 0 or done == self.schedule.steps):
-            due, self.stored_count = True, self.stored_count - 1  # in place of what is stored
-        if due:
+        again = begin == end and (end == 0 or done == self.schedule.steps)
+        if again:  # in place of what is stored
+            self.stored_count -= 1
+        if again or self._is_due(end, done):
             self._store(end, self.ψ, self.ψ_)
         self._choose()
         return end

@@ -35,8 +35,8 @@ static int vm_pass_event(vm_run *r, vm_workspace *m, const double *row) {
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, m->X, m->X_, m->G, m->G_);
   r->time = end;
   ++r->done;
-  const int due = vm_due(r, end), again = begin == end && (end == 0 || r->done == r->total); /* what was stored there is stored anew */
+  const int again = begin == end && (end == 0 || r->done == r->total); /* what was stored there is stored anew */
   if (again) --r->stored;
-  if (due || again) vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
+  if (again || vm_due(r, end)) vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }

@@ -329,7 +329,10 @@ class Programs:
     def passage(self, objectives: Mapping[str, Objective]) -> PassageFunctions | None:
         """What maps states over events, without derivatives."""
         relaxed = not self.method.formulation.traits.sharp_first
-        event_map, conditioning = EventMap(self.equations, objectives), Conditioning(relaxed=relaxed)
+        event_map, conditioning = (
+            EventMap(self.equations, objectives),
+            Conditioning(relaxed=relaxed),
+        )
         return self._passage(event_map, DerivativeRequest(), conditioning)
 
     # unrolled, or assembled

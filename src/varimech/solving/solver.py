@@ -40,9 +40,9 @@ from ..stages.plan import padded, row_length
 from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
+from .passages import passed
 from .programs import LARGE, Programs
 from .redundant_reactions import warn_of_redundant_reactions
-from .passages import passed
 from .runners import AnyRunner, Runners
 from .second_order import SecondDerivatives, SecondOrder
 from .start_continuation import StartContinuation

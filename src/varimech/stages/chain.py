@@ -272,7 +272,8 @@ class Chain:
         values: list[SX] = []
         for stage in self.stages[1:] if self.iterated else self.stages:
             # names, and the dependents of a linear stage, follow from earlier quantities
-            for symbol, relation, *_ in (*stage.named, *stage.dependents):
+            pairs = [(symbol, value) for symbol, value, _ in stage.named]
+            for symbol, relation in (*pairs, *stage.dependents):
                 values.append(
                     ca.substitute([relation], symbols, values)[0] if symbols else relation
                 )
