@@ -18,7 +18,7 @@ from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
-from ..solving.passages import passed
+from ..solving.passages import may_pass, passed
 from ..solving.task import Task
 from .simulation import Simulation
 from .solvers import checked_bytes, seconds_of
@@ -123,7 +123,7 @@ def second_derivatives(
     check_gradients(solver.equations, objectives)
     task = Task(s.schedule, objectives, indices, s.backend, s.progress, by, most)
     chosen = 0.0
-    if s.schedule.tolerance:
+    if s.schedule.tolerance or may_pass(solver.equations, objectives):
         trajectory, chosen = solver.run(task, s.ρ)
         steps = passed(solver.equations, objectives, s.schedule, trajectory, s.ρ)
         task = replace(task, schedule=steps)

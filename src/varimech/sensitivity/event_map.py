@@ -98,11 +98,6 @@ class EventMap:
         return function.serialize(), self.factors.tobytes(), tuple(self.extrema.items())
 
     @property
-    def is_needed(self) -> bool:
-        """Whether motions may have events at all."""
-        return bool(self.watched or self.switches)
-
-    @property
     def layout(self) -> PassageLayout:
         """What its data are."""
         functions = len(self.watched) + len(self.switches)

@@ -13,14 +13,20 @@ from ..backends.samples import AT_END, AT_START
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..core.schedule import Passages, Schedule
-from ..sensitivity.event_functions import WATCHED, EventFunctions
+from ..sensitivity.event_functions import WATCHED, EventFunctions, has_events
 from ..sensitivity.event_map import EventMap
 from ..sensitivity.objective import AT_EVENT, PEAK, Objective
+from ..sensitivity.switching import jumps_of
 
 FUNCTION, KIND = 6, 7
 """Places in `Trajectory.notes`: the function that vanishes at an event; 1 for an impact or reset, 2
 for the end of the run.
 """
+
+
+def may_pass(equations: Equations, objectives: Mapping[str, Objective]) -> bool:
+    """Whether a run may come to events, jumps or kinks that parameters move."""
+    return has_events(equations, objectives) or bool(jumps_of(equations, objectives))
 
 
 def passed(
@@ -30,13 +36,15 @@ def passed(
     trajectory: Trajectory,
     ρ: np.ndarray,
 ) -> Schedule:
-    """The steps and events of a run, with what they pass events by. Events at which nothing happens,
-    and nothing is taken, are left out.
+    """The steps and events of a run, with what they pass events by; equal steps stay as they are where
+    there are none. Events at which nothing happens, and nothing is taken, are left out.
     """
-    again = schedule.until(float(trajectory.step_ends[-1])).replayed(trajectory.step_ends)
+    t = trajectory
+    none = all(x is None or not x.any() for x in (t.triggers, t.crossed))
+    if none and t.sample_places is None:
+        return schedule.replayed(t.step_ends) if schedule.tolerance else schedule
+    again = schedule.until(float(t.step_ends[-1])).replayed(t.step_ends)
     event_map = EventMap(equations, objectives)
-    if not event_map.is_needed:
-        return again
     found = _Passages(equations, objectives, event_map, trajectory, ρ)
     found.collect()
     passages = Passages(np.array(found.numbers, dtype=float), np.array(found.rows))

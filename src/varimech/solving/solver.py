@@ -32,15 +32,13 @@ from ..core.symbols import symbols_in
 from ..formulations.formulation import Conditioning
 from ..model.model_data import ModelData
 from ..schemes import INTEGRATORS, Method, integrators_of
-from ..sensitivity.event_functions import has_events
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import Switch, switches
-from ..sensitivity.switching import jumps_of
 from ..stages.plan import padded, row_length
 from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
-from .passages import passed
+from .passages import may_pass, passed
 from .programs import LARGE, Programs
 from .redundant_reactions import warn_of_redundant_reactions
 from .runners import AnyRunner, Runners
@@ -163,8 +161,7 @@ class Solver:
                 " and no massless coordinates",
                 remedy=USE_DIRECT,
             )
-        eventful = has_events(self.equations, task.objectives)
-        if task.schedule.tolerance and (eventful or jumps_of(self.equations, task.objectives)):
+        if may_pass(self.equations, task.objectives):
             first, _ = self.run(replace(task, method="direct", progress=False), ρ)
             steps = passed(self.equations, task.objectives, task.schedule, first, ρ)
             task = replace(task, schedule=steps)
@@ -499,11 +496,10 @@ class Solver:
         began, indices = time.perf_counter(), task.indices or []
         runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
         assert isinstance(runner, Runner)
-        steps, program = inputs.schedule, runner.program
-        if steps.tolerance:
-            steps = passed(self.equations, task.objectives, steps, trajectory, inputs.parameters)
+        program, objectives = runner.program, task.objectives
+        steps = passed(self.equations, objectives, inputs.schedule, trajectory, inputs.parameters)
         if steps.passages is not None:
-            program = replace(program, passage=self.programs.passage(task.objectives))
+            program = replace(program, passage=self.programs.passage(objectives))
         with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
             found = complex_step(
                 program, replace(inputs, schedule=steps), indices, self.model.name, tell
