@@ -326,6 +326,11 @@ class ModelData:
         ]
 
     @property
+    def clearance_joints(self) -> dict[str, ForceLaw]:
+        """Joints with clearance, by name."""
+        return {name: force for name, force in self.forces.items() if force.has_clearance}
+
+    @property
     def contact_labels(self) -> list[ContactLabel]:
         """Unilateral contacts of all elements, in their order."""
         return [label for force in self.forces.values() for label in force.contact_labels()]
