@@ -1,4 +1,6 @@
-"""Tolerances of a clearance: moments, Monte Carlo, Sobol indices and a Dask cluster with events."""
+"""Tolerances of a clearance: moments, Monte Carlo, Sobol indices and a Dask cluster with events; and
+a gradient over many impacts.
+"""
 
 from __future__ import annotations
 
@@ -77,3 +79,35 @@ def test_a_cluster_gives_the_same_bits_with_events() -> None:
         np.testing.assert_array_equal(values, there.samples[name], err_msg=str(name))
     np.testing.assert_array_equal(here.mean, there.mean)
     assert here.std[-1].min() > 0
+
+
+def test_all_methods_agree_over_26_impacts() -> None:
+    m, wrt = clearance_slider_crank.mechanism(), list(clearance_slider_crank.PARAMETERS)
+    options: Any = {"duration": 0.035, "output": 0.035, "tolerance": 1e-12}
+
+    def gradient(**more: Any) -> vm.Gradient:
+        given: Any = {"parameters": {}, **options, **more}
+        return m.sensitivity(clearance_slider_crank.objectives(), wrt, **given)
+
+    first = gradient(method="direct", coordinates="natural")
+    assert [e.what for e in first.run.events].count("impact") == 26
+    expected = first.final_gradient
+    sizes = np.abs(expected).max(axis=1, keepdims=True)
+    for method, coordinates in (
+        ("adjoint", "natural"),
+        ("direct", "rtdyn0"),
+        ("adjoint", "rtdyn1"),
+    ):
+        other = gradient(method=method, coordinates=coordinates).final_gradient
+        assert (other - expected) / sizes == pytest.approx(0, abs=1e-8)
+        assert not np.array_equal(other, expected)
+    x = m.parameters["c"].value
+    h = 1e-4 * x
+    near, far = (
+        gradient(parameters={"c": x + d}).final_values
+        - gradient(parameters={"c": x - d}).final_values
+        for d in (h, 2 * h)
+    )
+    assert ((8 * near - far) / (12 * h) - expected[:, 0]) / sizes[:, 0] == pytest.approx(
+        0, abs=1e-8
+    )
