@@ -335,6 +335,11 @@ class ModelData:
         """Unilateral contacts of all elements, in their order."""
         return [label for force in self.forces.values() for label in force.contact_labels()]
 
+    @property
+    def has_events(self) -> bool:
+        """Whether motions have events: of contacts, dry friction, or stated ones."""
+        return any(f.contact_labels() or f.event() is not None for f in self.forces.values())
+
     def ground_frame(self) -> Frame:
         """The frame of the ground."""
         return ground_frame(self.dimension)
