@@ -97,8 +97,8 @@ class Programs:
         """Whether functions are assembled or recursive, not unrolled."""
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self._evaluations: dict[tuple[object, ...], Evaluation] = {}
+        self._check_contacts()  # first: what takes large models need not take events
         self._check_size()
-        self._check_contacts()
 
     @property
     def recursive(self) -> bool:
