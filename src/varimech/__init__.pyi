@@ -72,6 +72,7 @@ from .results.certificate import Certificate as Certificate
 from .results.ensemble import Ensemble as Ensemble
 from .results.event_smoothness import EventWarning as EventWarning
 from .results.events import Event as Event, Events as Events
+from .results.lost_motion import LostMotion as LostMotion
 from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian
 from .results.result import SavedResult as SavedResult

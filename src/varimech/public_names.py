@@ -40,6 +40,7 @@ NAMES = {
     "results.events": "Event Events",
     "results.gradient": "Gradient",
     "results.hessian": "Hessian",
+    "results.lost_motion": "LostMotion",
     "results.result": "SavedResult",
     "results.run": "Run load_run",
     "results.topology": "Topology",

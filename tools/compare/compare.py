@@ -3,7 +3,8 @@ and their pictures.
 
 Each side is a file of its own, run by the environment it needs, and prints its figures. `make
 compare` runs everything; a part alone: `python tools/compare/compare.py five-bar`, or another one of
-`PARTS`. Each part writes a page of its own and leaves the others as they are.
+`PARTS`. Each part writes a page of its own and leaves the others as they are; `impacts` is a section of
+the page of `contacts`, which measures it, too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from compare_derivatives import compare_derivatives
 from compare_ensembles import compare_ensembles
 from compare_five_bar import compare_five_bar
 from compare_flexible import compare_flexible
+from compare_impacts import compare_impacts
 from compare_machines import compare_machines
 from compare_methods import compare_methods
 from compare_scale import compare_scale
@@ -27,6 +29,7 @@ PARTS = {
     "scale": compare_scale,
     "machines": compare_machines,
     "contacts": compare_contacts,
+    "impacts": compare_impacts,
     "methods": compare_methods,
     "coordinates": compare_coordinates,
     "flexible": compare_flexible,
@@ -40,7 +43,7 @@ def main() -> None:
     parser.add_argument("part", nargs="?", choices=PARTS, help="all parts if not given")
     chosen = parser.parse_args().part
     for name, compare in PARTS.items():
-        if chosen in (None, name):
+        if chosen == name or (chosen is None and name != "impacts"):
             compare()
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import compare_impacts
 from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show
 from rich.console import Console
 
@@ -246,6 +247,7 @@ def compare_contacts() -> None:
         versions |= report["versions"]
         first |= report.get("first", {})
     sections = [section(case, [p for p in points if p["case"] == case]) for case in CASES]
+    sections.append(compare_impacts.measured())
     page = "\n".join([INTRODUCTION, machine(versions), MODELS, *sections, first_text(first)])
     PAGE.write_text(page, encoding="utf-8")
     console.print(f"written: {PAGE.relative_to(ROOT)}")

@@ -29,6 +29,7 @@ from verify_derivatives import (
     optimum_of_the_five_bar,
     second_derivatives,
 )
+from verify_events import gradients_over_impacts
 from verify_files import first_report, model_files
 from verify_flexible import (
     beams_against_reference,
@@ -582,6 +583,7 @@ CAPABILITIES = (
     adjoints_cost,
     adjoints_memory,
     second_derivatives,
+    gradients_over_impacts,
     optimum_of_the_five_bar,
     moments_of_simple_models,
     moments_of_the_pendulum,

@@ -177,6 +177,7 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
   *arg++ = state;
   if (iterated) { *arg++ = m->x; *arg++ = m->y; }
   if (planned) *arg++ = S;
+  if (planned && r->seed_rows) *arg++ = r->seeds; /* of all parameters and time */
   memcpy(arg, settings, bytes);
   res[0] = result; res[1] = m->residuals;
   res[2] = tangent ? m->coefficients : S_result;

@@ -52,7 +52,7 @@ class ChainCalls:
             every = all_columns(chain.tangent, S_new.shape[1], 1)
             self.tangent = bound(every, [coefficients, slopes, seeds], [S_new])
         elif chain.finish.n_out() == 3:
-            arguments.append(slopes)
+            arguments += [slopes, seeds] if chain.seeded else [slopes]
             results.append(S_new)
         self.finish = bound(chain.finish, [*arguments, *settings], results)
 

@@ -56,6 +56,10 @@ class ChainFunctions:
     plan of the same arguments and the costate.
     """
     pullback: Function | None = None
+    seeded: bool = False
+    """Whether `finish` is a plan that takes derivatives of all parameters and time (`Program.seeds`)
+    after those of the state.
+    """
 
 
 @dataclass(frozen=True)
@@ -178,12 +182,12 @@ class Program:
 
     @lazy
     def seeds(self) -> np.ndarray:
-        """The change of each parameter that changes in any direction, and of time, in rows as
-        derivatives of the state.
+        """The change of each parameter that changes in any direction (plans take all parameters), and
+        of time, in rows as derivatives of the state.
         """
         if self.directions is None:
             return np.zeros((0, 0))
-        moved = self.directions[self.directions.any(axis=1)]
+        moved = self.directions[self.directions.any(axis=1) | self.step.seeded]
         seeds = np.hstack([moved, np.zeros((len(moved), self.row_length - moved.shape[1]))])
         return np.vstack([seeds, np.zeros((1, self.row_length))]) if self.along_time else seeds
 

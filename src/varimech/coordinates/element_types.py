@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX
@@ -21,6 +22,7 @@ from .equations import Equations
 from .similar_expressions import Reading, Roles, read, restate, roles_of
 
 POSITION, RATE, PARAMETER, TIME = "position", "rate", "parameter", "time"
+MULTIPLIER = "multiplier"
 LOCAL = {POSITION: COORDINATES, RATE: COORDINATES, PARAMETER: PARAMETERS}
 """Numberings in which an element has its own."""
 
@@ -92,45 +94,68 @@ def _read(element: Element, roles: Roles, rows: _Rows) -> _Read:
         sum(c.residuals.numel() for c in element.constraints),
         element.initial[0].numel() if element.initial else 0,
     )
-    return _Read(element, read(list(_expressions(element)), roles, LOCAL), own_rows)
+    stands = {s.element_hash(): (MULTIPLIER, k) for k, s in enumerate(_stands(element))}
+    return _Read(element, read(list(_expressions(element)), {**roles, **stands}, LOCAL), own_rows)
+
+
+def _stands(element: Element) -> list[SX]:
+    """What stands for the multipliers of its contacts and frictions."""
+    return [c.contact.multiplier for c in element.constraints if c.contact is not None]
 
 
 def _expressions(element: Element) -> Iterator[SX]:
     yield element.kinetic
     yield element.potential
-    for pair in element.efforts:
+    for pair in (*element.efforts, *element.impulses):
         yield from pair
     for block in element.constraints:
         yield block.residuals
-        if block.at_start is not None:
-            yield block.at_start
+        yield from (x for x in _further(block) if x is not None)
     if element.initial is not None:
         yield from element.initial
 
 
+def _further(block: Constraint) -> tuple[SX | None, ...]:
+    """What a block may state beside its residuals."""
+    return block.at_start, block.rate, block.impact, block.bounce
+
+
 def _form(element: Element) -> tuple[object, ...]:
     """Which expressions it has."""
-    blocks = tuple(c.at_start is not None for c in element.constraints)
-    return len(element.efforts), blocks, element.initial is not None
-
-
-def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
-    """An element of the same form with other expressions, in the order of `_expressions`."""
-    kinetic, potential = next(expressions), next(expressions)
-    efforts = tuple((next(expressions), next(expressions)) for _ in element.efforts)
     blocks = tuple(
-        Constraint(
-            c.name, next(expressions), c.joints, None if c.at_start is None else next(expressions)
-        )
-        for c in element.constraints
+        (c.contact is not None, *[x is not None for x in _further(c)]) for c in element.constraints
     )
+    return len(element.efforts), len(element.impulses), blocks, element.initial is not None
+
+
+def _with_expressions(
+    element: Element, expressions: Iterator[SX], multipliers: Iterator[SX]
+) -> Element:
+    """An element of the same form with other expressions, in the order of `_expressions`, and others
+    in place of multipliers.
+    """
+    kinetic, potential = next(expressions), next(expressions)
+    efforts, impulses = (
+        tuple((next(expressions), next(expressions)) for _ in pairs)
+        for pairs in (element.efforts, element.impulses)
+    )
+    blocks = []
+    for c in element.constraints:
+        residuals = next(expressions)
+        at_start, rate, impact, bounce = (
+            None if x is None else next(expressions) for x in _further(c)
+        )
+        # what is watched is a function of the whole state
+        unit = None if c.contact is None else replace(c.contact, multiplier=next(multipliers))
+        blocks.append(Constraint(c.name, residuals, c.joints, at_start, rate, impact, bounce, unit))
     initial = None if element.initial is None else (next(expressions), next(expressions))
     return replace(
         element,
         kinetic=kinetic,
         potential=potential,
         efforts=efforts,
-        constraints=blocks,
+        impulses=impulses,
+        constraints=tuple(blocks),
         initial=initial,
     )
 
@@ -144,6 +169,7 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         RATE: SX.sym("v", n),
         PARAMETER: SX.sym("ρ", k),
         TIME: SX.sym("t"),
+        MULTIPLIER: SX.sym("λ", len(_stands(first.element))),
     }
     restated = restate([r.reading for r in reads], lambda role, place: symbols[role][place])
     local = Dynamics(
@@ -151,7 +177,13 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         symbols[RATE],
         symbols[PARAMETER],
         symbols[TIME],
-        (_with_expressions(first.element, iter(restated.expressions)),),
+        (
+            _with_expressions(
+                first.element,
+                iter(restated.expressions),
+                iter(ca.vertsplit(symbols[MULTIPLIER]) if symbols[MULTIPLIER].numel() else []),
+            ),
+        ),
     )
     tables = {
         COORDINATES: [r.reading.entries[COORDINATES] for r in reads],

@@ -154,7 +154,7 @@ class Automatic(Coordinates):
         from .relative.spanning_tree import spanning_tree  # only where it matters
 
         tree = spanning_tree(model)
-        by_recursion = tree.is_open and recursive
+        by_recursion = tree.is_open and recursive and not model.has_events
         if by_recursion and len(tree.links) > FEW:
             return relative, f"relative coordinates: an open tree of {len(tree.links)} bodies"
         if model.dimension == 2:

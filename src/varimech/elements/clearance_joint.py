@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from ..core.errors import ModelError
+from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
@@ -28,6 +29,7 @@ class ClearanceJoint(ContactElement):
     """
 
     kind = "clearance joint"
+    has_clearance = True
     first = fields.Point("Centre of the bore, or a point on the middle line of the slot.")
     second = fields.Point("Centre of the pin, ball or block.")
     clearance = fields.Scalar(
@@ -63,6 +65,17 @@ class ClearanceJoint(ContactElement):
     def gap_names(self) -> tuple[str, ...]:
         sides = () if self.axis is None else ("left", "right")
         return tuple(f"{self.name}.{side}" for side in sides) or (self.name,)
+
+    def deviation(self, frames: Frames) -> SX:
+        """Offset of the pin in its bore, or of the block across its slot."""
+        bore, pin = frames[self.first.body], frames[self.second.body]
+        offset = pin.position(self.second.local) - bore.position(self.first.local)
+        local = bore.rotation.T @ offset
+        if self.axis is None:
+            return local
+        along = self.axis.direction
+        n = ca.vertcat(-along[1], along[0])
+        return n * ca.dot(n, local)
 
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
         bore, pin = frames[self.first.body], frames[self.second.body]

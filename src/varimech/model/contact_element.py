@@ -118,6 +118,10 @@ class ContactElement(Force):
                 more, "non-negative", f"{self.label}: static_friction − friction"
             )
 
+    def surface_gaps(self, frames: Frames, state: State) -> Sequence[SX]:
+        """Its gaps."""
+        return [g.gap for g in self.gaps(frames, state)]
+
     def contact_labels(self) -> tuple[ContactLabel, ...]:
         """Its gaps, if it is rigid."""
         if not self.is_rigid:

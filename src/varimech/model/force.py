@@ -54,6 +54,9 @@ class ForceLaw(Named):
     force or torque that the constraint exerts in the direction of increasing residuals.
     """
 
+    has_clearance: ClassVar[bool] = False
+    """Whether it takes the place of a joint, from which it has a `deviation`."""
+
     @property
     def bodies(self) -> tuple[Body, ...]:
         """Bodies whose motion against each other is all that it depends on; none if it depends on
@@ -84,6 +87,20 @@ class ForceLaw(Named):
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
         """Gap, restitution and friction of each of them, in the order of `contact_labels`."""
         return ()
+
+    def gap_names(self) -> tuple[str, ...]:
+        """Names of the gaps between its surfaces, rigid or compliant."""
+        return ()
+
+    def surface_gaps(self, frames: Frames, state: State) -> Sequence[SX]:
+        """These gaps, in that order."""
+        return ()
+
+    def deviation(self, frames: Frames) -> SX:
+        """Offset from the ideal joint, of a `has_clearance`: components in the frame of its first
+        body (m).
+        """
+        return SX(0, 1)
 
     def loads(self) -> tuple[tuple[SX, SX], ...]:
         """Pairs (symbol, expression) of what its forces depend on beside the state: functions of the

@@ -326,9 +326,19 @@ class ModelData:
         ]
 
     @property
+    def clearance_joints(self) -> dict[str, ForceLaw]:
+        """Joints with clearance, by name."""
+        return {name: force for name, force in self.forces.items() if force.has_clearance}
+
+    @property
     def contact_labels(self) -> list[ContactLabel]:
         """Unilateral contacts of all elements, in their order."""
         return [label for force in self.forces.values() for label in force.contact_labels()]
+
+    @property
+    def has_events(self) -> bool:
+        """Whether motions have events: of contacts, dry friction, or stated ones."""
+        return any(f.contact_labels() or f.event() is not None for f in self.forces.values())
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""

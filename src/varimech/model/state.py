@@ -34,6 +34,7 @@ OUTPUTS_IN_TEXT = (
         "mode",
     ),
     *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
+    *("deviation", "gap", "in_contact"),
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
 )
 """Functions of the state that expressions in text call as they are."""
@@ -264,6 +265,54 @@ class State:
             A scalar, m/s.
         """
         return self._model.find_displacement(joint).rate(self._frames)
+
+    def deviation(self, joint: str) -> SX:
+        """Offset of the pin in its bore, or of the block across its slot, of a joint with clearance:
+        how far the joint is from an ideal one.
+
+        Args:
+            joint: its name.
+
+        Returns:
+            Components in the frame of its first body, m.
+        """
+        known = self._model.clearance_joints
+        if joint not in known:
+            raise unknown_name("joint with clearance", joint, known)
+        return known[joint].deviation(self._frames)
+
+    def gap(self, contact: str) -> SX:
+        """Distance between surfaces of a stop, contact or joint with clearance, along their normal.
+
+        Args:
+            contact: its name, as events have it; `"guide.left"` if it has several gaps.
+
+        Returns:
+            A scalar, m or rad; negative where compliant surfaces overlap.
+        """
+        forces = self._model.forces.values()
+        named = {name: (f, k) for f in forces for k, name in enumerate(f.gap_names())}
+        if contact not in named:
+            raise unknown_name("contact", contact, named)
+        force, k = named[contact]
+        return force.surface_gaps(self._frames, self)[k]
+
+    def in_contact(self, contact: str) -> SX:
+        """Whether surfaces of a stop, contact or joint with clearance touch.
+
+        Args:
+            contact: its name; of one with several gaps also that of one of them, `"guide.left"`.
+
+        Returns:
+            A scalar: the number of gaps that are closed. Its integral is the time in contact.
+        """
+        force, modes = self._model.forces.get(contact), self._model.parameter_set.modes
+        own = () if force is None else force.gap_names()
+        closed = [
+            modes[mode] if (mode := f"closed {name}") in modes else self.gap(name) < 0
+            for name in own or [contact]
+        ]
+        return sum(closed, SX(0))
 
     def axial_force(self, beam: str, segment: int | None = None) -> SX:
         """Axial force in a beam; tension is positive.

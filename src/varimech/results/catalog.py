@@ -42,6 +42,7 @@ OUTPUTS: dict[str, OutputKind] = {
     "angular_acceleration": OutputKind("turn", (), "rad/s²", State.angular_acceleration),
     "displacement": OutputKind("slide", (), "m", State.displacement),
     "displacement_rate": OutputKind("slide", (), "m/s", State.displacement_rate),
+    "deviation": OutputKind("clearance", ("component",), "m", State.deviation),
     "rotation": OutputKind("body", ("row", "column"), "1", State.rotation),
     "body_angular_velocity": OutputKind(
         "body", ("component",), "rad/s", State.angular_velocity, spatial_only=True
@@ -73,6 +74,7 @@ def names_in(m: ModelData) -> dict[str, list[str]]:
         "point": [p.label for p in m.all_points],
         "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
         "slide": [j.name for j in m.joints.values() if j.displacement() is not None],
+        "clearance": list(m.clearance_joints),
         "body": [b.name for b in m.moving_bodies if planar or isinstance(b, RigidBody)],
         "joint": list(m.joints),
         "driver": list(m.effort_units),

@@ -196,6 +196,18 @@ class NamedOutputs(Result):
         """
         return self._output("displacement_rate", joint, wrt)
 
+    def deviation(self, joint: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Offset of the pin in its bore, or of the block across its slot, of a joint with clearance.
+
+        Args:
+            joint: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time, component[, parameter]) in the frame of the joint's first body, m.
+        """
+        return self._output("deviation", joint, wrt)
+
     def rotation(self, body: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Rotation matrix of a body; its columns are the body's axes.
 
@@ -397,9 +409,8 @@ class NamedOutputs(Result):
         """Names of all things that an output can be of.
 
         Args:
-            of: a dimension of `dataset`: "point", "turn", "slide", "body", "joint", "driver",
-                "beam",
-                "constraint", "energy_kind" or "state".
+            of: a dimension of `dataset`: "point", "turn", "slide", "clearance", "body", "joint",
+                "driver", "beam", "constraint", "energy_kind" or "state".
 
         Returns:
             Their names.

@@ -21,6 +21,7 @@ from .array_outputs import ArrayOutputs
 from .catalog import ENERGIES, OUTPUTS
 from .events import Events, listed
 from .labels import Wrt, axis_label, curve_label, derivative_label
+from .lost_motion import LostMotion, lost_motion
 from .plan import sliders_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,25 @@ class Run(ArrayOutputs):
         before and after.
         """
         return listed(self.info.get("events", []))
+
+    def lost_motion(self, joint: str) -> LostMotion:
+        """How far, how often and how hard a joint with clearance departs from an ideal one.
+
+        Offsets are those at stored times; store often enough that they hardly change. Times in
+        contact and impacts of rigid surfaces are exact. As objectives, with derivatives, they are
+        functions of `s.deviation(joint)` and `s.in_contact(joint)`.
+
+        Args:
+            joint: its name.
+
+        Returns:
+            Largest offset and its root mean square (m), share of the time in contact, number of
+            impacts, and the largest speed of one (m/s).
+
+        Raises:
+            ModelError: if the run was read from a file, or has no such joint.
+        """
+        return lost_motion(self, joint)
 
     def to_dataframe(self) -> pd.DataFrame:
         """All outputs as a table.

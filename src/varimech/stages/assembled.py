@@ -82,18 +82,25 @@ class AssembledChain:
         f.over_entries(SCALAR, Output(converged, ratio))
         return f.plan
 
-    def finish(self, directions: np.ndarray | None = None, *, state_varies: bool = True) -> Plan:
-        """(state[, x, y][, state'], settings…) → result, residuals[, result'].
+    def finish(
+        self,
+        directions: np.ndarray | None = None,
+        *,
+        state_varies: bool = True,
+        along_time: bool = False,
+    ) -> Plan:
+        """(state[, x, y][, state'[, (ρ', t')]], settings…) → result, residuals[, result'].
 
         Args:
             directions: parameter directions ρ', one in each column; None for no derivatives.
             state_varies: whether the initial state depends on the parameters.
+            along_time: whether time has derivatives, too; ρ' is then an argument.
         """
         f = self._writer("finish")
         if self.chain.iterated:
             f.unknowns()
         if directions is not None:
-            f.set_sensitivities(directions, state_varies=state_varies)
+            f.set_sensitivities(directions, state_varies=state_varies, along_time=along_time)
         f.settings()
         result, residuals = f.state_result(), f.plan.result(3)
         sensitivities = (
@@ -113,12 +120,13 @@ class AssembledChain:
             f.collect(sensitivities, f.derivative)
         return f.plan
 
-    def pullback(self, objectives: int, *, state_varies: bool) -> Plan:
+    def pullback(self, objectives: int, *, state_varies: bool, along_time: bool = False) -> Plan:
         """(state[, x, y], r̄, settings…) → s̄, ρ̄: the transposed derivatives of `finish`.
 
         Args:
             objectives: number of costate columns.
             state_varies: whether the initial state depends on the parameters.
+            along_time: whether ρ̄ ends with the costate of time.
         """
         f = self._writer("pullback")
         if self.chain.iterated:
@@ -126,9 +134,9 @@ class AssembledChain:
         costate = f.costate(objectives)
         f.settings()
         width = costate.width
-        pulled = f.state_costate(objectives), f.plan.result(f.size(PARAMETERS), width)
+        pulled = f.state_costate(objectives), f.plan.result(f.size(PARAMETERS) + along_time, width)
         state_direction, parameter_direction, result_direction = f.direction(
-            state_varies=state_varies
+            state_varies=state_varies, along_time=along_time
         )
         for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
             f.solve_linear(i)

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.symbols import SX
-from .chain import COORDINATES, PARAMETERS, Block, Chain
+from .chain import COORDINATES, PARAMETERS, SCALAR, Block, Chain
 from .chain_rule import ChainRule
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
 from .plan import Factor, Factors, Mode, Solve, Vector, lanes, padded, row_length
@@ -45,33 +45,44 @@ class ChainWriter(Writer[Chain]):
         self.stored["x", 0] = Stored(COORDINATES, self.plan.argument(self.size(COORDINATES)))
         self.stored["y", 0] = Stored(space, self.plan.argument(self.size(space)))
 
-    def set_sensitivities(self, directions: np.ndarray, *, state_varies: bool) -> None:
-        """Declare the next argument, state', and the constant parameter directions ρ'."""
+    def set_sensitivities(
+        self, directions: np.ndarray, *, state_varies: bool, along_time: bool
+    ) -> None:
+        """Declare the next argument, state', and the constant parameter directions ρ'; with
+        `along_time` these are the argument after it, followed by the derivative of time.
+        """
         self._width = row_length(directions.shape[1])
-        self._bind_sensitivities(
-            self.plan.argument(self._rows_of(self._chain.state), self._width),
-            self.plan.constant(padded(directions)),
-            state_varies,
+        state = self.plan.argument(self._rows_of(self._chain.state), self._width)
+        parameters = (
+            self.plan.argument(self.size(PARAMETERS) + 1, self._width)
+            if along_time
+            else self.plan.constant(padded(directions))
         )
+        self._bind_sensitivities(state, parameters, state_varies, along_time)
 
-    def direction(self, *, state_varies: bool) -> tuple[Vector, Vector, Vector]:
-        """Vectors for one column of derivatives, which the caller transposes: state, parameters and
-        result.
+    def direction(self, *, state_varies: bool, along_time: bool) -> tuple[Vector, Vector, Vector]:
+        """Vectors for one column of derivatives, which the caller transposes: state, parameters
+        (and time) and result.
         """
         state, parameters = (
             self.plan.vector(self._rows_of(self._chain.state)),
-            self.plan.vector(self.size(PARAMETERS)),
+            self.plan.vector(self.size(PARAMETERS) + along_time),
         )
-        self._bind_sensitivities(state, parameters, state_varies)
+        self._bind_sensitivities(state, parameters, state_varies, along_time)
         return state, parameters, self.plan.vector(self._rows_of(self._chain.result))
 
-    def _bind_sensitivities(self, state: Vector, parameters: Vector, state_varies: bool) -> None:
+    def _bind_sensitivities(
+        self, state: Vector, parameters: Vector, state_varies: bool, along_time: bool
+    ) -> None:
         if state_varies:
             for k, block in enumerate(self._blocks(self._chain.state, state)):
                 self.stored["derivative", ("state", k)] = block
-        self.stored["derivative", ("setting", len(self._chain.settings) - 2)] = Stored(
-            PARAMETERS, parameters
+        count, last = self.size(PARAMETERS), len(self._chain.settings) - 1
+        self.stored["derivative", ("setting", last - 1)] = Stored(
+            PARAMETERS, parameters.part(0, count)
         )
+        if along_time:
+            self.stored["derivative", ("setting", last)] = Stored(SCALAR, parameters.part(count, 1))
 
     def costate(self, objectives: int) -> Vector:
         """Declare the next argument: the costate of the result."""
