@@ -639,7 +639,7 @@ class _Run:
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
         speed = units.before[trigger, 1]
         self._note_event(units, time, trigger, fires, (rate, impulse, together))
-        if stated and hit and not self.stopped and units.accumulates(speed):
+        if stated and hit and not self.stopped and units.accumulates(trigger, speed):
             raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
     def _note_event(

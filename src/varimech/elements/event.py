@@ -18,7 +18,6 @@ from ..model import fields
 from ..model.body import Frames
 from ..model.force import Force, StatedEvent
 from ..model.model_data import ModelData
-from ..model.own_coordinates import OwnCoordinate
 from ..model.state import State
 from ..model.user_functions import function_of_state
 from .mode import check_number
@@ -98,28 +97,13 @@ class Event(Force):
             raise unknown_name("mode, state, joint or body", name, known)
         self._resets.append((rate, target, size))
 
-    def add_to(self, model: ModelData) -> None:
-        super().add_to(model)
-        if self._resets:
-            model.parameter_set.add_modes([self._reset_mode])
+    def events(self) -> tuple[StatedEvent, ...]:
+        stops, resets = self.do == STOP, len(self._resets)
+        return (StatedEvent(self.name, self.direction, self._modes, stops, resets),)
 
-    @property
-    def _reset_mode(self) -> str:
-        return f"reset by {self.name}"
+    def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
+        return [self.when(state)]
 
-    def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        return tuple(
-            OwnCoordinate(f"slack {k} of {self.name}", 2, initial=None, is_slack=True)
-            for k, _ in enumerate(self._resets)
-        )
-
-    def event(self) -> StatedEvent:
-        reset = self._reset_mode if self._resets else None
-        return StatedEvent(self.direction, self._modes, self.do == STOP, reset)
-
-    def event_function(self, state: State) -> SX:
-        return self.when(state)
-
-    def resets(self, frames: Frames, state: State) -> Sequence[tuple[SX, SX]]:
+    def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
         # a condition for numbers of the size of one, by which it is scaled in the equations
-        return [(rate(state) / x, target(state) / x) for rate, target, x in self._resets]
+        return [[(rate(state) / x, target(state) / x) for rate, target, x in self._resets]]

@@ -577,9 +577,10 @@ class ElementMethods:
         *,
         restitution: Number = 0.0,
         stiffness: Number = None,
-        exponent: Number = 1.0,
+        exponent: Number = None,
         damping: Number = 0.0,
         law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
         friction: Number = 0.0,
         static_friction: Number = None,
         friction_law: str = "coulomb",
@@ -594,11 +595,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
             stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces.
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
             damping: D (s/m) or C (N·s/m) of compliant surfaces.
             law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
@@ -617,9 +622,10 @@ class ElementMethods:
         *,
         restitution: Number = 0.0,
         stiffness: Number = None,
-        exponent: Number = 1.0,
+        exponent: Number = None,
         damping: Number = 0.0,
         law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
         friction: Number = 0.0,
         static_friction: Number = None,
         friction_law: str = "coulomb",
@@ -640,11 +646,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
             stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces.
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
             damping: D (s/m) or C (N·s/m) of compliant surfaces.
             law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
@@ -668,9 +678,10 @@ class ElementMethods:
         *,
         restitution: Number = 0.0,
         stiffness: Number = None,
-        exponent: Number = 1.0,
+        exponent: Number = None,
         damping: Number = 0.0,
         law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
         friction: Number = 0.0,
         static_friction: Number = None,
         friction_law: str = "coulomb",
@@ -686,11 +697,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
             stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces.
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
             damping: D (s/m) or C (N·s/m) of compliant surfaces.
             law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.

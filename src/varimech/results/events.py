@@ -99,8 +99,8 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
             # extrema of objectives are located as events, too
             if own < len(stated) and mode:
                 time = float(trajectory.step_ends[k])
-                name = stated[own].name
-                events.append(asdict(Event(time, name, "event", before, after, 0.0)))
+                name, what = stated[own].name, stated[own].what
+                events.append(asdict(Event(time, name, what, before, after, 0.0)))
             continue
         unit = units[number]
         what = "stick" if mode else "slip"
