@@ -287,7 +287,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   vm_evaluate_units(r, m, r->time, m->X, m->units);
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
-  if (impacts && stated && vm_field(r, trigger, VM_RESETS) != VM_AT_START_TOO && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
+  if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
   const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together};
   const int counted = vm_note_event(r, trigger, fires, noted);
   return status == VM_DONE ? counted : status;

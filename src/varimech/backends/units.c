@@ -6,7 +6,7 @@ enum { VM_KIND, VM_PARENT, VM_FIRST_MODE, VM_DIRECTION, VM_RESETS, VM_UNIT_FIELD
 enum { VM_GAP, VM_GAP_RATE, VM_GAP_ACCELERATION, VM_NORMAL, VM_RESTITUTION };   /* values of a contact */
 enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT, VM_UNIT_VALUES = 5 };    /* values of friction; as many of both */
 enum { VM_CLOSED, VM_IMPACTS, VM_BOUNCES };                                     /* modes of a contact */
-enum { VM_AT_START_TOO = 2 };                                                   /* resets of a memory, at the start of a run, too */
+enum { VM_OF_VELOCITIES = 1, VM_OF_STATES, VM_AT_START_TOO };                   /* resets; the last ones are of states, at the start of a run, too */
 enum { VM_NEVER_FIRES = 2 };                                                    /* direction of an event that only ends steps */
 enum { VM_NONE = -1, VM_SHORTER = -2 };
 enum { VM_STICKS, VM_SLIDES, VM_IMPACT_STICKS, VM_IMPACT_SLIDES };              /* modes of friction */

@@ -33,6 +33,7 @@ from .events import (
     NEVER_FIRES,
     NONE,
     NORMAL,
+    OF_VELOCITIES,
     PROBED,
     ROUNDED,
     SHORTER,
@@ -237,10 +238,8 @@ class Units:
                 self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
 
     def accumulates(self, i: int, rate: float) -> bool:
-        """Whether resets of a stated event have become so slow that they would never end; those of
-        memories do not change the motion.
-        """
-        return bool(self.resets[i] != AT_START and abs(rate) <= ACCUMULATED * self.speed)
+        """Whether resets of velocities have become so slow that they would never end."""
+        return bool(self.resets[i] == OF_VELOCITIES and abs(rate) <= ACCUMULATED * self.speed)
 
     def fires(self, i: int) -> bool:
         """Whether something happens at an event."""

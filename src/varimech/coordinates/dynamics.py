@@ -79,6 +79,8 @@ class EventUnit:
     """Places in ρ of modes that it sets, and their values."""
     stops: bool = False
     """Whether it ends the run."""
+    of_states: bool = False
+    """Whether it resets states only, and no velocities."""
     at_start: bool = False
     """Whether it also resets at the start of a run if its function is not positive there."""
     what: str = "event"

@@ -107,6 +107,7 @@ class Equations(Dynamics):
                         -1 if reset is None else numbers.mode_place(reset),
                         tuple((numbers.mode_place(n), x) for n, x in event.modes.items()),
                         event.stops,
+                        event.of_states,
                         event.at_start,
                         event.what,
                     )

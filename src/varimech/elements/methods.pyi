@@ -746,7 +746,8 @@ class ElementMethods:
         """
 
     def mode(self, name: str, *, initial: Number = 0.0) -> Mode:
-        """A number that only events change: whether a motor is on, which spring acts.
+        """A number that only events change: whether a motor is on, which spring acts, the force of a
+        latch.
 
         Forces and objectives use it as `s.mode("motor")`, in texts as `mode('motor')`.
 
@@ -760,17 +761,17 @@ class ElementMethods:
         change, speeds or states that are reset, or the end of the run.
 
         `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a
-        mode; `do={"guide": lambda s: -0.5 * s.displacement_rate("guide")}` resets the speed of a joint;
-        `do="stop"` ends the run.
+        mode, `do={"motor": F / 2}` to an expression; `do={"guide": lambda s: -0.5 *
+        s.displacement_rate("guide")}` resets the speed of a joint; `do="stop"` ends the run.
 
         Args:
             name: its name.
             when: Function of the state that vanishes (of t and the state as text); it may depend on
                 reactions.
             direction: Whether it counts where the function is rising, falling or both.
-            do: "stop", or new values by name: of modes (numbers), of states of elements, and of the
-                speeds of joints and planar bodies (numbers or functions of the state); nothing if
-                not given.
+            do: "stop", or new values by name: of modes, of states of elements, and of the speeds of
+                joints and planar bodies (numbers, expressions or functions of the state); nothing
+                if not given.
         """
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:

@@ -172,7 +172,7 @@ class ContactElement(Force):
     def events(self) -> tuple[StatedEvent, ...]:
         """Its surfaces touch: their speed there is what the law remembers."""
         return tuple(
-            StatedEvent(name, "falling", resets=1, at_start=True, what="contact")
+            StatedEvent(name, "falling", resets=1, of_states=True, at_start=True, what="contact")
             for name in self._remembered
         )
 

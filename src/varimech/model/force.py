@@ -42,6 +42,8 @@ class StatedEvent:
     """Whether the run ends."""
     resets: int = 0
     """Number of rates and states that it resets."""
+    of_states: bool = False
+    """Whether it resets states only, and no velocities."""
     at_start: bool = False
     """Whether it also resets at the start of a run if its function is not positive there."""
     what: str = "event"

@@ -390,7 +390,7 @@ class ModelData:
 
     def _check_coordinates(self, force: ForceLaw) -> None:
         if own := force.coordinates():
-            taken = {c.name for c in self.own_coordinates}
+            taken = {c.name for c in self.own_coordinates} | self.parameter_set.modes.keys()
             for coordinate in own:
                 if coordinate.name in taken:
                     problem = f"{force.name!r}: there is a state {coordinate.name!r} already"

@@ -22,8 +22,6 @@ VALUES, WATCHED = 5, 3
 """Values of each unit; and functions of each whose zeros are events: gap and normal force; slip
 velocity, limit − T and limit + T; the stated function.
 """
-AT_START = 2
-"""Marks events that reset something at the start of a run, too."""
 DIRECTIONS = {"falling": -1, "both": 0, "rising": 1}
 
 
@@ -42,7 +40,7 @@ class UnitFunctions:
     table: np.ndarray
     """(unit, 5): its kind; the contact whose normal force friction depends on, or the sample whose
     extremum is sought, or −1; the place of its first mode in ρ; the direction of an event; and whether
-    it resets velocities: 1, or 2 if also at the start of a run.
+    it resets velocities (1), states (2), or states also at the start of a run (3).
     """
     actions: np.ndarray
     """(action, 3): the event, the place of a mode in ρ and its value; −1 ends the run."""
@@ -147,7 +145,7 @@ class EventFunctions:
     def _add_event(self, event: EventUnit) -> list[list[float]]:
         """Returns its actions."""
         place, resets = event.first_mode, event.first_mode >= 0
-        kind = (AT_START if event.at_start else 1) if resets else 0
+        kind = int(resets) * (1 + event.of_states + event.at_start)
         fields = EVENT, -1, place, DIRECTIONS[event.direction], kind
         self._add([event.function, self._rate(event.function)], [event.function], *fields)
         number = len(self._table) - 1
