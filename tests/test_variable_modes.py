@@ -159,3 +159,20 @@ def test_a_model_that_grows_leaves_older_results_alone() -> None:
     after = m.simulate(END)
     np.testing.assert_array_equal(run.measure(lambda s: s.mode("motor")).values, before)
     assert after.measure(lambda s: s.mode("motor")).values[-1] == pytest.approx(0.75)
+
+
+def test_events_without_end() -> None:
+    """Two events that reverse each other; and resets of a speed that become ever smaller."""
+    m = carriage()
+    m.mode("first")
+    m.mode("second")
+    m.event("begin", "t - 0.1", do={"first": 1})
+    m.event("to", "mode('first') - 0.5", do={"second": "1 - mode('second')"})
+    m.event("fro", "mode('second') - 0.5", do={"first": "1 - mode('first')"})
+    with pytest.raises(vm.SimulationError, match=r"t = 0\.1 s: '(to|fro)' has events without end"):
+        m.simulate(1.0)
+    m = carriage({"guide": f"-0.5*{V}"})
+    with pytest.raises(
+        vm.SimulationError, match=r"'at x' has events without end at this time; .* as a"
+    ):
+        m.simulate(3.0)

@@ -3,7 +3,7 @@ a circle, or with a rod with round ends:
 
     line, plane         g = n·(c₁ − c₂) − r₁                 normal n of the second body
     circle, sphere      g = |c₁ − c₂| − r₁ − r₂
-    inside of a circle  g = ((r₂ − r₁)² − |c₁ − c₂|²) / (2 (r₂ − r₁))
+    inside of a circle  g = ((r₂ − r₁)² − |c₁ − c₂|²) / (2 (r₂ − r₁));  r₂ − r₁ − |c₁ − c₂| if compliant
     capsule             g = |c₁ − p| − r₁ − r₂               p: the nearest point of the rod
 
 The third form has the slope of r₂ − r₁ − |c₁ − c₂| where the surfaces touch, and is smooth where the
@@ -24,6 +24,11 @@ from ..model.contact_element import ContactElement, Gap
 from ..model.frame import Frame, spin
 from ..model.model_data import ModelData
 from ..model.state import State
+
+COINCIDENT = 1e-200
+"""Square of a distance (m²) that is added to others, which it does not change; it gives coincident
+centres finite derivatives, up to the third.
+"""
 
 
 class ContactPair(ContactElement):
@@ -123,6 +128,11 @@ class ContactPair(ContactElement):
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
         return [self._gap(frames[self.second.body], frames[p.body], p) for p in self._points]
 
+    def gap_distance(self, gap: SX) -> SX:
+        if not self.inside or self.second_radius is None or not self.is_rigid:
+            return gap
+        return distance_inside(gap, self.second_radius - self.radius)
+
     def _gap(self, second: Frame, first: Frame, point: Point) -> Gap:
         c = first.position(point.local)
         gap, n = self._surface(second, c)
@@ -140,14 +150,35 @@ class ContactPair(ContactElement):
             return ca.dot(n, c - o) - self.radius, n
         assert self.second_radius is not None
         if self.inside:
-            play, d = self.second_radius - self.radius, c - o
-            return (play**2 - ca.sumsqr(d)) / (2 * play), -d / play
+            return gap_inside(c - o, self.second_radius - self.radius, rigid=self.is_rigid)
         if self.to is not None:
             along = frame.position(self.to.local) - o
             share = ca.dot(c - o, along) / ca.sumsqr(along)
             o = o + ca.fmin(ca.fmax(share, 0), 1) * along
-        distance = ca.norm_2(c - o)
+        # centres of rigid bodies that coincide overlap, and should be reported as that
+        distance = distance_between(c - o) if self.is_rigid else ca.norm_2(c - o)
         return distance - self.radius - self.second_radius, (c - o) / distance
+
+
+def distance_between(d: SX) -> SX:
+    """|d| with finite derivatives where d is zero; they are zero there."""
+    return ca.sqrt(ca.sumsqr(d) + COINCIDENT)
+
+
+def gap_inside(d: SX, play: SX, *, rigid: bool) -> tuple[SX, SX]:
+    """Gap of a circle or sphere inside another one, and the normal to it, for centres that are d
+    apart. Penetrations of compliant surfaces count, and are exact; the gap of rigid ones is smooth
+    where the centres coincide.
+    """
+    if rigid:
+        return (play**2 - ca.sumsqr(d)) / (2 * play), -d / play
+    distance = distance_between(d)
+    return play - distance, -d / distance
+
+
+def distance_inside(gap: SX, play: SX) -> SX:
+    """r₂ − r₁ − |d| for a gap of rigid surfaces."""
+    return play - ca.sqrt(play**2 - 2 * play * gap)
 
 
 def velocity_at(frame: Frame, place: SX) -> SX:

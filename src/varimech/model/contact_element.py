@@ -40,14 +40,20 @@ class ContactElement(Force):
         default=0.0,
     )
     stiffness = fields.OptionalScalar(
-        "K of compliant surfaces; rigid ones have none.", unit="N/m", rule="positive"
+        "K of compliant surfaces; rigid ones have none.",
+        unit="N/m",
+        rule="positive",
+        units=("N/m", "N·m/rad"),
     )
     exponent = fields.OptionalScalar(
         'n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not given.',
         rule="positive",
     )
     damping = fields.Scalar(
-        "D (s/m) or C (N·s/m) of compliant surfaces.", rule="non-negative", default=0.0
+        "D (s/m) or C (N·s/m) of compliant surfaces.",
+        rule="non-negative",
+        default=0.0,
+        units=("s/m", "N·s/m", "s/rad", "N·m·s/rad"),
     )
     law = fields.Choice(
         "Law of compliant surfaces.", options=compliance.LAWS, default=compliance.LAWS[0]
@@ -57,6 +63,7 @@ class ContactElement(Force):
         unit="m/s",
         rule="positive",
         default=1e-3,
+        units=("m/s", "rad/s"),
     )
     friction = fields.Scalar("Sliding friction coefficient.", rule="non-negative", default=0.0)
     static_friction = fields.OptionalScalar(

@@ -103,6 +103,10 @@ class ForceLaw(Named):
         """Gap, restitution and friction of each of them, in the order of `contact_labels`."""
         return ()
 
+    def gap_distance(self, gap: SX) -> SX:
+        """Distance of two surfaces for the value of their gap, where that is scaled."""
+        return gap
+
     def loads(self) -> tuple[tuple[SX, SX], ...]:
         """Pairs (symbol, expression) of what its forces depend on beside the state: functions of the
         multipliers of joints, in terms of what stands for these.
