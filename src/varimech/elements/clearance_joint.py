@@ -17,9 +17,10 @@ from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
+from ..model.contact_shapes import distance_inside, gap_inside
 from ..model.model_data import ModelData
 from ..model.state import State
-from .contact import along_surface, distance_inside, gap_inside, velocity_at
+from .contact import along_surface, velocity_at
 
 
 class ClearanceJoint(ContactElement):

@@ -632,17 +632,21 @@ class ElementMethods:
         slip_velocity: Number = 0.001,
         radius: Number = 0.0,
         also: Sequence[PointLike] = (),
+        box: Vector | None = None,
         normal: Vector | None = None,
         second_radius: Number = None,
         inside: bool = False,
         to: PointLike | None = None,
+        arc: Vector | None = None,
+        arc_radius: Number = None,
     ) -> ContactPair:
         """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
-        a circle or sphere, its inside, or a capsule of the second one.
+        a circle or sphere, its inside, a capsule or an arc of the second one.
 
         A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
         balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
-        `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+        `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`; a box on the floor:
+        `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
 
         Args:
             name: its name.
@@ -664,10 +668,16 @@ class ElementMethods:
             radius: Radius around the first point; 0 for a corner (m).
             also: Further points of the first body with the same radius: corners, or ends of a
                 capsule.
+            box: Sides of a rectangle or box around the first point, along the axes of the first
+                body, whose corners touch (m).
             normal: Outward normal of the second body's line or plane, in its frame.
-            second_radius: Radius around the second point: a circle or sphere (m).
+            second_radius: Radius around the second point, or around the rod of a capsule or arc
+                (m).
             inside: Whether the first body is inside the second circle or sphere.
             to: Other end of the second body's capsule, around the second point.
+            arc: First and last angle of an arc around the second point, in the second body's frame
+                (plane) (rad).
+            arc_radius: Radius of the middle line of that arc (m).
         """
 
     def clearance_joint(

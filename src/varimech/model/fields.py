@@ -487,6 +487,22 @@ class Vector(Field[SX]):
         return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
 
 
+class OptionalVector(Field[SX | None]):
+    """Two components in the plane, three in space; None if left out."""
+
+    file_type = "Vector"
+    annotation = "Vector | None"
+
+    def __init__(self, description: str, *, unit: str = ""):
+        super().__init__(description, unit=unit, default=None)
+
+    def read(self, model: ModelData, element: Element, value: object) -> SX | None:
+        if value is None:
+            return None
+        n = model.dimension
+        return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
+
+
 class Inertia(Field[SX | None]):
     """An inertia about the centre of mass (kg·m²): a number in the plane, three principal values or
     a matrix in space; None if it may be left out.
