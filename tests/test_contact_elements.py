@@ -869,3 +869,24 @@ def test_coulomb_friction_holds_up_to_its_static_force() -> None:
     np.testing.assert_allclose([slip.time, stick.time], [t0, t0 + duration], rtol=1e-8)
     x = V * (t0 + duration) - F / k + a
     np.testing.assert_allclose(run.displacement("guide").values[-1], x, rtol=1e-8)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn0", "rtdyn1"])
+@pytest.mark.parametrize("shape", ["slider", "block"])
+def test_sticking_does_not_creep(shape: str, coordinates: Any) -> None:
+    """Not even in 10⁴ s: a slider under a force, and a block on a slope."""
+    m = vm.Mechanism("rest", gravity=(0, -G))
+    m.ground_point("O", (0, 0))
+    if shape == "slider":
+        m.body("b", mass=2.0, inertia=0.1, points={"C": (0, 0)})
+        m.prismatic("guide", "ground.O", "b.C", axis=(1, 0))
+        m.force("push", "b.C", (3.3, 0))
+        m.dry_friction("rub", RATE, sliding=5.0)
+        m.start(displacement={"guide": 0.37})
+    else:
+        n = (-math.sin(0.3), math.cos(0.3))
+        m.body("b", mass=2.0, inertia=0.1, points={"C": (0, 0)}, floating=True)
+        m.contact("floor", "b.C", "ground.O", box=(0.4, 0.2), normal=n, friction=0.5)
+        m.start(position={"b.C": (0.1 * n[0], 0.1 * n[1])}, angle={"b": 0.3})
+    x = m.simulate(1e4, coordinates=coordinates).position("b.C").values
+    assert np.abs(x - x[0]).max() < 1e-14
