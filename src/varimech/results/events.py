@@ -27,7 +27,9 @@ class Event:
     name: str
     """The contact, friction or event."""
     what: str
-    """"impact", "release", "stick", "slip", or "event"."""
+    """"impact", "release", "stick", "slip", "contact" of compliant surfaces that remember their impact
+    speed, or "event".
+    """
     before: float
     """Rate of the gap, or slip velocity, before it (m/s or rad/s); of a stated event the rate of its
     function.
