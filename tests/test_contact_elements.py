@@ -63,7 +63,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             (
                 {"lower": 0, "stiffness": 1e5, "restitution": 0.5},
                 "stop 'it': restitution belongs to rigid surfaces, and there is a stiffness; give"
-                " damping instead, or leave the stiffness out",
+                " damping instead, or law='lankarani-nikravesh', or leave the stiffness out",
             ),
             ({"lower": 0, "stiffness": 1.0, "exponent": 0}, "exponent = 0 must be positive"),
             ({"lower": 0, "stiffness": 1.0, "damping": -1}, "damping = -1 must not be negative"),
@@ -215,6 +215,7 @@ def test_smooth_friction_in_space() -> None:
         ("stop", (Y,), {"lower": -1.0, "upper": -1e-3}),
         ("contact", ("a.P", "ground.O"), {"radius": 1.1, "normal": (0, 1)}),
         ("contact", ("a.P", "ground.O"), {"second_radius": 0.9, "inside": True}),
+        ("contact", ("a.P", "ground.O"), {"radius": 0.6, "second_radius": 0.5}),
         ("clearance_joint", ("ground.O", "a.P"), {"clearance": 0.9}),
     ],
 )
@@ -224,12 +225,59 @@ def test_surfaces_that_overlap_at_the_start(
     m = scene()
     getattr(m, method)("it", *given, **options)
     m.start(position={"a.P": (0, 1)}, angle={"a": 0.0}, displacement={"guide": 0.0})
-    name = "it.upper" if "upper" in options else "it"
+    name, overlap = "it.upper" if "upper" in options else "it", 1e-3 if method == "stop" else 0.1
     with pytest.raises(
         vm.SimulationError,
-        match=f"t = 0 s: the surfaces of contact '{name}' overlap; begin with a gap of zero or",
+        match=f"t = 0 s: the surfaces of contact '{name}' overlap by {overlap} m; begin with a gap of",
     ):
         m.simulate(0.1)
+
+
+def test_discs_with_the_same_centre_overlap() -> None:
+    m = scene()
+    m.contact("it", "a.P", "ground.O", radius=0.2, second_radius=0.5)
+    m.start(position={"a.P": (0, 0)}, angle={"a": 0.0}, displacement={"guide": 0.0})
+    with pytest.raises(
+        vm.SimulationError, match=r"contact 'it' overlap by 0\.7 m; begin with a gap"
+    ):
+        m.simulate(0.1)
+
+
+@pytest.mark.parametrize("method", ["contact", "clearance_joint"])
+def test_penetrations_of_compliant_surfaces_inside_a_circle_are_exact(method: str) -> None:
+    """A ball at rest at the bottom of a bore of 1 mm, 0.5 mm deep:  K δ = m g."""
+    m = vm.Mechanism("bore", gravity=(0, -G))
+    m.ground_point("O", (0, 0))
+    m.body("ball", mass=2.0, inertia=0.1, points={"C": (0, 0)}, floating=True)
+    law: dict[str, Any] = {"stiffness": 2 * G / 5e-4, "damping": 100.0}
+    if method == "contact":
+        m.contact("bore", "ball.C", "ground.O", second_radius=1e-3, inside=True, **law)
+    else:
+        m.clearance_joint("bore", "ground.O", "ball.C", clearance=1e-3, **law)
+    m.start(position={"ball.C": (0.0, -1.5e-3)}, angle={"ball": 0.0})
+    assert m.simulate(0.1).position("ball.C").values[-1, 1] == pytest.approx(-1.5e-3, rel=1e-9)
+    m.start(position={"ball.C": (0.0, 0.0)}, angle={"ball": 0.0})  # a smooth start at the centre
+    assert m.simulate(1.0).position("ball.C").values[-1, 1] == pytest.approx(-1.5e-3, rel=1e-2)
+
+
+def test_units_of_dry_friction() -> None:
+    m = scene()
+    m.dry_friction("one", "displacement_rate('guide')", sliding="0.2 kN", static="300 N")
+    m.dry_friction("two", "angular_velocity('a')", sliding="2 N*m", slip_velocity="1 rpm")
+    m.dry_friction("three", "0.1*angular_velocity('a')", sliding="2 N")
+    forces: dict[str, Any] = dict(m.forces)
+    assert [float(forces[name].sliding) for name in ("one", "two", "three")] == [200.0, 2.0, 2.0]
+    for rate in ("displacement_rate('guide')", "velocity('a.P')[0] + 0.1*angular_velocity('a')"):
+        with pytest.raises(
+            vm.ModelError, match="sliding = '2 N\\*m' is a torque, and the rate that"
+        ):
+            m.dry_friction("four", rate, sliding="2 N*m")
+    with pytest.raises(vm.ModelError, match="'2 kg' has the wrong dimension; expected N"):
+        m.dry_friction("four", "angular_velocity('a')", sliding="2 kg")
+    m.stop("five", "angle('a')", lower="-90 deg", upper="90 deg", stiffness="50 N*m/rad")
+    m.stop("six", "displacement('guide')", lower="-5 mm", stiffness="5 N/mm", damping="3 N*s/m")
+    six: Any = m.forces["six"]
+    assert float(six.lower) == -5e-3 and float(six.stiffness) == 5e3
 
 
 def test_schemes_without_events_are_refused() -> None:
@@ -815,3 +863,24 @@ def test_coulomb_friction_holds_up_to_its_static_force() -> None:
     np.testing.assert_allclose([slip.time, stick.time], [t0, t0 + duration], rtol=1e-8)
     x = V * (t0 + duration) - F / k + a
     np.testing.assert_allclose(run.displacement("guide").values[-1], x, rtol=1e-8)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn0", "rtdyn1"])
+@pytest.mark.parametrize("shape", ["slider", "block"])
+def test_sticking_does_not_creep(shape: str, coordinates: Any) -> None:
+    """Not even in 10⁴ s: a slider under a force, and a block on a slope."""
+    m = vm.Mechanism("rest", gravity=(0, -G))
+    m.ground_point("O", (0, 0))
+    if shape == "slider":
+        m.body("b", mass=2.0, inertia=0.1, points={"C": (0, 0)})
+        m.prismatic("guide", "ground.O", "b.C", axis=(1, 0))
+        m.force("push", "b.C", (3.3, 0))
+        m.dry_friction("rub", RATE, sliding=5.0)
+        m.start(displacement={"guide": 0.37})
+    else:
+        n = (-math.sin(0.3), math.cos(0.3))
+        m.body("b", mass=2.0, inertia=0.1, points={"C": (0, 0)}, floating=True)
+        m.contact("floor", "b.C", "ground.O", box=(0.4, 0.2), normal=n, friction=0.5)
+        m.start(position={"b.C": (0.1 * n[0], 0.1 * n[1])}, angle={"b": 0.3})
+    x = m.simulate(1e4, coordinates=coordinates).position("b.C").values
+    assert np.abs(x - x[0]).max() < 1e-14

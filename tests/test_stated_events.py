@@ -120,7 +120,12 @@ def test_events_and_modes_are_in_files(tmp_path: Path) -> None:
         ("t - 1", {"direction": "up"}, "direction = 'up' must be one of 'both', 'falling', 'risi"),
         ("t - 1", {"do": 3}, 'do = 3 is no action; use "stop", or values by name such as {"mot'),
         ("t - 1", {"do": {"motr": 0}}, "no mode, state, joint or body is called 'motr'; did you"),
-        ("t - 1", {"do": {"motor": "F"}}, "'motor' = 'F' must be a plain number; multiply the mod"),
+        ("t - 1", {"do": {"motor": math.nan}}, "event 'it': 'motor' = nan is not finite"),
+        (
+            "t - 1",
+            {"do": {"motor": "P"}},
+            "'motor' = 'P': no parameter or quantity is called 'P'; known: 'F', 'pi'",
+        ),
         ("velocity('carriage.P')", {}, "returned 2 components; it must return a scalar"),
         ("mode('motr')", {}, "no mode is called 'motr'; did you mean 'motor'?"),
     ],

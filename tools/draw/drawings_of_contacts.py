@@ -47,7 +47,7 @@ def contact(s: Sketch) -> None:
     s.box((3.5, 1.55), 1.0, 0.7, 12, colour=FIRST)
     s.pin((3.085, 1.105))
     s.pin((4.06, 1.31))
-    s.text((2.85, 2.25), "corners: also", FIRST, 10)
+    s.text((2.6, 2.25), "corners: box, also", FIRST, 10)
     # two circles
     s.ball((5.0, 1.2), 0.45, SECOND)
     s.ball((5.5, 2.2), 0.45, FIRST)
@@ -58,13 +58,19 @@ def contact(s: Sketch) -> None:
     ring(s, (1.1, 3.2), 0.55, 0.7, SECOND)
     s.ball((1.25, 3.05), 0.2, FIRST)
     s.text((1.95, 3.3), "inside", SECOND, 10)
-    s.ax.plot([3.2, 4.5], [3.0, 3.0], color=SECOND, linewidth=17, solid_capstyle="round", zorder=1)
+    s.ax.plot([2.95, 4.0], [3.0, 3.0], color=SECOND, linewidth=17, solid_capstyle="round", zorder=1)
     s.ax.plot(
-        [3.2, 4.5], [3.0, 3.0], color="#f6e1bf", linewidth=14, solid_capstyle="round", zorder=2
+        [2.95, 4.0], [3.0, 3.0], color="#f6e1bf", linewidth=14, solid_capstyle="round", zorder=2
     )
-    s.pin((3.2, 3.0), "", (0, 0))
-    s.pin((4.5, 3.0), "to", (0.3, 0.0))
-    s.ball((3.8, 3.55), 0.25, FIRST)
+    s.pin((2.95, 3.0), "", (0, 0))
+    s.pin((4.0, 3.0), "to", (0.3, 0.0))
+    s.ball((3.5, 3.55), 0.25, FIRST)
+    # an arc
+    rod = [from_((5.3, 3.05), 0.5, x) for x in range(20, 161, 5)]
+    x, y = zip(*rod, strict=True)
+    for colour, width in ((SECOND, 9), ("#f6e1bf", 6)):
+        s.ax.plot(x, y, color=colour, linewidth=width, solid_capstyle="round", zorder=2)
+    s.text((5.15, 3.15), "arc", SECOND, 10)
 
 
 @drawing

@@ -250,7 +250,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
     fires = impacts || vm_kind(r, trigger) == VM_FRICTION;
   } else
     for (long long i = 0; i < r->units; ++i)
-      if (vm_touches(r, m->units, i, -1) && m->units[VM_UNIT_VALUES * i + VM_GAP_RATE] < -vm_slow(r)) impacts = 1;
+      if (vm_resets_at_start(r, m, i) || (vm_touches(r, m->units, i, -1) && m->units[VM_UNIT_VALUES * i + VM_GAP_RATE] < -vm_slow(r))) impacts = 1;
   const long long f = trigger < 0 || (stated && !fires) ? -1 : vm_function_of(r, m, trigger);
   const double before = trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0;
   double rate = 1;
@@ -288,7 +288,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   vm_evaluate_units(r, m, r->time, m->X, m->units);
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
-  if (impacts && stated && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
+  if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
   const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together, (double)f, impacts};
   const int counted = vm_note_event(r, trigger, fires, noted);
   return status == VM_DONE ? counted : status;
@@ -313,5 +313,6 @@ static int vm_first_contacts(vm_run *r, vm_workspace *m) {
       if (gap < -VM_OVERLAPS * r->contact_length) { r->culprit = i; return VM_OVERLAP; }
       touch |= gap <= vm_touch(r);
     } else if (vm_kind(r, i) == VM_FRICTION) touch |= vm_pressed(r, i, &vm_in_motion);
+    else touch |= vm_resets_at_start(r, m, i);
   return touch ? VM_SETTLE : VM_DONE;
 }

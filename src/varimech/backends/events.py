@@ -91,6 +91,8 @@ CONSISTENT = 1e-9
 """Relative error of forces and accelerations by which modes are judged."""
 NONE, SHORTER = -1, -2
 CONTACT, FRICTION, EVENT, EXTREMUM = range(4)
+OF_VELOCITIES, AT_START = 1, 3
+"""Resets of stated events: of velocities; of states (2); and of states at the start of a run, too."""
 NEVER_FIRES = 2
 """Direction of an event that only ends steps."""
 GAP, GAP_RATE, GAP_ACCELERATION, NORMAL, RESTITUTION = range(5)

@@ -682,7 +682,7 @@ class _Run:
         speed = units.before[trigger, 1]
         noted = rate, impulse, together, function, kind
         self._note_event(units, time, trigger, fires, noted)
-        if stated and hit and not self.stopped and units.accumulates(speed):
+        if stated and hit and not self.stopped and units.accumulates(trigger, speed):
             raise self._failure(len(self.ends), time, 0.0, ENDLESS, trigger)
 
     def _note_event(

@@ -143,7 +143,7 @@ static int vm_impact(vm_run *r, vm_workspace *m, long long trigger) {
       *vm_mode(r, i, VM_IMPACTS) = touches && (closed || m->units[VM_UNIT_VALUES * i + VM_GAP_RATE] < 0 || i == trigger);
       *vm_mode(r, i, VM_BOUNCES) = touches && !closed && vm_bounces(r, m->units + VM_UNIT_VALUES * i);
     } else if (vm_kind(r, i) == VM_FRICTION) *vm_mode(r, i, VM_IMPACT_STICKS) = *vm_mode(r, i, VM_IMPACT_SLIDES) = 0;
-    else if (vm_field(r, i, VM_RESETS)) *vm_mode(r, i, 0) = i == trigger;
+    else if (vm_field(r, i, VM_RESETS)) *vm_mode(r, i, 0) = i == trigger || (trigger < 0 && vm_resets_at_start(r, m, i));
   return vm_find_modes(r, m, &vm_in_impact, trigger, 0, m->X, m->X_, m->Z, m->Z_);
 }
 

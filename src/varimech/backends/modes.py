@@ -65,14 +65,15 @@ class ModalUnits(Units):
             if self.kind[i] == CONTACT
             else self.pressed(i, IN_MOTION)
             for i in np.flatnonzero(self.kind < EVENT).tolist()
-        )
+        ) or any(map(self.resets_at_start, range(self.count)))
 
     def begin_impact(self, trigger: int) -> None:
         """Contacts that take part at first: all that touch and do not part."""
         for i in range(self.count):
             if self.kind[i] >= EVENT:
                 if self.resets[i]:
-                    self.set_mode(i, 0, float(i == trigger))
+                    starts = trigger < 0 and self.resets_at_start(i)
+                    self.set_mode(i, 0, float(i == trigger or starts))
                 continue
             if self.kind[i] == FRICTION:
                 self.set_mode(i, 2, 0.0)

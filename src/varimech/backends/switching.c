@@ -8,9 +8,9 @@ static void vm_evaluate_switches(vm_run *r, vm_workspace *m, double time, const 
   vm_call(VM_SWITCHING, r, m);
 }
 
-/* The first switch from `first` on that has changed its side during the step; -1 for none. */
+/* The first switch from `first` on that has changed its side during the step; -1 for none. Kinks are at ±2, or at 0, which is both. */
 static long long vm_changed(const vm_run *r, const vm_workspace *m, long long first) {
-  for (long long i = first; i < r->switches; ++i) if (m->sides[i] != m->sides_next[i]) return i;
+  for (long long i = first; i < r->switches; ++i) if (m->sides[i] != m->sides_next[i] && fabs(m->sides[i] + m->sides_next[i]) != 2) return i;
   return -1;
 }
 

@@ -67,8 +67,11 @@ class Switches:
 
     @property
     def changed(self) -> np.ndarray:
-        """Switches that have changed their side during the step."""
-        return np.flatnonzero(self.before[0] != self.after[0])
+        """Switches that have changed their side during the step. Kinks are at ±2, or at 0, which is
+        both.
+        """
+        before, after = self.before[0], self.after[0]
+        return np.flatnonzero((before != after) & (np.abs(before + after) != 2))
 
     @property
     def moving(self) -> np.ndarray:

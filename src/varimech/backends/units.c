@@ -6,6 +6,7 @@ enum { VM_KIND, VM_PARENT, VM_FIRST_MODE, VM_DIRECTION, VM_RESETS, VM_UNIT_FIELD
 enum { VM_GAP, VM_GAP_RATE, VM_GAP_ACCELERATION, VM_NORMAL, VM_RESTITUTION };   /* values of a contact */
 enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT, VM_UNIT_VALUES = 5 };    /* values of friction; as many of both */
 enum { VM_CLOSED, VM_IMPACTS, VM_BOUNCES };                                     /* modes of a contact */
+enum { VM_OF_VELOCITIES = 1, VM_OF_STATES, VM_AT_START_TOO };                   /* resets; the last ones are of states, at the start of a run, too */
 enum { VM_NEVER_FIRES = 2 };                                                    /* direction of an event that only ends steps */
 enum { VM_NONE = -1, VM_SHORTER = -2 };
 enum { VM_STICKS, VM_SLIDES, VM_IMPACT_STICKS, VM_IMPACT_SLIDES };              /* modes of friction */
@@ -147,6 +148,11 @@ static double vm_dip(double g0, double d0, double c0, double g1, double d1, doub
   share = (low + high) / 2;
   lowest = vm_interpolated(share, g0, d0, c0, g1, d1, c1);
   return share > VM_EDGE && share < 1 - VM_EDGE && lowest < VM_DIP * least ? share : 0;
+}
+
+/* Whether a stated event resets something at the start of a run. */
+static int vm_resets_at_start(const vm_run *r, const vm_workspace *m, long long i) {
+  return vm_kind(r, i) == VM_EVENT && vm_field(r, i, VM_RESETS) == VM_AT_START_TOO && m->units[VM_UNIT_VALUES * i] <= 0;
 }
 
 /* Second rate of a watched value: known of gaps. */

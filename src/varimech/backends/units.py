@@ -13,6 +13,7 @@ from ..core.schedule import Schedule
 from .bound import bound
 from .events import (
     ACCUMULATED,
+    AT_START,
     ATTEMPTS,
     BLURRED,
     BLURRED_FORCE,
@@ -32,6 +33,7 @@ from .events import (
     NEVER_FIRES,
     NONE,
     NORMAL,
+    OF_VELOCITIES,
     PROBED,
     ROUNDED,
     SHORTER,
@@ -63,7 +65,7 @@ class Units:
         self.parent = functions.table[:, 1].astype(int)
         self.first_mode = functions.table[:, 2].astype(int)
         self.direction = functions.table[:, 3].astype(int)
-        self.resets = functions.table[:, 4].astype(bool)
+        self.resets = functions.table[:, 4].astype(int)
         self.actions = functions.actions
         self.sides = np.zeros(self.count, dtype=bool)
         """Whether the function of a stated event is negative."""
@@ -235,9 +237,9 @@ class Units:
             elif i == trigger:
                 self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
 
-    def accumulates(self, rate: float) -> bool:
-        """Whether resets of a stated event have become so slow that they would never end."""
-        return bool(abs(rate) <= ACCUMULATED * self.speed)
+    def accumulates(self, i: int, rate: float) -> bool:
+        """Whether resets of velocities have become so slow that they would never end."""
+        return bool(self.resets[i] == OF_VELOCITIES and abs(rate) <= ACCUMULATED * self.speed)
 
     def fires(self, i: int) -> bool:
         """Whether something happens at an event."""
@@ -266,11 +268,17 @@ class Units:
         return 3 * i + (2 if self.kind[i] == FRICTION and self.before[i, TANGENTIAL] < 0 else 1)
 
     def first_impacts(self) -> bool:
-        """Whether surfaces that touch at the start of a run approach each other."""
+        """Whether surfaces that touch at the start of a run approach each other, or an event resets
+        something there.
+        """
         return any(
             self.touches(self.before, i, NONE) and self.before[i, GAP_RATE] < -SLOW * self.speed
             for i in range(self.count)
-        )
+        ) or any(map(self.resets_at_start, range(self.count)))
+
+    def resets_at_start(self, i: int) -> bool:
+        """Whether a stated event resets something at the start of a run."""
+        return bool(self.kind[i] == EVENT and self.resets[i] == AT_START and self.before[i, 0] <= 0)
 
 
 def _unknown_rate(time: float, state: np.ndarray, sample: int) -> float:

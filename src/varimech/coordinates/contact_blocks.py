@@ -123,6 +123,7 @@ class ContactBlocks:
 
 def reset_blocks(
     owner: str,
+    event: str,
     resets: Sequence[tuple[SX, SX]],
     slacks: Sequence[tuple[SX, SX]],
     mode: SX,
@@ -132,7 +133,7 @@ def reset_blocks(
     """
     return [
         Constraint(
-            f"reset {k} by {owner}",
+            f"reset {k} by {event}",
             y,
             (owner,),
             impact=mode * rate + (1 - mode) * ẏ,

@@ -79,6 +79,12 @@ class EventUnit:
     """Places in ρ of modes that it sets, and their values."""
     stops: bool = False
     """Whether it ends the run."""
+    of_states: bool = False
+    """Whether it resets states only, and no velocities."""
+    at_start: bool = False
+    """Whether it also resets at the start of a run if its function is not positive there."""
+    what: str = "event"
+    """What results call it."""
 
 
 @dataclass(frozen=True)
@@ -100,28 +106,20 @@ class Element:
 
     @property
     def stated(self) -> list[SX]:
-        """All that it states of its physics: energies, rates and efforts, constraints, and what is
-        given at the start.
+        """All that it states of its physics: energies, rates and efforts, constraints, what holds at
+        impacts, and what is given at the start.
         """
+        at_impacts = [x for c in self.constraints for x in (c.impact, c.bounce) if x is not None]
+        return [*self.stated_between_impacts, *at_impacts, *(self.initial or ())]
+
+    @property
+    def stated_between_impacts(self) -> list[SX]:
+        """What it states of the motion alone."""
         efforts = [x for pair in self.efforts for x in pair]
-        return [
-            self.kinetic,
-            self.potential,
-            *efforts,
-            *[c.residuals for c in self.constraints],
-            *[
-                x
-                for c in self.constraints
-                for x in (
-                    c.rate,
-                    c.impact,
-                    c.bounce,
-                    None if c.contact is None else c.contact.limit,
-                )
-                if x is not None
-            ],
-            *(self.initial or ()),
-        ]
+        limits = [None if c.contact is None else c.contact.limit for c in self.constraints]
+        more = [x for x in (*[c.rate for c in self.constraints], *limits) if x is not None]
+        residuals = [c.residuals for c in self.constraints]
+        return [self.kinetic, self.potential, *efforts, *residuals, *more]
 
 
 class Inertia(Protocol):

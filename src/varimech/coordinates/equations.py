@@ -91,22 +91,27 @@ class Equations(Dynamics):
         """Events that the model states."""
         numbers = self.model.parameter_set
         units = []
+        known = symbols_in(self.packed, self.t)
         for force in self.model.forces.values():
-            if (event := force.event()) is None:
+            if not (events := force.events()):
                 continue
-            function = force.event_function(self.state)
-            known = symbols_in(self.packed, self.t)
-            numbers.check_symbols(function, f"event {force.name!r}", known)
-            units.append(
-                EventUnit(
-                    force.name,
-                    function,
-                    event.direction,
-                    -1 if event.reset is None else numbers.mode_place(event.reset),
-                    tuple((numbers.mode_place(n), x) for n, x in event.modes.items()),
-                    event.stops,
+            functions = force.event_functions(self.frames, self.state)
+            for event, function in zip(events, functions, strict=True):
+                numbers.check_symbols(function, f"event {event.name!r}", known)
+                reset = event.reset_mode
+                units.append(
+                    EventUnit(
+                        event.name,
+                        function,
+                        event.direction,
+                        -1 if reset is None else numbers.mode_place(reset),
+                        tuple((numbers.mode_place(n), x) for n, x in event.modes.items()),
+                        event.stops,
+                        event.of_states,
+                        event.at_start,
+                        event.what,
+                    )
                 )
-            )
         return tuple(units)
 
     @property
@@ -432,9 +437,10 @@ class ForceStatements:
             kinetic += more
             efforts.append(effort)
         blocks = (Constraint(force.name, Φ, (force.name,)),) if Φ.numel() else ()
-        slacks = [own.slack(c.name) for c in force.coordinates() if c.is_slack]
-        resets = self._resets(force, frames, slacks)
-        slacks += [own.slack(name) for c in force.contact_labels() for name in c.slacks]
+        names = [name for event in force.events() for name in event.slacks]
+        names += [name for label in force.contact_labels() for name in label.slacks]
+        slacks = [own.slack(name) for name in names]
+        resets = self._resets(force, frames, own)
         return Element(
             force.name,
             kinetic + slack_energy([rate for _, rate in slacks], own.mass),
@@ -445,26 +451,25 @@ class ForceStatements:
             force.loads(),
         )
 
-    def _resets(
-        self, force: ForceLaw, frames: Frames, slacks: list[tuple[SX, SX]]
-    ) -> list[Constraint]:
-        """What its event imposes on rates."""
-        event = force.event()
-        if event is None or event.reset is None:
-            return []
-        resets = force.resets(frames, self._state)
-        self._check(force, [x for pair in resets for x in pair])
-        mode = self._model.parameter_set.modes[event.reset]
-        return reset_blocks(force.name, resets, slacks, mode)
+    def _resets(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> list[Constraint]:
+        """What its events impose on rates."""
+        blocks: list[Constraint] = []
+        for event, resets in zip(force.events(), force.resets(frames, self._state), strict=True):
+            if event.reset_mode is not None:
+                self._check(force, [x for pair in resets for x in pair])
+                mode = self._model.parameter_set.modes[event.reset_mode]
+                slacks = [own.slack(name) for name in event.slacks]
+                blocks += reset_blocks(force.name, event.name, resets, slacks, mode)
+        return blocks
 
     def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
         """All that it states and may depend on turns."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         stated = force.contacts(frames, self._state)
         gaps = [c.gap for c in stated if c.gap is not None]
-        if force.event() is not None:
-            gaps.append(force.event_function(self._watching))
-        return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts], *gaps]
+        gaps += force.event_functions(frames, self._watching)
+        new = [x for pairs in force.resets(frames, self._state) for _, x in pairs]
+        return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts], *gaps, *new]
 
     def _stated(
         self, force: ForceLaw, frames: Frames

@@ -1,7 +1,8 @@
 """Joint with clearance: a pin in a bore (plane), a ball in a socket (space), or a block in a slot
 (plane), with the radial clearance, or the clearance on either side, c:
 
-    pin, ball      g = (c² − |r₂ − r₁|²) / (2 c)         slope of c − |r₂ − r₁| where they touch
+    pin, ball      g = (c² − |r₂ − r₁|²) / (2 c)         slope of c − |r₂ − r₁| where they touch;
+                   g = c − |r₂ − r₁|                     if compliant
     block in slot  g = c ± n·(r₂ − r₁)                    n: normal of the slot
 """
 
@@ -16,6 +17,7 @@ from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
+from ..model.contact_shapes import distance_inside, gap_inside
 from ..model.model_data import ModelData
 from ..model.state import State
 from .contact import along_surface, velocity_at
@@ -77,6 +79,10 @@ class ClearanceJoint(ContactElement):
         n = ca.vertcat(-along[1], along[0])
         return n * ca.dot(n, local)
 
+    def gap_distance(self, gap: SX) -> SX:
+        rigid = self.is_rigid and self.axis is None
+        return distance_inside(gap, self.clearance) if rigid else gap
+
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
         bore, pin = frames[self.first.body], frames[self.second.body]
         centre = pin.position(self.second.local)
@@ -87,10 +93,9 @@ class ClearanceJoint(ContactElement):
             n = ca.vertcat(-along[1], along[0])
             slip = ca.dot(along, relative)
             return [Gap(c - ca.dot(n, d), slip), Gap(c + ca.dot(n, d), slip)]
-        gap = (c**2 - ca.sumsqr(d)) / (2 * c)
+        gap, n = gap_inside(d, c, rigid=self.is_rigid)
         if not self.has_friction:
             return [Gap(gap)]
-        n = -d / c
         touched = centre - self.pin_radius * n
         relative = velocity_at(pin, touched) - velocity_at(bore, touched)
         return [Gap(gap, along_surface(relative, n))]

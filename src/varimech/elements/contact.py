@@ -1,10 +1,10 @@
 """Contact of a point, circle or sphere with another one, with a line or plane, with the inside of
-a circle, or with a rod with round ends:
+a circle, or with a rod with round ends, which is straight (a capsule) or bent (an arc):
 
     line, plane         g = n·(c₁ − c₂) − r₁                 normal n of the second body
     circle, sphere      g = |c₁ − c₂| − r₁ − r₂
-    inside of a circle  g = ((r₂ − r₁)² − |c₁ − c₂|²) / (2 (r₂ − r₁))
-    capsule             g = |c₁ − p| − r₁ − r₂               p: the nearest point of the rod
+    inside of a circle  g = ((r₂ − r₁)² − |c₁ − c₂|²) / (2 (r₂ − r₁));  r₂ − r₁ − |c₁ − c₂| if compliant
+    capsule, arc        g = |c₁ − p| − r₁ − r₂               p: the nearest point of the rod
 
 The third form has the slope of r₂ − r₁ − |c₁ − c₂| where the surfaces touch, and is smooth where the
 centres coincide. The slip is the relative velocity of the surfaces along the tangent (plane).
@@ -15,12 +15,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import casadi as ca
+import numpy as np
 
 from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
+from ..model.contact_shapes import (
+    corners,
+    distance_between,
+    distance_from_arc,
+    distance_inside,
+    gap_inside,
+)
 from ..model.frame import Frame, spin
 from ..model.model_data import ModelData
 from ..model.state import State
@@ -28,11 +36,12 @@ from ..model.state import State
 
 class ContactPair(ContactElement):
     """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
-    a circle or sphere, its inside, or a capsule of the second one.
+    a circle or sphere, its inside, a capsule or an arc of the second one.
 
     A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
     balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
-    `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+    `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`; a box on the floor:
+    `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
     """
 
     kind = "contact"
@@ -44,14 +53,28 @@ class ContactPair(ContactElement):
     also = fields.FurtherPoints(
         "Further points of the first body with the same radius: corners, or ends of a capsule."
     )
+    box = fields.OptionalVector(
+        "Sides of a rectangle or box around the first point, along the axes of the first body, whose"
+        " corners touch.",
+        unit="m",
+    )
     normal = fields.OptionalDirection(
         "Outward normal of the second body's line or plane, in its frame.", of="second"
     )
     second_radius = fields.OptionalScalar(
-        "Radius around the second point: a circle or sphere.", unit="m", rule="positive"
+        "Radius around the second point, or around the rod of a capsule or arc.",
+        unit="m",
+        rule="positive",
     )
     inside = fields.Flag("Whether the first body is inside the second circle or sphere.")
     to = fields.OptionalPoint("Other end of the second body's capsule, around the second point.")
+    arc = fields.OptionalVector(
+        "First and last angle of an arc around the second point, in the second body's frame (plane).",
+        unit="rad",
+    )
+    arc_radius = fields.OptionalScalar(
+        "Radius of the middle line of that arc.", unit="m", rule="positive"
+    )
 
     def check_given(self, model: ModelData) -> None:
         given = self.given
@@ -71,9 +94,39 @@ class ContactPair(ContactElement):
         if given["inside"] and given["to"] is not None:
             problem = "a capsule has no inside here"
             raise ModelError(problem, element=self.label, remedy="leave inside out")
+        self._check_arc()
+        if given["box"] is not None and given["also"]:
+            problem = "box and also both give further points"
+            raise ModelError(problem, element=self.label, remedy="leave one of them out")
+
+    def _check_arc(self) -> None:
+        given = self.given
+        if (given["arc"] is None) != (given["arc_radius"] is None):
+            problem, remedy = "an arc needs two angles and a radius", "give arc and arc_radius"
+            raise ModelError(problem, element=self.label, remedy=remedy)
+        if given["arc"] is None:
+            return
+        if self.dimension == 3:
+            problem, remedy = "an arc belongs to the plane", "give capsules along it instead"
+            raise ModelError(problem, element=self.label, remedy=remedy)
+        if given["normal"] is not None or given["inside"] or given["to"] is not None:
+            problem = "an arc is a rod that is bent, with two sides and round ends"
+            remedy = "give second_radius, its radius, and leave normal, inside and to out"
+            raise ModelError(problem, element=self.label, remedy=remedy)
 
     def prepare(self, model: ModelData) -> None:
         super().prepare(model)
+        if self.box is not None:
+            for k, side in enumerate(ca.vertsplit(self.box)):
+                label = f"{self.label}: box, component {k + 1}"
+                model.parameter_set.require(side, "positive", label)
+        if self.arc is not None:
+            span = self.arc[1] - self.arc[0]
+            label = f"{self.label}: arc, last − first angle"
+            model.parameter_set.require(span, "positive", label)
+            model.parameter_set.require(
+                2 * np.pi - span, "non-negative", f"{self.label}: arc, 2π − (last − first angle)"
+            )
         if self.inside and self.second_radius is not None:
             play = self.second_radius - self.radius
             model.parameter_set.require(play, "positive", f"{self.label}: second_radius − radius")
@@ -106,22 +159,27 @@ class ContactPair(ContactElement):
 
     @property
     def _points(self) -> tuple[Point, ...]:
-        return (self.first, *self.also)
+        return (self.first, *self.also) if self.box is None else corners(self.first, self.box)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
         return self.second.body, self.first.body
 
     def contact_points(self) -> tuple[Point, ...]:
-        return self._points
+        return (self.first,) * len(self._points) if self.box is not None else self._points
 
     def gap_names(self) -> tuple[str, ...]:
-        if not self.also:
+        if not self.also and self.box is None:
             return (self.name,)
         return tuple(f"{self.name}.{point.name}" for point in self._points)
 
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
         return [self._gap(frames[self.second.body], frames[p.body], p) for p in self._points]
+
+    def gap_distance(self, gap: SX) -> SX:
+        if not self.inside or self.second_radius is None or not self.is_rigid:
+            return gap
+        return distance_inside(gap, self.second_radius - self.radius)
 
     def _gap(self, second: Frame, first: Frame, point: Point) -> Gap:
         c = first.position(point.local)
@@ -140,13 +198,18 @@ class ContactPair(ContactElement):
             return ca.dot(n, c - o) - self.radius, n
         assert self.second_radius is not None
         if self.inside:
-            play, d = self.second_radius - self.radius, c - o
-            return (play**2 - ca.sumsqr(d)) / (2 * play), -d / play
+            return gap_inside(c - o, self.second_radius - self.radius, rigid=self.is_rigid)
+        if self.arc is not None and self.arc_radius is not None:
+            φ, half = (self.arc[0] + self.arc[1]) / 2, (self.arc[1] - self.arc[0]) / 2
+            middle = frame.direction(ca.vertcat(ca.cos(φ), ca.sin(φ)))
+            distance, n = distance_from_arc(c - o, middle, self.arc_radius, half)
+            return distance - self.radius - self.second_radius, n
         if self.to is not None:
             along = frame.position(self.to.local) - o
             share = ca.dot(c - o, along) / ca.sumsqr(along)
             o = o + ca.fmin(ca.fmax(share, 0), 1) * along
-        distance = ca.norm_2(c - o)
+        # centres of rigid bodies that coincide overlap, and should be reported as that
+        distance = distance_between(c - o) if self.is_rigid else ca.norm_2(c - o)
         return distance - self.radius - self.second_radius, (c - o) / distance
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from ..model import fields, friction_law
 from ..model.body import Frames
@@ -22,8 +23,10 @@ from ..model.force import Force
 from ..model.model_data import ModelData
 from ..model.own_coordinates import OwnCoordinate
 from ..model.state import State
+from ..model.trial_lengths import grows_with_lengths
 
 LUGRE = "lugre"
+EFFORTS = ("N", "N·m")
 
 
 class DryFriction(Force):
@@ -38,11 +41,14 @@ class DryFriction(Force):
         "Rate that it resists: linear in the velocities.", size="scalar", positional=True
     )
     sliding = fields.Scalar(
-        "Force (N), or torque (N·m) against an angular rate, when it slides.", rule="non-negative"
+        "Force (N), or torque (N·m) against an angular rate, when it slides.",
+        rule="non-negative",
+        units=EFFORTS,
     )
     static = fields.OptionalScalar(
         "Largest force or torque when it sticks; that of sliding if not given.",
         rule="non-negative",
+        units=EFFORTS,
     )
     law = fields.Choice(
         'Friction that sticks and slides ("coulomb"), a smooth law, or "lugre".',
@@ -50,17 +56,41 @@ class DryFriction(Force):
         default=friction_law.COULOMB,
     )
     slip_velocity = fields.Scalar(
-        "Rate at which sliding begins, of smooth laws and of LuGre.", rule="positive", default=1e-3
+        "Rate at which sliding begins, of smooth laws and of LuGre.",
+        rule="positive",
+        default=1e-3,
+        units=("m/s", "rad/s"),
     )
-    bristle_stiffness = fields.Scalar("σ₀ of LuGre.", rule="positive", default=1e5)
-    bristle_damping = fields.Scalar("σ₁ of LuGre.", rule="non-negative", default=0.0)
+    bristle_stiffness = fields.Scalar(
+        "σ₀ of LuGre.", rule="positive", default=1e5, units=("N/m", "N·m/rad")
+    )
+    bristle_damping = fields.Scalar(
+        "σ₁ of LuGre.", rule="non-negative", default=0.0, units=("N·s/m", "N·m·s/rad")
+    )
 
     def prepare(self, model: ModelData) -> None:
+        self._check_units(model)
         if self.static is not None:
             more = self.static - self.sliding
             model.parameter_set.require(more, "non-negative", f"{self.label}: static − sliding")
         if self.law == LUGRE:
             model.parameter_set.require(self.sliding, "positive", f"{self.label}: sliding")
+
+    def _check_units(self, model: ModelData) -> None:
+        """Refuse torques against velocities. Forces may act against angular rates, as radius times
+        such a rate is a velocity.
+        """
+        for name in ("sliding", "static"):
+            value = self.given[name]
+            if model.parameter_set.unit_among(value, EFFORTS) == EFFORTS[0]:
+                continue
+            if grows_with_lengths(model, self.rate, self.label):
+                raise ModelError(
+                    "is a torque, and the rate that it resists is a velocity",
+                    label=Label(self.label, name),
+                    value=value,
+                    remedy="give a force in N, or an angular rate such as angular_velocity('hinge')",
+                )
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
         if self.law != friction_law.COULOMB:

@@ -8,23 +8,33 @@ a condition, so constraints, and contacts that are closed, hold after it (`formu
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from operator import methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.errors import Label, ModelError, unknown_name
-from ..core.symbols import SX
+from ..core.symbols import SX, symbols_in
 from ..model import fields
 from ..model.body import Frames
 from ..model.force import Force, StatedEvent
 from ..model.model_data import ModelData
-from ..model.own_coordinates import OwnCoordinate
 from ..model.state import State
-from ..model.user_functions import function_of_state
-from .mode import check_number
+from ..model.user_functions import function_of_state, trial_state
+from .mode import Mode, plain_number, size_of
 
 DIRECTIONS = ("both", "falling", "rising")
 STOP = "stop"
+
+
+class Reset(NamedTuple):
+    """What takes a new value at an event."""
+
+    rate: Callable[[State], SX]
+    """A speed, a state, or a mode that is one."""
+    target: Callable[[State], SX]
+    size: float = 1.0
+    of_state: bool = False
 
 
 class Event(Force):
@@ -32,8 +42,8 @@ class Event(Force):
     change, speeds or states that are reset, or the end of the run.
 
     `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a
-    mode; `do={"guide": lambda s: -0.5 * s.displacement_rate("guide")}` resets the speed of a joint;
-    `do="stop"` ends the run.
+    mode, `do={"motor": F / 2}` to an expression; `do={"guide": lambda s: -0.5 *
+    s.displacement_rate("guide")}` resets the speed of a joint; `do="stop"` ends the run.
     """
 
     kind = "event"
@@ -51,8 +61,8 @@ class Event(Force):
         default="both",
     )
     do = fields.Raw(
-        '"stop", or new values by name: of modes (numbers), of states of elements, and of the'
-        " speeds of joints and planar bodies (numbers or functions of the state); nothing if not"
+        '"stop", or new values by name: of modes, of states of elements, and of the speeds of'
+        " joints and planar bodies (numbers, expressions or functions of the state); nothing if not"
         " given.",
         file_type="Actions",
     )
@@ -64,7 +74,8 @@ class Event(Force):
 
     def prepare(self, model: ModelData) -> None:
         self._modes: dict[str, float] = {}
-        self._resets: list[tuple[Callable[[State], SX], Callable[[State], SX], float]] = []
+        self._resets: list[Reset] = []
+        self._promoted: dict[str, float] = {}
         if self.do is None or self.do == STOP:
             return
         if not isinstance(self.do, Mapping):
@@ -78,48 +89,72 @@ class Event(Force):
             self._read(model, str(name), value)
 
     def _read(self, model: ModelData, name: str, value: Any) -> None:
-        label = Label(self.label, "do", repr(name))
-        if name in model.parameter_set.modes:
-            check_number(value, label)
-            self._modes[name] = float(value)
+        label, mode = Label(self.label, "do", repr(name)), model.forces.get(name)
+        if isinstance(mode, Mode):
+            self._read_mode(model, mode, value, label)
             return
         states = {c.name: c.size for c in model.own_coordinates if c.order == 1}
         target = function_of_state(model, value, 1, label, "")
-        size = 1.0
         if name in states:
-            rate, size = methodcaller("state", name), states[name]
+            self._resets.append(Reset(methodcaller("state", name), target, states[name], True))
         elif name in model.joints and model.joints[name].displacement() is not None:
-            rate = methodcaller("displacement_rate", name)
+            self._resets.append(Reset(methodcaller("displacement_rate", name), target))
         elif name in model.joints or name in model.bodies:
             model.find_angle(name)
-            rate = methodcaller("angular_velocity", name)
+            self._resets.append(Reset(methodcaller("angular_velocity", name), target))
         else:
-            known = [*model.parameter_set.modes, *states, *model.joints, *model.bodies]
+            modes = [x.name for x in model.forces.values() if isinstance(x, Mode)]
+            known = [*modes, *states, *model.joints, *model.bodies]
             raise unknown_name("mode, state, joint or body", name, known)
-        self._resets.append((rate, target, size))
+
+    def _read_mode(self, model: ModelData, mode: Mode, value: Any, label: Label) -> None:
+        """A mode is set to a number, or, as a state, to an expression."""
+        number = plain_number(value)
+        if number is not None and not mode.varies:
+            self._modes[mode.name] = number
+            return
+        target = function_of_state(model, value, 1, label, "")
+        tried = target(trial_state(model, label))
+        known = symbols_in(tried) <= symbols_in(model.parameter_set.vector)
+        size = size_of(float(model.parameter_set.evaluate(tried).item())) if known else 1.0
+        self._resets.append(Reset(methodcaller("mode", mode.name), target, size, True))
+        if not mode.varies:
+            self._promoted[mode.name] = size
 
     def add_to(self, model: ModelData) -> None:
         super().add_to(model)
-        if self._resets:
-            model.parameter_set.add_modes([self._reset_mode])
+        for name, size in self._promoted.items():
+            mode = model.forces[name]
+            assert isinstance(mode, Mode)
+            model.forces[name] = mode.varying(size)  # another one: frozen models keep theirs
+            for other in list(model.forces.values()):
+                if isinstance(other, Event) and name in other._modes:
+                    other._resetting(name).replace_in(model)
 
-    @property
-    def _reset_mode(self) -> str:
-        return f"reset by {self.name}"
+    def _resetting(self, name: str) -> Event:
+        """The same event, for a mode that has become a state."""
+        event = copy.copy(self)
+        event._modes = {mode: x for mode, x in self._modes.items() if mode != name}
+        value = SX(self._modes[name])
+        reset = Reset(methodcaller("mode", name), lambda state: value, of_state=True)
+        event._resets = [*self._resets, reset]
+        return event
 
-    def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        return tuple(
-            OwnCoordinate(f"slack {k} of {self.name}", 2, initial=None, is_slack=True)
-            for k, _ in enumerate(self._resets)
-        )
+    def replace_in(self, model: ModelData) -> None:
+        """Take the place of the event of the same name."""
+        before = {event.reset_mode for event in model.forces[self.name].events()}
+        model.forces[self.name] = self
+        new = [e.reset_mode for e in self.events() if e.reset_mode is not None]
+        model.parameter_set.add_modes([mode for mode in new if mode not in before])
 
-    def event(self) -> StatedEvent:
-        reset = self._reset_mode if self._resets else None
-        return StatedEvent(self.direction, self._modes, self.do == STOP, reset)
+    def events(self) -> tuple[StatedEvent, ...]:
+        stops, resets = self.do == STOP, len(self._resets)
+        of_states = all(reset.of_state for reset in self._resets)
+        return (StatedEvent(self.name, self.direction, self._modes, stops, resets, of_states),)
 
-    def event_function(self, state: State) -> SX:
-        return self.when(state)
+    def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
+        return [self.when(state)]
 
-    def resets(self, frames: Frames, state: State) -> Sequence[tuple[SX, SX]]:
+    def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
         # a condition for numbers of the size of one, by which it is scaled in the equations
-        return [(rate(state) / x, target(state) / x) for rate, target, x in self._resets]
+        return [[(r.rate(state) / r.size, r.target(state) / r.size) for r in self._resets]]

@@ -577,9 +577,10 @@ class ElementMethods:
         *,
         restitution: Number = 0.0,
         stiffness: Number = None,
-        exponent: Number = 1.0,
+        exponent: Number = None,
         damping: Number = 0.0,
         law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
         friction: Number = 0.0,
         static_friction: Number = None,
         friction_law: str = "coulomb",
@@ -594,11 +595,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
             stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces.
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
             damping: D (s/m) or C (N·s/m) of compliant surfaces.
             law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
@@ -617,34 +622,43 @@ class ElementMethods:
         *,
         restitution: Number = 0.0,
         stiffness: Number = None,
-        exponent: Number = 1.0,
+        exponent: Number = None,
         damping: Number = 0.0,
         law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
         friction: Number = 0.0,
         static_friction: Number = None,
         friction_law: str = "coulomb",
         slip_velocity: Number = 0.001,
         radius: Number = 0.0,
         also: Sequence[PointLike] = (),
+        box: Vector | None = None,
         normal: Vector | None = None,
         second_radius: Number = None,
         inside: bool = False,
         to: PointLike | None = None,
+        arc: Vector | None = None,
+        arc_radius: Number = None,
     ) -> ContactPair:
         """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
-        a circle or sphere, its inside, or a capsule of the second one.
+        a circle or sphere, its inside, a capsule or an arc of the second one.
 
         A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
         balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
-        `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+        `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`; a box on the floor:
+        `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
             stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces.
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
             damping: D (s/m) or C (N·s/m) of compliant surfaces.
             law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
@@ -654,10 +668,16 @@ class ElementMethods:
             radius: Radius around the first point; 0 for a corner (m).
             also: Further points of the first body with the same radius: corners, or ends of a
                 capsule.
+            box: Sides of a rectangle or box around the first point, along the axes of the first
+                body, whose corners touch (m).
             normal: Outward normal of the second body's line or plane, in its frame.
-            second_radius: Radius around the second point: a circle or sphere (m).
+            second_radius: Radius around the second point, or around the rod of a capsule or arc
+                (m).
             inside: Whether the first body is inside the second circle or sphere.
             to: Other end of the second body's capsule, around the second point.
+            arc: First and last angle of an arc around the second point, in the second body's frame
+                (plane) (rad).
+            arc_radius: Radius of the middle line of that arc (m).
         """
 
     def clearance_joint(
@@ -668,9 +688,10 @@ class ElementMethods:
         *,
         restitution: Number = 0.0,
         stiffness: Number = None,
-        exponent: Number = 1.0,
+        exponent: Number = None,
         damping: Number = 0.0,
         law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
         friction: Number = 0.0,
         static_friction: Number = None,
         friction_law: str = "coulomb",
@@ -686,11 +707,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
             stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces.
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
             damping: D (s/m) or C (N·s/m) of compliant surfaces.
             law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
@@ -731,7 +756,8 @@ class ElementMethods:
         """
 
     def mode(self, name: str, *, initial: Number = 0.0) -> Mode:
-        """A number that only events change: whether a motor is on, which spring acts.
+        """A number that only events change: whether a motor is on, which spring acts, the force of a
+        latch.
 
         Forces and objectives use it as `s.mode("motor")`, in texts as `mode('motor')`.
 
@@ -745,17 +771,17 @@ class ElementMethods:
         change, speeds or states that are reset, or the end of the run.
 
         `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a
-        mode; `do={"guide": lambda s: -0.5 * s.displacement_rate("guide")}` resets the speed of a joint;
-        `do="stop"` ends the run.
+        mode, `do={"motor": F / 2}` to an expression; `do={"guide": lambda s: -0.5 *
+        s.displacement_rate("guide")}` resets the speed of a joint; `do="stop"` ends the run.
 
         Args:
             name: its name.
             when: Function of the state that vanishes (of t and the state as text); it may depend on
                 reactions.
             direction: Whether it counts where the function is rising, falling or both.
-            do: "stop", or new values by name: of modes (numbers), of states of elements, and of the
-                speeds of joints and planar bodies (numbers or functions of the state); nothing if
-                not given.
+            do: "stop", or new values by name: of modes, of states of elements, and of the speeds of
+                joints and planar bodies (numbers, expressions or functions of the state); nothing
+                if not given.
         """
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:

@@ -1,18 +1,31 @@
-"""Mode: a number that only events change (`event`); expressions know it as `s.mode(name)`."""
+"""Mode: a number that only events change (`event`); expressions know it as `s.mode(name)`.
+
+A mode whose values are plain numbers is data of the equations (`model/contact_law`). If one of its
+values is an expression of parameters or of the state, it is a first-order state with ċ = 0 that events
+reset: derivatives of its values pass through it as through all states.
+"""
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from ..core.errors import ModelError
+import casadi as ca
+
+from ..core.symbols import SX
 from ..model import fields
+from ..model.body import Frames
 from ..model.force import Force
 from ..model.model_data import ModelData
+from ..model.own_coordinates import OwnCoordinate
+from ..model.state import State
 
 
 class Mode(Force):
-    """A number that only events change: whether a motor is on, which spring acts.
+    """A number that only events change: whether a motor is on, which spring acts, the force of a
+    latch.
 
     Forces and objectives use it as `s.mode("motor")`, in texts as `mode('motor')`.
     """
@@ -27,19 +40,45 @@ class Mode(Force):
         return
 
     def prepare(self, model: ModelData) -> None:
-        check_number(self.initial, f"{self.label}: initial")
+        model.check_free(self.name, [{c.name for c in model.own_coordinates}])
+        first = float(model.parameter_set.evaluate(self.initial).item())
+        self._first, self._size = first, None if self.initial.is_constant() else size_of(first)
 
     def add_to(self, model: ModelData) -> None:
         super().add_to(model)
-        model.parameter_set.add_modes([self.name], float(self.initial))
+        model.parameter_set.add_modes([self.name], self._first)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is a state, because one of its values is an expression."""
+        return self._size is not None
+
+    def varying(self, size: float) -> Mode:
+        """The same mode as a state, with values of some size."""
+        mode = copy.copy(self)
+        mode._size = max(size_of(self._first) if self._first else 0.0, size)
+        return mode
+
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        if self._size is None:
+            return ()
+        return (OwnCoordinate(self.name, initial=self.initial, size=self._size),)
+
+    def rates(self, frames: Frames, state: State) -> Sequence[SX]:
+        return [SX(0)] if self.varies else []
 
 
-def check_number(value: Any, label: str) -> None:
-    """Refuse what is no plain number: modes have no derivatives."""
+def size_of(value: float) -> float:
+    """A size of a value, one that differences of it are measured by; of zero nothing is known."""
+    return abs(value) or 1.0
+
+
+def plain_number(value: Any) -> float | None:
+    """A value as a plain number; None where it is an expression or a function."""
+    if isinstance(value, ca.SX) and not value.is_constant():
+        return None
     try:
-        plain = math.isfinite(float(value))
+        number = float(value)
     except (TypeError, ValueError, RuntimeError):
-        plain = False
-    if not plain:
-        remedy = "multiply the mode with a parameter where it is used"
-        raise ModelError("must be a plain number", label=label, value=value, remedy=remedy)
+        return None
+    return number if math.isfinite(number) else None

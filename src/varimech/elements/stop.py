@@ -32,8 +32,8 @@ class Stop(ContactElement):
         size="scalar",
         positional=True,
     )
-    lower = fields.OptionalScalar("Smallest value of the output.")
-    upper = fields.OptionalScalar("Largest value of the output.")
+    lower = fields.OptionalScalar("Smallest value of the output.", units=("m", "rad"))
+    upper = fields.OptionalScalar("Largest value of the output.", units=("m", "rad"))
     slip = fields.StateFunction(
         "Velocity against which its friction acts: a function linear in velocities.",
         size="scalar",

@@ -8,13 +8,17 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import casadi as ca
+
 from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from . import compliance, fields, friction_law
 from .body import Frames
+from .compliance import Compliance
 from .contact_law import Contact, ContactLabel
-from .force import Force
+from .force import Force, StatedEvent
 from .model_data import ModelData
+from .own_coordinates import OwnCoordinate
 from .state import State
 
 
@@ -31,17 +35,35 @@ class ContactElement(Force):
     """Surfaces that keep apart: rigid, with impacts, or compliant if a stiffness is given."""
 
     restitution = fields.Scalar(
-        "Speed after an impact over that before it, of rigid surfaces.", rule="share", default=0.0
+        'Speed after an impact over that before it, of rigid surfaces and of "lankarani-nikravesh".',
+        rule="share",
+        default=0.0,
     )
     stiffness = fields.OptionalScalar(
-        "K of compliant surfaces; rigid ones have none.", unit="N/m", rule="positive"
+        "K of compliant surfaces; rigid ones have none.",
+        unit="N/m",
+        rule="positive",
+        units=("N/m", "N·m/rad"),
     )
-    exponent = fields.Scalar("n of compliant surfaces.", rule="positive", default=1.0)
+    exponent = fields.OptionalScalar(
+        'n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not given.',
+        rule="positive",
+    )
     damping = fields.Scalar(
-        "D (s/m) or C (N·s/m) of compliant surfaces.", rule="non-negative", default=0.0
+        "D (s/m) or C (N·s/m) of compliant surfaces.",
+        rule="non-negative",
+        default=0.0,
+        units=("s/m", "N·s/m", "s/rad", "N·m·s/rad"),
     )
     law = fields.Choice(
         "Law of compliant surfaces.", options=compliance.LAWS, default=compliance.LAWS[0]
+    )
+    least_impact_speed = fields.Scalar(
+        'Smallest impact speed of "lankarani-nikravesh", also of surfaces that overlap at the start.',
+        unit="m/s",
+        rule="positive",
+        default=1e-3,
+        units=("m/s", "rad/s"),
     )
     friction = fields.Scalar("Sliding friction coefficient.", rule="non-negative", default=0.0)
     static_friction = fields.OptionalScalar(
@@ -75,6 +97,11 @@ class ContactElement(Force):
         return self.stiffness is None
 
     @property
+    def remembers(self) -> bool:
+        """Whether its force depends on the speed of the last impact."""
+        return not self.is_rigid and self.law == compliance.LANKARANI_NIKRAVESH
+
+    @property
     def has_friction(self) -> bool:
         """Whether anything resists sliding."""
         return not self.friction.is_zero() or self.static_friction is not None
@@ -100,11 +127,21 @@ class ContactElement(Force):
                 value=self.friction_law,
                 remedy='use friction_law="coulomb", or give a stiffness',
             )
-        if not self.is_rigid and not self.restitution.is_zero():
+        self._check_law()
+        if self.static_friction is not None:
+            more = self.static_friction - self.friction
+            model.parameter_set.require(
+                more, "non-negative", f"{self.label}: static_friction − friction"
+            )
+
+    def _check_law(self) -> None:
+        """Check that restitution and damping belong to the law."""
+        if not self.is_rigid and not self.remembers and not self.restitution.is_zero():
             raise ModelError(
                 "belongs to rigid surfaces, and there is a stiffness",
                 label=Label(self.label, "restitution"),
-                remedy="give damping instead, or leave the stiffness out",
+                remedy=f"give damping instead, or law={compliance.LANKARANI_NIKRAVESH!r}, or leave the"
+                " stiffness out",
             )
         if self.is_rigid and not self.damping.is_zero():
             raise ModelError(
@@ -112,11 +149,55 @@ class ContactElement(Force):
                 label=Label(self.label, "damping"),
                 remedy="give a stiffness too, or restitution instead",
             )
-        if self.static_friction is not None:
-            more = self.static_friction - self.friction
-            model.parameter_set.require(
-                more, "non-negative", f"{self.label}: static_friction − friction"
+        if self.remembers and not self.damping.is_zero():
+            raise ModelError(
+                f"does not belong to {compliance.LANKARANI_NIKRAVESH!r}, which follows from the"
+                " restitution",
+                label=Label(self.label, "damping"),
+                remedy=f"give restitution instead, or law={compliance.HUNT_CROSSLEY!r}",
             )
+        if self.is_rigid and self.law != compliance.LAWS[0]:
+            raise ModelError(
+                "is a law of compliant surfaces, and there is no stiffness",
+                label=Label(self.label, "law"),
+                value=self.law,
+                remedy="give a stiffness too, or leave the law out",
+            )
+
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        """Impact speeds that its law remembers, one for each gap."""
+        initial, unit = self.least_impact_speed, f"{self.gap_unit}/s"
+        return tuple(
+            OwnCoordinate(f"impact speed of {name}", initial=initial, unit=unit)
+            for name in self._remembered
+        )
+
+    def rates(self, frames: Frames, state: State) -> Sequence[SX]:
+        """Impact speeds are constant between impacts."""
+        return [SX(0) for _ in self._remembered]
+
+    def events(self) -> tuple[StatedEvent, ...]:
+        """Its surfaces touch: their speed there is what the law remembers."""
+        return tuple(
+            StatedEvent(name, "falling", resets=1, of_states=True, at_start=True, what="contact")
+            for name in self._remembered
+        )
+
+    def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
+        """Its gaps."""
+        return [g.gap for g in self.gaps(frames, state)] if self.remembers else []
+
+    def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
+        """Impact speeds."""
+        gaps = self.gaps(frames, state) if self.remembers else []
+        return [
+            [(state.state(c.name), ca.fmax(-state.rate(g.gap), self.least_impact_speed))]
+            for c, g in zip(self.coordinates(), gaps, strict=True)
+        ]
+
+    @property
+    def _remembered(self) -> tuple[str, ...]:
+        return self.gap_names() if self.remembers else ()
 
     def surface_gaps(self, frames: Frames, state: State) -> Sequence[SX]:
         """Its gaps."""
@@ -144,12 +225,19 @@ class ContactElement(Force):
         if self.stiffness is None:
             return []
         μ, μ0 = self._coefficients
+        exponent = compliance.EXPONENTS.get(self.law, 1.0)
+        law = Compliance(
+            self.law,
+            self.stiffness,
+            SX(exponent) if self.exponent is None else self.exponent,
+            self.damping,
+            self.restitution,
+        )
+        speeds = [state.state(c.name) for c in self.coordinates()]
         efforts = []
-        for g in self.gaps(frames, state):
+        for k, g in enumerate(self.gaps(frames, state)):
             rate = state.rate(g.gap)
-            normal = compliance.normal_force(
-                self.law, g.gap, rate, self.stiffness, self.exponent, self.damping
-            )
+            normal = law.normal_force(g.gap, rate, speeds[k] if speeds else None)
             efforts.append((rate, normal))
             if g.slip is not None and self.has_friction:
                 share = friction_law.resistance(

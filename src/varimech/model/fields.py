@@ -203,6 +203,7 @@ class Scalar(Field[SX]):
 
     Args:
         rule: what it has to be, one of `requirements.RULES`: "positive", "non-negative", …
+        units: units that a quantity may have, where these depend on what the element acts on.
     """
 
     annotation = "Number"
@@ -215,12 +216,14 @@ class Scalar(Field[SX]):
         rule: str | None = None,
         default: Any = REQUIRED,
         positional: bool = False,
+        units: tuple[str, ...] = (),
     ):
         super().__init__(description, unit=unit, default=default, positional=positional)
-        self.rule = rule
+        self.rule, self.units = rule, units or (unit,)
 
     def read(self, model: ModelData, element: Element, value: object) -> SX:
-        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
+        unit = model.parameter_set.unit_among(value, self.units)
+        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=unit)
 
 
 class Direction(Field[Axis]):
@@ -452,14 +455,22 @@ class OptionalScalar(Field[SX | None]):
 
     annotation = "Number"
 
-    def __init__(self, description: str, *, unit: str = "", rule: str | None = None):
+    def __init__(
+        self,
+        description: str,
+        *,
+        unit: str = "",
+        rule: str | None = None,
+        units: tuple[str, ...] = (),
+    ):
         super().__init__(description, unit=unit, default=None)
-        self.rule = rule
+        self.rule, self.units = rule, units or (unit,)
 
     def read(self, model: ModelData, element: Element, value: object) -> SX | None:
         if value is None:
             return None
-        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
+        unit = model.parameter_set.unit_among(value, self.units)
+        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=unit)
 
 
 class Vector(Field[SX]):
@@ -473,6 +484,22 @@ class Vector(Field[SX]):
     def read(self, model: ModelData, element: Element, value: object) -> SX:
         n = model.dimension
         value = (0.0,) * n if value is None and not self.required else value
+        return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
+
+
+class OptionalVector(Field[SX | None]):
+    """Two components in the plane, three in space; None if left out."""
+
+    file_type = "Vector"
+    annotation = "Vector | None"
+
+    def __init__(self, description: str, *, unit: str = ""):
+        super().__init__(description, unit=unit, default=None)
+
+    def read(self, model: ModelData, element: Element, value: object) -> SX | None:
+        if value is None:
+            return None
+        n = model.dimension
         return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
 
 

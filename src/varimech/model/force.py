@@ -8,7 +8,7 @@ kinetic energy or rates ż of first-order states, and impose constraints.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from ..core.gradual import is_gradual
@@ -30,16 +30,34 @@ SHAPES = ("spring", "damper")
 
 @dataclass(frozen=True)
 class StatedEvent:
-    """What an element does where its function vanishes."""
+    """What an element does where one of its functions vanishes."""
 
+    name: str
+    """As results and objectives name it."""
     direction: str
     """"rising", "falling" or "both"."""
-    modes: Mapping[str, float]
+    modes: Mapping[str, float] = field(default_factory=dict)
     """New values of modes."""
-    stops: bool
+    stops: bool = False
     """Whether the run ends."""
-    reset: str | None
-    """Name of the mode that lets it reset rates; None where it resets none."""
+    resets: int = 0
+    """Number of rates and states that it resets."""
+    of_states: bool = False
+    """Whether it resets states only, and no velocities."""
+    at_start: bool = False
+    """Whether it also resets at the start of a run if its function is not positive there."""
+    what: str = "event"
+    """What results call it."""
+
+    @property
+    def reset_mode(self) -> str | None:
+        """Name of the mode that lets it reset rates; None where it resets none."""
+        return f"reset by {self.name}" if self.resets else None
+
+    @property
+    def slacks(self) -> tuple[str, ...]:
+        """Names of the slack coordinates that its resets need."""
+        return tuple(f"slack {k} of {self.name}" for k in range(self.resets))
 
 
 class ForceLaw(Named):
@@ -102,23 +120,29 @@ class ForceLaw(Named):
         """
         return SX(0, 1)
 
+    def gap_distance(self, gap: SX) -> SX:
+        """Distance of two surfaces for the value of their gap, where that is scaled."""
+        return gap
+
     def loads(self) -> tuple[tuple[SX, SX], ...]:
         """Pairs (symbol, expression) of what its forces depend on beside the state: functions of the
         multipliers of joints, in terms of what stands for these.
         """
         return ()
 
-    def event(self) -> StatedEvent | None:
-        """What it does at an event; None where it states none."""
-        return None
-
-    def event_function(self, state: State) -> SX:
-        """What vanishes at its event; the state knows accelerations and reactions."""
-        return SX(0)
-
-    def resets(self, frames: Frames, state: State) -> Sequence[tuple[SX, SX]]:
-        """Pairs (rate, new value) that its event resets; each needs a slack of its own."""
+    def events(self) -> tuple[StatedEvent, ...]:
+        """What it does at its events, before anything is known of the motion."""
         return ()
+
+    def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
+        """What vanishes at each of its events; the state knows accelerations and reactions."""
+        return ()
+
+    def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
+        """Pairs (rate, new value) that each of its events resets: the rate is linear in velocities or
+        a first-order state, the new value a function of the state before the event.
+        """
+        return [()] * len(self.events())
 
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
         """ż of its first-order coordinates, in their order, in their units per second."""

@@ -311,12 +311,17 @@ class ModelData:
 
     @property
     def own_coordinates(self) -> list[OwnCoordinate]:
-        """Coordinates that elements own, in their order, and slacks of their contacts."""
+        """Coordinates that elements own, in their order, and slacks of their events and contacts."""
         return [
             c
             for force in self.forces.values()
             for c in (
                 *force.coordinates(),
+                *[
+                    OwnCoordinate(slack, 2, initial=None, is_slack=True)
+                    for event in force.events()
+                    for slack in event.slacks
+                ],
                 *[
                     OwnCoordinate(slack, 2, initial=None, unit=label.unit, is_slack=True)
                     for label in force.contact_labels()
@@ -387,13 +392,15 @@ class ModelData:
         self._add_modes(force)
 
     def _add_modes(self, force: ForceLaw) -> None:
-        """Modes of its contacts."""
+        """Modes of its contacts and of the resets of its events."""
         for label in force.contact_labels():
             self.parameter_set.add_modes(label.modes)
+        for event in force.events():
+            self.parameter_set.add_modes([] if event.reset_mode is None else [event.reset_mode])
 
     def _check_coordinates(self, force: ForceLaw) -> None:
         if own := force.coordinates():
-            taken = {c.name for c in self.own_coordinates}
+            taken = {c.name for c in self.own_coordinates} | self.parameter_set.modes.keys()
             for coordinate in own:
                 if coordinate.name in taken:
                     problem = f"{force.name!r}: there is a state {coordinate.name!r} already"

@@ -164,6 +164,16 @@ class ParameterSet:
             self._keep(Requirement(expression, each, label), number)
         return expression
 
+    def unit_among(self, value: object, units: tuple[str, ...]) -> str:
+        """The one of several units that a quantity, or a parameter, is in; the first if none is."""
+        if len(units) < 2:
+            return units[0]
+        own = value.unit if isinstance(value, Parameter) else ""
+        if isinstance(value, str):
+            own = (split_quantity(value) or (0.0, ""))[1]
+            own = self.parameters[value].unit if value in self.parameters else own
+        return next((unit for unit in units if own and is_of_kind(own, unit)), units[0])
+
     def _nominal(self, expression: SX) -> float:
         """Nominal value of a scalar."""
         if expression.is_constant():

@@ -202,7 +202,7 @@ class State:
         modes = self._model.parameter_set.modes
         if name not in modes:
             raise unknown_name("mode", name, modes)
-        return modes[name]
+        return self._own.get(name, modes[name])  # a state, where its values are expressions
 
     def rotation(self, body: str) -> SX:
         """Rotation matrix of a body; its columns are the body's axes.

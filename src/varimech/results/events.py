@@ -27,7 +27,9 @@ class Event:
     name: str
     """The contact, friction or event."""
     what: str
-    """"impact", "release", "stick", "slip", or "event"."""
+    """"impact", "release", "stick", "slip", "contact" of compliant surfaces that remember their impact
+    speed, or "event".
+    """
     before: float
     """Rate of the gap, or slip velocity, before it (m/s or rad/s); of a stated event the rate of its
     function.
@@ -99,8 +101,8 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
             # extrema of objectives are located as events, too
             if own < len(stated) and mode:
                 time = float(trajectory.step_ends[k])
-                name = stated[own].name
-                events.append(asdict(Event(time, name, "event", before, after, 0.0)))
+                name, what = stated[own].name, stated[own].what
+                events.append(asdict(Event(time, name, what, before, after, 0.0)))
             continue
         unit = units[number]
         what = "stick" if mode else "slip"

@@ -40,7 +40,7 @@ class UnitFunctions:
     table: np.ndarray
     """(unit, 5): its kind; the contact whose normal force friction depends on, or the sample whose
     extremum is sought, or −1; the place of its first mode in ρ; the direction of an event; and whether
-    it resets velocities.
+    it resets velocities (1), states (2), or states also at the start of a run (3).
     """
     actions: np.ndarray
     """(action, 3): the event, the place of a mode in ρ and its value; −1 ends the run."""
@@ -150,7 +150,8 @@ class EventFunctions:
     def _add_event(self, event: EventUnit) -> list[list[float]]:
         """Returns its actions."""
         place, resets = event.first_mode, event.first_mode >= 0
-        fields = EVENT, -1, place, DIRECTIONS[event.direction], int(resets)
+        kind = int(resets) * (1 + event.of_states + event.at_start)
+        fields = EVENT, -1, place, DIRECTIONS[event.direction], kind
         self._add([event.function, self._rate(event.function)], [event.function], *fields)
         number = len(self._table) - 1
         actions = [[number, where, value] for where, value in event.modes]

@@ -113,7 +113,7 @@ def _expressions(
     """Place, objective, whether final, and what is stated there."""
     for element in e.elements:
         if element.initial is None:
-            yield element.name, None, False, element.stated
+            yield element.name, None, False, element.stated_between_impacts
     for values, final in zip(objective_expressions(e, objectives), (False, True), strict=True):
         for name, value in zip(objectives, ca.vertsplit(values) if objectives else [], strict=True):
             yield name, name, final, [value]

@@ -29,6 +29,8 @@ from .smoothness import Switch, switches
 
 SAME_DEPTH = 40
 """Operations deep to which expressions of the same switch, stated in several places, are compared."""
+ROUNDED = 2e-15
+"""Share of its terms to which a function of the state is known: ten floating-point numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,9 @@ class SwitchingFunctions:
     """Functions of (state, ρ, t) about all jumps."""
 
     values: ca.Function
-    """Sides (numbers that change where the function's sign does), g, and ġ; one after the other."""
+    """Sides (numbers that change where the function's sign does; ±2 and 0 of kinks), g, and ġ; one
+    after the other.
+    """
     gradient: ca.Function | None
     """g_x, g_ρ times the directions, and g_ρ of all parameters: a row for each switch."""
     count: int
@@ -70,7 +74,8 @@ def switching_functions(
     jumps, e = jumps_of(equations, objectives), equations
     if not jumps:
         return None
-    g, sides = (ca.vertcat(*[getattr(s, name) for s in jumps]) for name in ("at", "side"))
+    g = ca.vertcat(*[s.at for s in jumps])
+    sides = ca.vertcat(*[s.side if s.jump else _side_of_kink(e, s.at) for s in jumps])
     x, arguments = ca.vertcat(e.q, e.v), [e.packed, e.ρ, e.t]
     rate = ca.jtimes(g, ca.vertcat(x, e.t), ca.vertcat(e.v, e.a, SX(1)))
     values = ca.Function("switching", arguments, [ca.densify(ca.vertcat(sides, g, rate))])
@@ -83,3 +88,12 @@ def switching_functions(
         )
     of_forces = sum(s.objective is None for s in jumps)
     return SwitchingFunctions(values, gradient, len(jumps), of_forces)
+
+
+def _side_of_kink(e: Equations, at: SX) -> SX:
+    """±2, and 0 within rounding of zero, which is the same side as both: a function that begins there
+    does not change its side, whatever rounding makes of its sign; there is nothing to jump over.
+    """
+    x = ca.vertcat(e.q, e.v, e.ρ)
+    rounding = ROUNDED * ca.sum1(ca.fabs(ca.densify(ca.gradient(at, x)) * x))
+    return 2 * (at > rounding) - 2 * (at < -rounding)

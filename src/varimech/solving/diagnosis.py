@@ -43,7 +43,7 @@ def explained(
 ) -> SimulationError:
     """The failure in words, with what to try."""
     if failure.reason in OF_EVENTS:
-        return _of_events(failure, equations)
+        return _of_events(failure, inputs.parameters, equations)
     scheme, ρ, t = method.integrator, inputs.parameters, failure.time
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
     numbered = "" if failure.reason == STEPPED_OVER else f"step {failure.step}, "
@@ -82,14 +82,14 @@ def explained(
     )
 
 
-def _of_events(failure: StepFailure, equations: Equations) -> SimulationError:
+def _of_events(failure: StepFailure, ρ: np.ndarray, equations: Equations) -> SimulationError:
     """Why contacts and friction do not let a run go on."""
     e = equations
     names = [*[unit.label for _, unit in e.units], *[event.name for event in e.events]]
     name = names[failure.culprit] if 0 <= failure.culprit < len(names) else e.model.name
     trouble, remedy = {
         OVERLAP: (
-            f"the surfaces of contact {name!r} overlap",
+            f"the surfaces of contact {name!r} overlap{_overlap(failure, ρ, e)}",
             Message("begin with a gap of zero or more: change the initial conditions"),
         ),
         UNSETTLED: (
@@ -101,7 +101,10 @@ def _of_events(failure: StepFailure, equations: Equations) -> SimulationError:
         ),
         ENDLESS: (
             f"{name!r} has events without end at this time",
-            Message("look for a function that stays at zero, or that its own event changes back"),
+            Message(
+                "look for a function that stays at zero, or that an event changes back; resets of a"
+                " speed that become ever smaller do not end in rest, as a stop with restitution does"
+            ),
         ),
     }[failure.reason]
     when = f"{e.model.name!r}: t = {failure.time:.6g} s"
@@ -113,6 +116,18 @@ def _of_events(failure: StepFailure, equations: Equations) -> SimulationError:
         worst=name,
         remedy=remedy,
     )
+
+
+def _overlap(failure: StepFailure, ρ: np.ndarray, e: Equations) -> str:
+    """By how much surfaces overlap."""
+    if failure.reason != OVERLAP or not 0 <= failure.culprit < len(e.units):
+        return ""
+    unit = e.units[failure.culprit][1]
+    owners = {c.name: (f, c) for f in e.model.forces.values() for c in f.contact_labels()}
+    force, label = owners[unit.label]
+    distance = force.gap_distance(unit.watched)
+    gap = ca.Function("gap", [e.packed, e.ρ, e.t], [distance])(failure.state, ρ, failure.time)
+    return f" by {-float(gap):.6g} {label.unit}"
 
 
 def _remedy(
