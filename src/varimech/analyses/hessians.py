@@ -17,6 +17,7 @@ from ..core.progress import progress_bar
 from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
+from ..sensitivity.switching import jumps_of
 from ..solving.derivative_request import unit_directions
 from ..solving.task import Task
 from .simulation import Simulation
@@ -122,10 +123,11 @@ def second_derivatives(
     check_gradients(solver.equations, objectives)
     task = Task(s.schedule, objectives, indices, s.backend, s.progress, by, most)
     chosen = 0.0
-    if s.schedule.tolerance:
+    if s.schedule.tolerance or jumps_of(solver.equations, objectives):
         trajectory, chosen = solver.run(task, s.ρ)
         solver.check_jumps(trajectory, objectives, "second derivatives")
-        task = replace(task, schedule=s.schedule.replayed(trajectory.step_ends))
+        if s.schedule.tolerance:
+            task = replace(task, schedule=s.schedule.replayed(trajectory.step_ends))
     many = replace(task, runs=len(directions))
     along, ran = _side_by_side(solver, many, s.ρ, directions)
     return DirectionalRuns(along, solver, task, chosen + ran)

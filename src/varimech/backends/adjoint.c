@@ -60,8 +60,20 @@ static void vm_distribute(const vm_run *r, double h, const double *weights, long
 /* Reverse a step of an implicit integrator, and the weighted integrands at its beginning. */
 static void vm_retreat_implicit(vm_run *r, vm_workspace *m, const double *record, double weight) {
   const double *const settings[] = {record + 1, r->penalty, r->values, record + 2}, *state = record + 3;
-  vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
-  memcpy(r->costate, m->pulled, (size_t)(r->states * r->columns) * sizeof(double));
+  const size_t bytes = (size_t)(r->states * r->columns) * sizeof(double);
+  if (vm_is_short(r, record[1])) {
+    const long long n = r->coordinates * r->columns;
+    const double h = record[1];
+    vm_ahead(r, state, 1, h, m->Y);
+    vm_pull(VM_RATES, r, m, m->Y, 0, settings + 1, 3, r->costate, m->pulled);
+    memset(r->costate, 0, bytes);
+    vm_gain(r->costate, 1, m->pulled, 2 * n);
+    vm_gain(r->costate + n, h, m->pulled, 2 * n);
+    vm_gain(r->costate + 2 * n, h * h / 2, m->pulled, n);
+  } else {
+    vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
+    memcpy(r->costate, m->pulled, bytes);
+  }
   vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], state, weight, r->costate);
 }
 
@@ -219,10 +231,15 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
     const double crossed = r->crossed ? r->crossed[r->first_recorded + k + 1] : 0;
     const long long jump = crossed > 0 ? (long long)crossed : 0;
     const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
-    if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end, r->first_recorded + k + 1); continue; }
+    const double length_before = k > 0 ? record[1 - r->record_size] : 0; /* an event takes no time */
+    if (r->units && *vm_record_tail(r, record) != 0) {
+      vm_retreat_event(r, m, record, end, r->first_recorded + k + 1);
+      if (!r->scheme) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], record + 3, length_before / 2, r->costate);
+      continue;
+    }
     if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);
     if (r->scheme) vm_retreat_explicit(r, m, record);
-    else vm_retreat_implicit(r, m, record, record[1] / 2 + (k > 0 ? record[1 - r->record_size] / 2 : 0));
+    else vm_retreat_implicit(r, m, record, record[1] / 2 + length_before / 2);
     if (jump) vm_retreat_shift(r, m, jump - 1, record[0], record + 3, m->psi);
   }
   if (r->from_start && r->samples) vm_pull_samples(r, m, VM_AT_START, 0, count ? records + 3 : r->state, 0);

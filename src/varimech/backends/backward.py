@@ -19,7 +19,7 @@ from .inputs import Inputs
 from .program import ChainFunctions, Program
 from .samples import AT_END, AT_START, Samples
 from .scheme_tables import SchemeTables
-from .switching import Switches
+from .switching import Switches, ahead, is_short
 from .units import Units
 
 
@@ -117,8 +117,6 @@ class Backward:
             )
         if program.jacobian is not None:
             settings.insert(0, self.chosen)
-        if program.scheme is None:
-            settings.insert(0, self.step)
         self.crossed: list[int] = []
         """Jumps that the steps have passed, from 1 on, by number of the step."""
         self.switches = (
@@ -127,8 +125,12 @@ class Backward:
             else Switches(program, inputs.parameters, inputs.schedule)
         )
         self.tables = None if program.scheme is None else SchemeTables(program.scheme)
-        self.combined = self.state if program.scheme is None else np.zeros(2 * program.coordinates)
-        self._step = self._bound(program.step, self.combined, settings)
+        self.combined = np.zeros(2 * program.coordinates)
+        self._step = (
+            self._bound(program.step, self.state, [self.step, *settings])
+            if program.scheme is None
+            else self._bound(program.step, self.combined, settings)
+        )
         self._rates = (
             self._step
             if program.rates is None
@@ -193,17 +195,19 @@ class Backward:
         for k in range(len(records) - 1, -1, -1):
             record = records[k]
             after = end if k == len(records) - 1 else records[k + 1].states[0]
+            length_before = records[k - 1].length if k else 0.0
             if isinstance(record, EventRecord):
                 self._event(record, after)
-            elif self.tables is None:
-                self._implicit(
-                    record, record.length / 2 + (records[k - 1].length / 2 if k else 0.0)
-                )
+                if self.tables is None:
+                    before = record.states[0]
+                    self._measure(
+                        self._integrands, record.end, before, length_before / 2, self.costate
+                    )
             elif self.switches is None or self.crossed[k + 1] <= 0:
-                self._explicit(record, self.tables)
+                self._back(record, length_before)
             else:
                 jump = self.crossed[k + 1] - 1
-                self._across(record, self.tables, self.switches, jump, after)
+                self._across(record, length_before, self.switches, jump, after)
         self.time[0] = 0.0
         self._pull_samples(AT_START, records[0].states[0], None)
         if self.inputs.guess is not None:
@@ -225,7 +229,30 @@ class Backward:
         costate[: len(self.measure_pulled)] += weight * self.measure_pulled
         self.gradient[: len(self.own_contribution)] += weight * self.own_contribution
 
-    def _implicit(self, r: Record, weight: float) -> None:
+    def _back(self, r: Record, length_before: float) -> None:
+        """Back over a step."""
+        if self.tables is not None:
+            self._explicit(r, self.tables)
+            return
+        short = is_short(self.program, r.length, self.inputs.schedule)
+        (self._short if short else self._implicit)(r)
+        weight = r.length / 2 + length_before / 2
+        self._measure(self._integrands, r.begin, r.states[0], weight, self.costate)
+
+    def _short(self, r: Record) -> None:
+        """Back over a step that rates at its beginning took."""
+        n, h = self.program.coordinates, r.length
+        self.time[0], self.given[:] = r.end, self.costate
+        self.combined[:] = ahead(r.states[0], n, h)
+        self._rates()
+        self.gradient += self.contribution
+        back = self.pulled[: 2 * n].copy()
+        self.costate[:] = 0.0
+        self.costate[: 2 * n] += back
+        self.costate[n : 3 * n] += h * back
+        self.costate[2 * n : 3 * n] += h * h / 2 * back[:n]
+
+    def _implicit(self, r: Record) -> None:
         self.step[0], self.time[0], self.state[:], self.solved[:] = (
             r.length,
             r.end,
@@ -236,10 +263,9 @@ class Backward:
         self._step()
         self.gradient += self.contribution
         self.costate[:] = self.pulled
-        self._measure(self._integrands, r.begin, r.states[0], weight, self.costate)
 
     def _across(
-        self, r: Record, t: SchemeTables, switches: Switches, i: int, after: np.ndarray
+        self, r: Record, length_before: float, switches: Switches, i: int, after: np.ndarray
     ) -> None:
         """Back over a step across jump i, from the state after it."""
         n, o, before = self.program.coordinates, self.program.objective_count, r.states[0]
@@ -258,7 +284,7 @@ class Backward:
             for x, time in zip(states, arguments[1:], strict=True)
         )
         shift = g - g_next + height @ self.costate[n : 2 * n, :o]
-        self._explicit(r, t)
+        self._back(r, length_before)
         rate = switches.at(r.begin, before)[2, i]
         switches.differentiate(r.begin, before)
         self.costate[: 2 * n, :o] -= np.outer(switches.slopes[0][i], shift / rate)

@@ -16,6 +16,10 @@ do are
 first and the last line shows that the multipliers that belong to the projected q̈ are λ + τ; these
 are of order 2, and they are what a state holds.
 
+Constraints of velocities Ψ(q, q̇) = 0 (friction that sticks) have no Φ: the first line holds them for
+q̇*, scaled by β h/γ, so that their derivative with respect to q̈* is β h² Ψ_q̇ as that of Φ is β h² Φ_q.
+Forces of sliding friction depend on λ, so the last line then includes their change from λ to λ + τ.
+
 All three are iterated to convergence, so the result does not depend on the penalty α, which only
 sets the speed of convergence. The unknown of the first stage is q̈* (not q): differences of
 positions divided by h² would lose digits for small steps.
@@ -62,36 +66,50 @@ class ALI3P(Formulation):
         e = dynamics
         s = ImplicitStep(e, scheme)
         m = e.λ.numel()
+        oblique = e.oblique or e.constrains_velocities
         motion = Stage(
             "motion",
             s.a_,
             e.λ,
             ca.substitute([e.balance], [e.v, e.a], [s.v_, s.a_])[0],
-            e.constraints,
+            _conditions(e, s, scheme),
             s.a0,
             s.λ0,
             s.α,
-            e.symmetric,
+            e.symmetric and not oblique,
             s.position_weight,
             s.relations,
             noise=ROUNDING / s.position_weight,
             magnitude=e.q,
+            oblique=oblique,
         )
         if not constrained:
             return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
 
-        Φ_q = e.constraint_jacobian
+        J = e.rate_jacobian
 
-        def projection(of: str, x: SX, x_: SX, multiplier: SX, condition: SX) -> Stage:
-            balance = e.mass @ (x - x_) + Φ_q.T @ multiplier
+        def projection(of: str, x: SX, x_: SX, multiplier: SX, condition: SX, more: SX) -> Stage:
+            balance = e.mass @ (x - x_) + J.T @ multiplier - more
+            name, none = f"{of} projection", SX.zeros(m)
+            slanted = more.nnz() > 0
             return Stage(
-                f"{of} projection", x, multiplier, balance, condition, x_, SX.zeros(m), s.α
+                name, x, multiplier, balance, condition, x_, none, s.α, not slanted, oblique=slanted
             )
 
-        σ, τ = SX.sym("σ", m), SX.sym("τ", m)
+        σ, τ, none = SX.sym("σ", m), SX.sym("τ", m), SX(e.q.numel(), 1)
+        friction = e.friction_of(τ) if e.oblique else none
         stages = (
             motion,
-            projection("velocity", e.v, s.v_, σ, e.constraint_rate),
-            projection("acceleration", e.a, s.a_, τ, e.constraint_acceleration),
+            projection("velocity", e.v, s.v_, σ, e.constraint_rate, none),
+            projection("acceleration", e.a, s.a_, τ, e.constraint_acceleration, friction),
         )
         return s.chain(stages, e.v, e.a, e.λ + τ, saddle)
+
+
+def _conditions(e: Dynamics, s: ImplicitStep, scheme: DifferenceScheme) -> SX:
+    """Φ, and in place of it Ψ for q̇* where a block is one for velocities."""
+    if not e.constrains_velocities:
+        return e.constraints
+    share = scheme.beta / scheme.gamma * s.h
+    rows = [b.residuals if b.rate is None else share * b.rate for b in e.blocks]
+    return ca.substitute(ca.vertcat(*rows), e.v, s.v_)

@@ -39,6 +39,7 @@ from .formulation import (
     FormulationTraits,
     ResidualLimit,
     accelerations,
+    rates_with,
     settings_of,
     stabilised,
     whole_state,
@@ -60,7 +61,7 @@ class Projected(Formulation):
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        return _rates(dynamics, dynamics.constraint_acceleration, saddle)
+        return rates_with(dynamics, dynamics.constraint_acceleration, saddle)
 
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The state on the constraints that is next to given positions and velocities."""
@@ -145,15 +146,15 @@ class Stabilised(Formulation):
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
+        return rates_with(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
         """The same with a symbol for ω; results are those of exact constraints."""
         ω = SX.sym("ω")
-        chain = _rates(dynamics, stabilised(dynamics, ω, self.xi), saddle)
+        chain = rates_with(dynamics, stabilised(dynamics, ω, self.xi), saddle)
         return ContinuousRates(
             replace(chain, settings=(Block(SCALAR, ω), *chain.settings)),
-            _rates(dynamics, dynamics.constraint_acceleration, saddle),
+            rates_with(dynamics, dynamics.constraint_acceleration, saddle),
             self.omega,
         )
 
@@ -165,13 +166,3 @@ class Stabilised(Formulation):
             formulation=("ali3p", "index1"),
         )
         return (motion.position_limit(remedy, allowed),)
-
-
-def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
-    e, α = dynamics, SX.sym("α", dynamics.λ.numel())
-    state, result = (
-        (Block(COORDINATES, e.q), Block(COORDINATES, e.v)),
-        whole_state(e.q, e.v, e.a, e.λ),
-    )
-    stages = accelerations(e, condition, α)
-    return Chain("rates", state, settings_of(e, α), stages, result, e.levels, saddle)

@@ -53,6 +53,11 @@ class ObjectiveFunctions:
     final_time: ca.Function | None = None
     """(state, ρ, t) → ∂w/∂t, where events may end a run."""
 
+    @property
+    def ends_steps(self) -> bool:
+        """Whether steps end at events, extrema, jumps or kinks."""
+        return self.switching is not None or self.units is not None
+
 
 @dataclass(frozen=True)
 class Measured:

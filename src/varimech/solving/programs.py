@@ -138,8 +138,10 @@ class Programs:
             step = self._functions("step", self._step, wanted, conditioning)
             if method.rates_apart:
                 rates = self._functions("rates", method.rates, wanted, conditioning)
+            elif method.integrator.difference is not None and objectives.ends_steps:
+                rates = self._functions("rates", method.event_rates, wanted, conditioning)
             if self.equations.has_events:
-                hit = self._functions("impact", impact, wanted, conditioning)
+                hit = self._functions("impact", self._impact, wanted, conditioning)
             saddle = method.formulation.saddle(conditioning)
             penalty = (
                 penalty_plan(self._pieces, saddle)
@@ -220,7 +222,8 @@ class Programs:
             directions = np.zeros((self.equations.ρ.numel(), 0))
         switching = switching_functions(self.equations, objectives, directions)
         functions = replace(found.functions(wanted.directions, *rows), switching=switching)
-        events = EventFunctions(self.equations, objectives, directions)
+        remembered = self.equations.q.numel() if self.method.remembers else 0
+        events = EventFunctions(self.equations, objectives, directions, remembered)
         if events.units is None:
             return functions
         return replace(
@@ -277,15 +280,11 @@ class Programs:
         if not self.equations.has_events and not self.equations.loads:
             return
         name, method = self.equations.model.name, self.method
-        if method.integrator.coefficients is None or not method.formulation.traits.exact:
+        if method.integrator.continuous is not None or not method.formulation.traits.exact:
             raise ModelError(
                 f"mechanism {name!r} has contacts, dry friction or events, which {method.title} does"
                 " not take",
-                remedy=Message(
-                    "use {integrator} with {formulation}",
-                    integrator=("dop853", "dopri5"),
-                    formulation="index1",
-                ),
+                remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
             )
         if self.large:
             raise ModelError(
@@ -314,6 +313,9 @@ class Programs:
 
     def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         return self.method.step(dynamics, saddle, constrained=self.equations.λ.numel() > 0)
+
+    def _impact(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        return self.method.remembering(impact(dynamics, saddle))
 
     @cached_property
     def _pieces(self) -> Pieces[Dynamics]:

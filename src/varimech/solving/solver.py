@@ -167,7 +167,7 @@ class Solver:
                 " and no massless coordinates",
                 remedy=USE_DIRECT,
             )
-        if task.schedule.tolerance and jumps_of(self.equations, task.objectives):
+        if jumps_of(self.equations, task.objectives):
             motion, _ = self.run(replace(task, indices=None, progress=False), ρ)
             self.check_jumps(motion, task.objectives, "derivatives by the composite system")
         initial = self.start.complete(q, ρ)
@@ -218,6 +218,7 @@ class Solver:
         self, task: Task, ρ: np.ndarray, direction: np.ndarray
     ) -> tuple[SecondDerivatives, float]:
         self.start.check_closure(ρ, task.indices)
+        self.time_plan.refuse_moved_jumps(task, ρ)
         near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
         if near is not None or self.start.regular(q, ρ):
@@ -346,17 +347,23 @@ class Solver:
         """
         if task.indices is None or (task.complex_step and not task.schedule.tolerance):
             return DerivativeRequest()
-        key = tuple(task.indices), task.adjoint, bool(task.schedule.tolerance), len(task.objectives)
+        key = tuple(task.indices), task.adjoint, self._carries(task), len(task.objectives)
         last = self._last_wanted  # asked for several times in a run, and the same in most runs; other threads may change it
         if key != last[0]:
             last = self._last_wanted = key, self._new_wanted(task, task.indices)
         return last[1]
 
+    def _carries(self, task: Task) -> bool:
+        """Whether an adjoint carries a derivative along: for the choice of its steps, or for the rates
+        of accelerations at events.
+        """
+        return bool(task.schedule.tolerance) or self.equations.has_events
+
     def _new_wanted(self, task: Task, indices: list[int]) -> DerivativeRequest:
         if not task.adjoint:
             return DerivativeRequest(unit_directions(self.equations.ρ.numel(), indices))
         nominal, direction = self.model.parameter_set.nominal, None
-        if task.schedule.tolerance:
+        if self._carries(task):
             shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(
                 np.arange(len(nominal)) % 2, -1.0, 1.0
             )
@@ -471,26 +478,13 @@ class Solver:
             )
 
     def _check_events(self, task: Task) -> None:
-        """Refuse equal steps, which do not end at events."""
-        schedule, sampled = task.schedule, [n for n, o in task.objectives.items() if o.samples]
-        if not sampled and not self.equations.has_events:
-            return
-        what = f"objective {sampled[0]!r} has" if sampled else "it has contacts, friction or"
-        if not schedule.tolerance and schedule.triggers is None:
+        """Refuse values at events where no step ends at them."""
+        sampled = [n for n, o in task.objectives.items() if o.samples]
+        if sampled and self.method.integrator.continuous is not None:
             raise ModelError(
-                f"mechanism {self.model.name!r}: {what} events, at which steps end, so they are"
-                " chosen",
-                remedy=Message("give {tolerance} instead of {step} or {ends}"),
-            )
-        if self.method.integrator.coefficients is None:
-            raise ModelError(
-                f"mechanism {self.model.name!r}: {what} events, which {self.method.title} does not"
-                " take",
-                remedy=Message(
-                    "use {integrator} with {formulation}",
-                    integrator=("dop853", "dopri5"),
-                    formulation="index1",
-                ),
+                f"mechanism {self.model.name!r}: objective {sampled[0]!r} has events, which"
+                f" {self.method.title} does not take",
+                remedy=Message("use {integrator}", integrator=("dop853", "trapezoidal")),
             )
         if task.complex_step and sampled:
             raise refusal(self.model.name, f"has events in objective {sampled[0]!r}")
@@ -541,11 +535,10 @@ class Solver:
         runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
         assert isinstance(runner, Runner)
         self.check_jumps(trajectory, task.objectives, "complex steps")
-        replayed = (
-            inputs.schedule.replayed(trajectory.step_ends)
-            if inputs.schedule.tolerance
-            else inputs.schedule
+        given = not inputs.schedule.tolerance and (
+            trajectory.crossed is None or runner.program.scheme is None
         )
+        replayed = inputs.schedule if given else inputs.schedule.replayed(trajectory.step_ends)
         with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
             found = complex_step(
                 runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell
