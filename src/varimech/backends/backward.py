@@ -131,18 +131,16 @@ class Backward:
             if program.scheme is None
             else self._bound(program.step, self.combined, settings)
         )
-        self._rates = (
-            self._step
-            if program.rates is None
-            else self._bound(program.rates, self.combined, settings)
-        )
+        if program.has_rates:
+            rates = program.step if program.rates is None else program.rates
+            self._pull_rates = self._bound(rates, self.combined, settings)
+            self._motion = Motion(program, settings, inputs)
         self.samples: Samples | None = None
         """Where samples were taken."""
         if program.impact is not None:
             self._impact = self._bound(program.impact, self.combined, bare)
         if program.units is not None:
             self.units = Units(program, inputs.parameters, inputs.schedule)
-            self._motion = Motion(program, [penalty, inputs.parameters, self.time], inputs)
         measured, arguments = (
             program.objectives.integrands.numel_in(0),
             [self.state, inputs.parameters, self.time],
@@ -228,6 +226,12 @@ class Backward:
         call()
         costate[: len(self.measure_pulled)] += weight * self.measure_pulled
         self.gradient[: len(self.own_contribution)] += weight * self.own_contribution
+
+    def _rates(self) -> None:
+        """Back through rates from `combined`; what these are iterated with is not recorded."""
+        if self._motion.chain.iterated:
+            self.solved[:] = self._motion.solved_at(self.combined)
+        self._pull_rates()
 
     def _back(self, r: Record, length_before: float) -> None:
         """Back over a step."""
@@ -384,7 +388,7 @@ class Backward:
                 r.solved[i - 1],
             )
             self.given[:] = self.costate if i == t.stages else costates[i]
-            (self._step if i == t.stages else self._rates)()
+            (self._step if i == t.stages else self._pull_rates)()
             self.gradient += self.contribution
             back = self.pulled[: 2 * n]
             costates[0, : 2 * n] += back
@@ -410,20 +414,27 @@ class Motion:
         self._Y, self._Y_ = np.zeros(2 * self._n), np.zeros((2 * self._n, program.row_length))
         self._new = np.zeros(program.state_size)
         self._new_ = np.zeros((program.state_size, program.row_length))
-        self._chain = None
-        if program.along_time and program.direction_count:
-            seeds = np.zeros_like(program.seeds)
+        self._known = program.along_time and bool(program.direction_count)
+        self._sizes = program.solved_sizes
+        seeds = np.zeros_like(program.seeds)
+        if self._known:
             seeds[-1, 0] = 1.0
-            arrays = self._Y, self._Y_, settings, self._new, self._new_
-            chain = program.step if program.rates is None else program.rates
-            self._chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
+        arrays = self._Y, self._Y_, settings, self._new, self._new_
+        chain = program.step if program.rates is None else program.rates
+        self.chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
+
+    def solved_at(self, positions_and_velocities: np.ndarray) -> np.ndarray:
+        """Unknowns and multipliers of iterated rates."""
+        self._Y[:] = positions_and_velocities
+        self.chain.solve()
+        return self.chain.solved(self._sizes)
 
     def at(self, state: np.ndarray) -> np.ndarray:
         """ẋ at a state; zero for accelerations and multipliers where these are not known."""
         n, motion = self._n, np.zeros(state.size)
         motion[: 2 * n] = state[n : 3 * n]
-        if self._chain is not None:
+        if self._known:
             self._Y[:], self._Y_[:, 0] = state[: 2 * n], state[n : 3 * n]
-            self._chain.solve()
+            self.chain.solve()
             motion[2 * n :] = self._new_[2 * n :, 0]
         return motion

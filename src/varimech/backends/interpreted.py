@@ -221,6 +221,7 @@ class _Run:
         given = replace(self.inputs, parameters=self.parameters)  # with the last modes
         back = Backward(self.program, given, self.penalty, self.guess, self.start_unknowns)
         back.crossed, back.samples = self.crossed, self.samples
+        back.chosen[:] = self.chosen
         return replace(
             self._trajectory,
             sensitivities=None,
