@@ -430,6 +430,21 @@ def test_what_leaves_jumps_out_refuses_them_with_equal_steps() -> None:
                 block(push).hessian(END, duration=1.0, method=hessian, **options)
 
 
+@pytest.mark.parametrize("integrator", ["cvodes", "idas"])
+def test_solvers_with_their_own_steps_refuse_derivatives_across_jumps(integrator: str) -> None:
+    run = block(brake).simulate(1.0, integrator=integrator)
+    assert run.displacement("g").values[-1] == pytest.approx(0.875, rel=1e-7)
+    with pytest.raises(
+        vm.ModelError, match=r"'force' jumps \(comparison\) before t = 0\.5\d* s.*'trapezoidal'"
+    ):
+        block(brake).sensitivity(END, duration=1.0, integrator=integrator)
+    spring = block(lambda s, p: vm.where(s.displacement("g") > p, wall_only(s, p), 0.0))  # no jump
+    g = spring.sensitivity(END, duration=1.0, integrator=integrator)
+    ω, d = math.sqrt(10), 0.5
+    exact = [1 - math.cos(ω * d), math.sin(ω * d) / ω + 0.5 * math.cos(ω * d)]
+    np.testing.assert_allclose(g.final_gradient[0], exact, rtol=1e-4)
+
+
 def test_complex_steps_take_kinks() -> None:
     direct, other = (
         block(wall_only).sensitivity(

@@ -39,6 +39,7 @@ from ..stages.plan import padded, row_length
 from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
+from .own_steps import refuse_jumps
 from .programs import LARGE, Programs
 from .redundant_reactions import warn_of_redundant_reactions
 from .runners import AnyRunner, Runners
@@ -405,6 +406,7 @@ class Solver:
         except BrokenOff as stopped:
             raise self._kept(stopped, task) from None
         self._check(trajectory, task)
+        refuse_jumps(self.equations, self.method, task, inputs.parameters, trajectory)
         if task.complex_step:
             trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, conditioning)
         if task.adjoint and trajectory.gradients is not None:
