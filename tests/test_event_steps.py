@@ -5,6 +5,7 @@ where a mode ends or a force jumps. Expected values are closed forms, and motion
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from both_backends import both_backends
 
 import varimech as vm
 from varimech.benchmarks import clearance_slider_crank, friction_oscillator, rocking_block
+from varimech.formulations.ali3p import ALI3P
 
 G = 9.81
 X, V = "displacement('g')", "displacement_rate('g')"
@@ -414,6 +416,19 @@ def test_an_event_ends_the_run(options: dict[str, Any]) -> None:
         g.final_gradient.ravel(), [t / 1.8, -G * t / 1.8, t / 1.8], rtol=1e-11
     )
     assert g.run.time[-1] == pytest.approx(t, rel=1e-14)
+
+
+class WithoutVelocities(ALI3P):
+    """ALI3-P as if it held constraints of positions only."""
+
+    traits = replace(ALI3P.traits, sticks=False)
+
+
+def test_a_formulation_that_does_not_hold_friction_is_refused() -> None:
+    options: dict[str, Any] = {"formulation": WithoutVelocities(), "step": 0.01}
+    assert len(ball().simulate(1.0, **options).events) == 2
+    with pytest.raises(vm.ModelError, match=r"'friction oscillator' has friction that sticks.*use"):
+        friction_oscillator.mechanism().simulate(1.0, **options)
 
 
 def test_what_leaves_jumps_out_refuses_them_with_equal_steps() -> None:

@@ -62,7 +62,7 @@ class ALI3P(Formulation):
         "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
         " constraints satisfied to rounding"
     )
-    traits = FormulationTraits(exact=True, step=True, composite=True)
+    traits = FormulationTraits(exact=True, step=True, sticks=True, composite=True)
     saddle = exact_saddle  # the motion is iterated
 
     def step(

@@ -68,6 +68,10 @@ class FormulationTraits:
     """Its chains may be assembled from pieces of the mechanism."""
     redundant: bool = True
     """Takes redundant constraints and coordinates without mass."""
+    sticks: bool = False
+    """Holds constraints of velocities (`Dynamics.constrains_velocities`), as friction that sticks is
+    one.
+    """
     composite: bool = False
     """Takes the composite system of Serban and Freeman as its equations of motion."""
     recursive: bool = False

@@ -56,7 +56,13 @@ class Projected(Formulation):
     title = "index 1 with projections"
     suits = "smooth motions with high accuracy, also with redundant constraints; constraint error is the square of a step's error"
     traits = FormulationTraits(
-        exact=True, rates=True, projection=True, sharp_first=True, composite=True, recursive=True
+        exact=True,
+        rates=True,
+        projection=True,
+        sharp_first=True,
+        sticks=True,
+        composite=True,
+        recursive=True,
     )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:

@@ -286,6 +286,12 @@ class Programs:
                 " not take",
                 remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
             )
+        if self.equations.constrains_velocities and not method.formulation.traits.sticks:
+            raise ModelError(
+                f"mechanism {name!r} has friction that sticks, a constraint of velocities, which"
+                f" {method.formulation.title} does not take",
+                remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
+            )
         if self.large:
             raise ModelError(
                 f"mechanism {name!r} has {self.unknowns} unknowns and multipliers; with contacts,"
