@@ -5,12 +5,16 @@ where a mode ends or a force jumps. Expected values are closed forms, and motion
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from both_backends import both_backends
+from fake_gpu import COMPILER, fake_cupy
 
 import varimech as vm
 from varimech.benchmarks import clearance_slider_crank, friction_oscillator, rocking_block
@@ -393,6 +397,45 @@ def test_samples_equal_their_own_runs(options: dict[str, Any]) -> None:
     for k, h in enumerate(heights):
         one = ball().sensitivity(goals, duration=1.0, step=0.01, parameters={"h": h}, **options)
         np.testing.assert_allclose(many.values[k], one.final_values, rtol=1e-14)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+@pytest.mark.parametrize(
+    "options", [{}, {"integrator": vm.GeneralisedAlpha()}, {"integrator": "rk4"}]
+)
+def test_a_gpu_divides_steps_too(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ball on the floor, on which it comes to rest, with a brake that jumps."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    m = on_a_guide("ball", gravity=(0, -G))
+    m.stop("floor", X, lower=0.0, restitution=m.parameter("e", 0.4, distribution=vm.Tolerance(0.05)))
+    m.force("brake", "b.C", lambda s: (0, vm.where(s.displacement("g") > 0.2, 2.0, 0.0)))
+    m.start(displacement={"g": m.parameter("h", 0.9, distribution=vm.Tolerance(0.1))})
+    goals = {"x": vm.final(X), "first": vm.time_of("floor"), "top": vm.peak(V)}
+    here, there = (
+        m.monte_carlo(
+            goals,
+            duration=1.0,
+            samples=40,
+            step=0.01,
+            keep=True,
+            executor=by,
+            backend="native",
+            **options,
+        )
+        for by in (1, "cuda")
+    )
+    np.testing.assert_allclose(
+        there.samples["values"], here.samples["values"], rtol=1e-10, atol=1e-11
+    )
+    assert there.failed == here.failed == 0
+
+
+def test_a_bundle_in_c_divides_steps_too(tmp_path: Path) -> None:
+    ball().problem({"x": BALL["end"]}, duration=1.0, step=0.01).export(tmp_path / "b", target="c")
+    ran = subprocess.run(
+        [sys.executable, "-I", tmp_path / "b/run.py"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0 and "good" in ran.stdout, ran.stderr
 
 
 @pytest.mark.parametrize("options", [{}, {"integrator": "rk4"}])
