@@ -905,29 +905,59 @@ def test_resets_that_accumulate_are_not_passed() -> None:
         m.simulate(2.0, backend="interpreted")
 
 
-CHOSEN = "events, at which steps end, so they are chosen; give tolerance="
-NOT_TAKEN = "does not take; use integrator='dop853' or 'dopri5' with formulation='index1'"
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "equal steps": ({"step": 1e-3, "integrator": "dop853", "formulation": "index1"}, CHOSEN),
-    "ends": ({"ends": [0.0, 0.5, 1.0], "integrator": "dop853", "formulation": "index1"}, CHOSEN),
-    "penalty": ({"formulation": "penalty"}, NOT_TAKEN),
-    "implicit": ({"integrator": "trapezoidal", "step": 1e-3}, NOT_TAKEN),
-    "generalised α": ({"integrator": vm.GeneralisedAlpha(), "step": 1e-3}, NOT_TAKEN),
+NOT_TAKEN = "does not take; use formulation='index1' or 'ali3p'"
+REFUSED: dict[str, dict[str, Any]] = {
+    "penalty": {"formulation": "penalty"},
+    "implicit penalty": {"formulation": "penalty", "step": 1e-3},
+    "stabilised": {"formulation": "index1-stabilised"},
+    "CVODES": {"integrator": "cvodes"},
+    "IDAS": {"integrator": "idas"},
 }
 
 
-@pytest.mark.parametrize(("options", "words"), REFUSED.values(), ids=REFUSED.keys())
-def test_schemes_without_events(options: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize("options", REFUSED.values(), ids=REFUSED.keys())
+def test_schemes_without_events(options: dict[str, Any]) -> None:
     for m in (bang(), ball()):
         with pytest.raises(vm.ModelError) as caught:
             m.simulate(1.0, **options)
-        assert words in str(caught.value) and repr(m.name) in str(caught.value)
+        assert NOT_TAKEN in str(caught.value) and repr(m.name) in str(caught.value)
 
 
-def test_extrema_need_chosen_steps() -> None:
-    for options in ({"step": 1e-3}, {"integrator": "trapezoidal", "step": 1e-3}):
-        with pytest.raises(vm.ModelError, match=f"objective 'psi1' has {CHOSEN}"):
-            pendulum().sensitivity(vm.peak("angle('rod')"), duration=1.0, **options)
+def test_extrema_need_known_steps() -> None:
+    for integrator in ("cvodes", "idas"):
+        with pytest.raises(vm.ModelError, match=r"objective 'psi1' has events.*use integrator="):
+            pendulum().sensitivity(vm.peak("angle('rod')"), duration=1.0, integrator=integrator)
+
+
+EQUAL: dict[str, dict[str, Any]] = {
+    "trapezoidal": {"integrator": "trapezoidal"},
+    "generalised α": {"integrator": vm.GeneralisedAlpha()},
+    "RK4": {"integrator": "rk4"},
+    "order 8": {"integrator": "dop853"},
+}
+
+
+@pytest.mark.parametrize("options", EQUAL.values(), ids=EQUAL.keys())
+@pytest.mark.parametrize("method", ["direct", "adjoint"])
+def test_equal_steps_end_at_events(options: dict[str, Any], method: str) -> None:
+    """Both motions are parabolas: equal steps are exact but for integrals by the trapezoidal rule."""
+    for m, goals, T, closed in (
+        (bang(), BANG, BANG_T, bang_exact),
+        (ball(), BALL, BALL_T, ball_exact),
+    ):
+        few = {name: goal for name, goal in goals.items() if goal.integrand is None}
+        g = m.sensitivity(few, duration=T, method=method, step=0.02, **options)
+        check(g, closed, 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "bound"), [("trapezoidal", 1e-3, 1e-4), ("order 8", 5e-3, 1e-8)]
+)
+@pytest.mark.parametrize("method", ["direct", "adjoint"])
+def test_extrema_by_equal_steps(name: str, step: float, bound: float, method: str) -> None:
+    """Inside the run, and of quantities that depend on accelerations."""
+    g = pendulum().sensitivity(GOALS, duration=1.45, method=method, step=step, **EQUAL[name])
+    check(g, pendulum_exact, bound)
 
 
 @pytest.mark.parametrize("model", [bang, ball])

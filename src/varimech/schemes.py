@@ -92,6 +92,17 @@ class Method:
         chain = self.formulation.rates(dynamics, saddle)
         return check_rates(chain, self.formulation, dynamics, "rates")
 
+    def event_rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """The same after an event, with what an implicit integrator remembers: accelerations."""
+        chain = self.formulation.event_rates(dynamics, saddle)
+        return self.remembering(check_rates(chain, self.formulation, dynamics, "event_rates"))
+
+    def remembering(self, chain: Chain) -> Chain:
+        """A chain whose result ends with the accelerations, where the integrator remembers some."""
+        if not self.remembers:
+            return chain
+        return replace(chain, result=(*chain.result, chain.result[2]))
+
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
         """What a solver that takes its own steps integrates."""
         rates = self.formulation.continuous(dynamics, saddle)

@@ -40,6 +40,17 @@ static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, 
   vm_gain(r->gradient, 1, m->contribution, r->pulled * r->columns);
 }
 
+/* Costate of positions and velocities from that of the state that rates lead to. */
+static void vm_pull_rates(vm_run *r, vm_workspace *m, const double *state, const double *time) {
+  const int chain = r->rates ? VM_RATES : VM_STEP;
+  const vm_settings s = vm_settings_at(r, time);
+  if (vm_iterated(r, chain)) { /* its unknowns are not recorded */
+    vm_solve(chain, r, m, state, m->Y_, s.list, s.count, m->Z, m->Z_);
+    vm_keep_solved(r, m, 0);
+  }
+  vm_pull(chain, r, m, state, m->solved, s.list, s.count, r->costate, m->pulled);
+}
+
 /* Add the weighted contribution of integrands, or of final terms, at a state to costate and gradient. */
 static void vm_pull_objectives(int function, vm_run *r, vm_workspace *m, double time, const double *state, double weight, double *costate) {
   if (vm_is_plan(r, function)) return;
@@ -60,8 +71,20 @@ static void vm_distribute(const vm_run *r, double h, const double *weights, long
 /* Reverse a step of an implicit integrator, and the weighted integrands at its beginning. */
 static void vm_retreat_implicit(vm_run *r, vm_workspace *m, const double *record, double weight) {
   const double *const settings[] = {record + 1, r->penalty, r->values, record + 2}, *state = record + 3;
-  vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
-  memcpy(r->costate, m->pulled, (size_t)(r->states * r->columns) * sizeof(double));
+  const size_t bytes = (size_t)(r->states * r->columns) * sizeof(double);
+  if (vm_is_short(r, record[1])) {
+    const long long n = r->coordinates * r->columns;
+    const double h = record[1];
+    vm_ahead(r, state, 1, h, m->Y);
+    vm_pull_rates(r, m, m->Y, record + 2);
+    memset(r->costate, 0, bytes);
+    vm_gain(r->costate, 1, m->pulled, 2 * n);
+    vm_gain(r->costate + n, h, m->pulled, 2 * n);
+    vm_gain(r->costate + 2 * n, h * h / 2, m->pulled, n);
+  } else {
+    vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
+    memcpy(r->costate, m->pulled, bytes);
+  }
   vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], state, weight, r->costate);
 }
 
@@ -89,8 +112,7 @@ static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record
    the time of the jump is left in `shift`, for each objective. */
 static void vm_retreat_jump(vm_run *r, vm_workspace *m, double begin, double end, const double *x, const double *y, double *shift) {
   const long long n = r->coordinates, c = r->columns, o = r->objectives;
-  const vm_settings t = vm_settings_at(r, &end);
-  vm_pull(r->rates ? VM_RATES : VM_STEP, r, m, y, 0, t.list, t.count, r->costate, m->pulled);
+  vm_pull_rates(r, m, y, &end);
   memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
   memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
   double *g = m->G, *g_next = m->G + o;
@@ -165,13 +187,13 @@ static void vm_retreat_stop(vm_run *r, vm_workspace *m, const double *record, do
 static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, const double *after, long long number) {
   const long long n = r->coordinates, c = r->columns, o = r->objectives, f = (long long)vm_record_tail(r, record)[0] - 2, k = 3 * r->units;
   const double *tail = vm_record_tail(r, record), *before = record + 3, *Z = before + r->states, rate = tail[1], time = record[0];
-  const vm_settings s = vm_settings_at(r, &time), bare = {{r->penalty, r->values, &time, 0}, 3};
+  const vm_settings bare = {{r->penalty, r->values, &time, 0}, 3};
   double *shift = m->psi, *along_time = r->gradient + (r->pulled - 1) * c, *g = m->G, *g_next = m->G + o;
   if (tail[2] == 2) vm_retreat_stop(r, m, record, shift);
   else {
     for (long long i = 0; i < o; ++i) shift[i] = 0;
     if (r->samples) vm_pull_samples(r, m, 2 * (double)number + 1, time, after, f >= 0 ? shift : 0);
-    vm_pull(r->rates ? VM_RATES : VM_STEP, r, m, Z, 0, s.list, s.count, r->costate, m->pulled);
+    vm_pull_rates(r, m, Z, &time);
     memset(r->costate, 0, (size_t)(r->states * c) * sizeof(double));
     memcpy(r->costate, m->pulled, (size_t)(2 * n * c) * sizeof(double));
     m->scratch.arg[0] = after; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time; m->scratch.res[0] = g_next;
@@ -234,14 +256,19 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
     const double crossed = r->crossed ? r->crossed[r->first_recorded + k + 1] : 0;
     const long long jump = crossed > 0 ? (long long)crossed : 0;
     const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
+    const double length_before = k > 0 ? record[1 - r->record_size] : 0; /* an event takes no time */
     if (r->passage_size && r->passages && r->passages[r->first_recorded + k + 1] != 0) {
-      vm_retreat_passage(r, m, record, r->first_recorded + k + 1, !r->scheme && k > 0 ? record[1 - r->record_size] / 2 : 0);
+      vm_retreat_passage(r, m, record, r->first_recorded + k + 1, r->scheme ? 0 : length_before / 2);
       continue;
     }
-    if (r->units && *vm_record_tail(r, record) != 0) { vm_retreat_event(r, m, record, end, r->first_recorded + k + 1); continue; }
+    if (r->units && *vm_record_tail(r, record) != 0) {
+      vm_retreat_event(r, m, record, end, r->first_recorded + k + 1);
+      if (!r->scheme) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], record + 3, length_before / 2, r->costate);
+      continue;
+    }
     if (jump) vm_retreat_jump(r, m, record[0], record[2], record + 3, end, m->psi);
     if (r->scheme) vm_retreat_explicit(r, m, record);
-    else vm_retreat_implicit(r, m, record, record[1] / 2 + (k > 0 ? record[1 - r->record_size] / 2 : 0));
+    else vm_retreat_implicit(r, m, record, record[1] / 2 + length_before / 2);
     if (jump) vm_retreat_shift(r, m, jump - 1, record[0], record + 3, m->psi);
   }
   if (r->from_start && r->samples) vm_pull_samples(r, m, VM_AT_START, 0, count ? records + 3 : r->state, 0);

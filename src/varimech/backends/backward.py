@@ -20,7 +20,7 @@ from .passage import PassageRecord
 from .program import ChainFunctions, Program
 from .samples import AT_END, AT_START, Samples
 from .scheme_tables import SchemeTables
-from .switching import Switches
+from .switching import Switches, ahead, is_short
 from .units import Units
 
 
@@ -121,8 +121,6 @@ class Backward:
             )
         if program.jacobian is not None:
             settings.insert(0, self.chosen)
-        if program.scheme is None:
-            settings.insert(0, self.step)
         self.crossed: list[int] = []
         """Jumps that the steps have passed, from 1 on, by number of the step."""
         self.switches = (
@@ -131,13 +129,16 @@ class Backward:
             else Switches(program, inputs.parameters, inputs.schedule)
         )
         self.tables = None if program.scheme is None else SchemeTables(program.scheme)
-        self.combined = self.state if program.scheme is None else np.zeros(2 * program.coordinates)
-        self._step = self._bound(program.step, self.combined, settings)
-        self._rates = (
-            self._step
-            if program.rates is None
-            else self._bound(program.rates, self.combined, settings)
+        self.combined = np.zeros(2 * program.coordinates)
+        self._step = (
+            self._bound(program.step, self.state, [self.step, *settings])
+            if program.scheme is None
+            else self._bound(program.step, self.combined, settings)
         )
+        if program.has_rates:
+            rates = program.step if program.rates is None else program.rates
+            self._pull_rates = self._bound(rates, self.combined, settings)
+            self._motion = Motion(program, settings, inputs)
         self.samples: Samples | None = None
         """Where samples were taken."""
         if program.impact is not None:
@@ -149,7 +150,6 @@ class Backward:
             self._over = self._bound(program.passage.chain, self.over, settings, self.given_over)
         if program.units is not None:
             self.units = Units(program, inputs.parameters, inputs.schedule)
-            self._motion = Motion(program, [penalty, inputs.parameters, self.time], inputs)
         measured, arguments = (
             program.objectives.integrands.numel_in(0),
             [self.state, inputs.parameters, self.time],
@@ -209,23 +209,24 @@ class Backward:
         for k in range(len(records) - 1, -1, -1):
             record = records[k]
             after = end if k == len(records) - 1 else records[k + 1].states[0]
+            length_before = records[k - 1].length if k else 0.0
             if isinstance(record, PassageRecord):
                 self._passage(record)
-                if self.tables is None and k:
-                    weight = records[k - 1].length / 2
-                    state = record.states[0]
-                    self._measure(self._integrands, record.begin, state, weight, self.costate)
+                if self.tables is None:
+                    weight, before = length_before / 2, record.states[0]
+                    self._measure(self._integrands, record.begin, before, weight, self.costate)
             elif isinstance(record, EventRecord):
                 self._event(record, after)
-            elif self.tables is None:
-                self._implicit(
-                    record, record.length / 2 + (records[k - 1].length / 2 if k else 0.0)
-                )
+                if self.tables is None:
+                    before = record.states[0]
+                    self._measure(
+                        self._integrands, record.end, before, length_before / 2, self.costate
+                    )
             elif self.switches is None or self.crossed[k + 1] <= 0:
-                self._explicit(record, self.tables)
+                self._back(record, length_before)
             else:
                 jump = self.crossed[k + 1] - 1
-                self._across(record, self.tables, self.switches, jump, after)
+                self._across(record, length_before, self.switches, jump, after)
         self.time[0] = 0.0
         self._pull_samples(AT_START, records[0].states[0], None)
         if self.inputs.guess is not None:
@@ -247,7 +248,36 @@ class Backward:
         costate[: len(self.measure_pulled)] += weight * self.measure_pulled
         self.gradient[: len(self.own_contribution)] += weight * self.own_contribution
 
-    def _implicit(self, r: Record, weight: float) -> None:
+    def _rates(self) -> None:
+        """Back through rates from `combined`; what these are iterated with is not recorded."""
+        if self._motion.chain.iterated:
+            self.solved[:] = self._motion.solved_at(self.combined)
+        self._pull_rates()
+
+    def _back(self, r: Record, length_before: float) -> None:
+        """Back over a step."""
+        if self.tables is not None:
+            self._explicit(r, self.tables)
+            return
+        short = is_short(self.program, r.length, self.inputs.schedule)
+        (self._short if short else self._implicit)(r)
+        weight = r.length / 2 + length_before / 2
+        self._measure(self._integrands, r.begin, r.states[0], weight, self.costate)
+
+    def _short(self, r: Record) -> None:
+        """Back over a step that rates at its beginning took."""
+        n, h = self.program.coordinates, r.length
+        self.time[0], self.given[:] = r.end, self.costate
+        self.combined[:] = ahead(r.states[0], n, h)
+        self._rates()
+        self.gradient += self.contribution
+        back = self.pulled[: 2 * n].copy()
+        self.costate[:] = 0.0
+        self.costate[: 2 * n] += back
+        self.costate[n : 3 * n] += h * back
+        self.costate[2 * n : 3 * n] += h * h / 2 * back[:n]
+
+    def _implicit(self, r: Record) -> None:
         self.step[0], self.time[0], self.state[:], self.solved[:] = (
             r.length,
             r.end,
@@ -258,10 +288,9 @@ class Backward:
         self._step()
         self.gradient += self.contribution
         self.costate[:] = self.pulled
-        self._measure(self._integrands, r.begin, r.states[0], weight, self.costate)
 
     def _across(
-        self, r: Record, t: SchemeTables, switches: Switches, i: int, after: np.ndarray
+        self, r: Record, length_before: float, switches: Switches, i: int, after: np.ndarray
     ) -> None:
         """Back over a step across jump i, from the state after it."""
         n, o, before = self.program.coordinates, self.program.objective_count, r.states[0]
@@ -280,7 +309,7 @@ class Backward:
             for x, time in zip(states, arguments[1:], strict=True)
         )
         shift = g - g_next + height @ self.costate[n : 2 * n, :o]
-        self._explicit(r, t)
+        self._back(r, length_before)
         rate = switches.at(r.begin, before)[2, i]
         switches.differentiate(r.begin, before)
         self.costate[: 2 * n, :o] -= np.outer(switches.slopes[0][i], shift / rate)
@@ -394,7 +423,7 @@ class Backward:
                 r.solved[i - 1],
             )
             self.given[:] = self.costate if i == t.stages else costates[i]
-            (self._step if i == t.stages else self._rates)()
+            (self._step if i == t.stages else self._pull_rates)()
             self.gradient += self.contribution
             back = self.pulled[: 2 * n]
             costates[0, : 2 * n] += back
@@ -420,20 +449,27 @@ class Motion:
         self._Y, self._Y_ = np.zeros(2 * self._n), np.zeros((2 * self._n, program.row_length))
         self._new = np.zeros(program.state_size)
         self._new_ = np.zeros((program.state_size, program.row_length))
-        self._chain = None
-        if program.along_time and program.direction_count:
-            seeds = np.zeros_like(program.seeds)
+        self._known = program.along_time and bool(program.direction_count)
+        self._sizes = program.solved_sizes
+        seeds = np.zeros_like(program.seeds)
+        if self._known:
             seeds[-1, 0] = 1.0
-            arrays = self._Y, self._Y_, settings, self._new, self._new_
-            chain = program.step if program.rates is None else program.rates
-            self._chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
+        arrays = self._Y, self._Y_, settings, self._new, self._new_
+        chain = program.step if program.rates is None else program.rates
+        self.chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
+
+    def solved_at(self, positions_and_velocities: np.ndarray) -> np.ndarray:
+        """Unknowns and multipliers of iterated rates."""
+        self._Y[:] = positions_and_velocities
+        self.chain.solve()
+        return self.chain.solved(self._sizes)
 
     def at(self, state: np.ndarray) -> np.ndarray:
         """ẋ at a state; zero for accelerations and multipliers where these are not known."""
         n, motion = self._n, np.zeros(state.size)
         motion[: 2 * n] = state[n : 3 * n]
-        if self._chain is not None:
+        if self._known:
             self._Y[:], self._Y_[:, 0] = state[: 2 * n], state[n : 3 * n]
-            self._chain.solve()
+            self.chain.solve()
             motion[2 * n :] = self._new_[2 * n :, 0]
         return motion

@@ -76,10 +76,12 @@ typedef struct vm_run {
   double longer;                         /* longest step that a jump has shortened since the last one */
   double contact_length, contact_speed, contact_force, rest_tolerance; /* scales of contacts; impacts slower than a share of the speed have no restitution */
   double sought_short, value_short, rate_short, sought_long, value_long, rate_long; /* lengths of steps on both sides of an event that is sought */
+  double short_step;                     /* length up to which accelerations at the beginning take a step of an implicit integrator */
   double event_time;                     /* of the last event, one of `events_there` */
   double check_time;                      /* time of the last progress check, at `check_tries` attempted steps */
   long long sought, attempts, events_there, culprit, stopped; /* unit whose event is sought, or -1; the unit that a failure is about; whether an event has ended the run */
   long long piece, check_tries;
+  long long watches, grid;               /* whether given steps are shortened to end at events; how many of them have been taken then */
   long long at_steps, passed;            /* whether only ends of steps are stored, the first at or after each output time; the next output time */
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
@@ -102,6 +104,15 @@ typedef struct {
   double *passed, *passed_, *passed_costate; /* state and integrals after a passage, with derivatives; their costates */
   double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
 } vm_workspace;
+
+/* Whether steps end where their error, an event or a jump says. */
+static int vm_chooses(const vm_run *r) { return r->tolerance > 0 || r->watches; }
+
+/* Given end of a step. */
+static double vm_given_end(const vm_run *r, long long number) { return r->ends ? r->ends[number] : (double)number * r->step; }
+
+/* Whether a step of an implicit integrator is too short for it: rounding of positions over the square of its length would be an acceleration. */
+static int vm_is_short(const vm_run *r, double h) { return !r->scheme && r->rates && h <= r->short_step; }
 
 /* Stage index of the end of a step. */
 static long long vm_last_stage(const vm_run *r) { return r->scheme ? r->scheme->stages : 1; }

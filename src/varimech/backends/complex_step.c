@@ -27,6 +27,7 @@ typedef struct {
   long long passage_size, passage_modes, mode_place; /* as in chain.c */
   long long stages;                           /* of an explicit scheme; 0 for implicit steps */
   const double *a, *b, *c;                    /* its coefficients */
+  double short_step;                          /* as in chain.c */
   const double *passages, *passage_rows;      /* as in chain.c */
   const double *ends, *lengths;               /* of all steps: their ends, from 0 on; their lengths */
   long long steps, done, last;                /* in total, completed, and to complete in this call */
@@ -226,6 +227,15 @@ static int vm_step(vm_complex_run *r, vm_workspace *m) {
   if (s) {
     for (long long i = 1; i < s; ++i) if (!vm_stage(rates, r, m, fmin(begin + r->c[i] * h, end), h, r->a + i * s, i, i)) return 0;
     if (!vm_stage(&r->step, r, m, end, h, r->b, s, s)) return 0;
+  } else if (r->rates.finish.count && h <= r->short_step) { /* as in chain.c */
+    const vm_z time = vm_real(end), *const settings[] = {m->penalty, r->values, &time};
+    const long long q = r->coordinates;
+    for (long long k = 0; k < q; ++k) {
+      m->Y[k] = vm_add(m->X[k], vm_times(h, vm_add(m->X[q + k], vm_times(h / 2, m->X[2 * q + k]))));
+      m->Y[q + k] = vm_add(m->X[q + k], vm_times(h, m->X[2 * q + k]));
+    }
+    if (!vm_solve(&r->rates, r, m, m->Y, settings, 3, m->X + n)) return 0;
+    vm_evaluate_objectives(&r->integrands, r, m, m->X + n, time, m->G + o);
   } else {
     const vm_z length = vm_real(h), time = vm_real(end), *const settings[] = {&length, m->penalty, r->values, &time};
     if (!vm_solve(&r->step, r, m, m->X, settings, 4, m->X + n)) return 0;

@@ -31,6 +31,7 @@ from .constants import definitions
 from .inputs import Inputs
 from .program import ChainFunctions, Function, Program
 from .scheme_tables import SchemeTables
+from .switching import short_step
 
 PERTURBATION = 1e-30
 """δ relative to a parameter."""
@@ -78,7 +79,9 @@ class _Record(ctypes.Structure):
         *[(name, _Chain) for name in ("step", "start", "rates", "passage")],
         *[(name, _Code) for name in ("integrands", "finals")],
         *[(name, ctypes.c_longlong) for name in SIZES],
-        *[(name, ctypes.c_void_p) for name in ("a", "b", "c", *OF_STEPS)],
+        *[(name, ctypes.c_void_p) for name in ("a", "b", "c")],
+        ("short_step", ctypes.c_double),
+        *[(name, ctypes.c_void_p) for name in OF_STEPS],
         *[
             (name, ctypes.c_longlong)
             for name in ("steps", "done", "last", "max_iterations", "extra_iterations")
@@ -176,6 +179,7 @@ class _ComplexProgram:
             inputs.parameters.size,
             inputs.max_iterations,
         )
+        r.short_step = short_step(schedule)
         columns = []
         for k, index in enumerate(indices):
             δ = PERTURBATION * (abs(inputs.parameters[index]) or 1.0)

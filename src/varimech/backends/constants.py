@@ -46,7 +46,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "NOTED",
         ),
     ),
-    (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER")),
+    (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER", "NEARER")),
 )
 
 

@@ -76,6 +76,7 @@ static int vm_begin(vm_run *r, vm_workspace *m) {
   }
   if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
   if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
+  if (r->done == 0 && r->watches) r->proposal = VM_NEVER;
   if (r->switches) vm_evaluate_switches(r, m, time, m->X, m->sides);
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
 }
@@ -87,8 +88,13 @@ static double vm_stop(vm_run *r) {
   return r->stops[r->piece];
 }
 
-/* Length of the next step, and its end. */
+/* Length of the next step, and its end. A given step that an event or a jump divides is continued to its end. */
 static double vm_next_step(vm_run *r, double *end) {
+  if (r->watches) {
+    const double stop = vm_given_end(r, r->grid + 1);
+    *end = r->proposal < stop - r->time ? r->time + r->proposal : stop;
+    return *end - r->time;
+  }
   if (r->tolerance > 0) {
     const double stop = vm_stop(r), left = stop - r->time, longest = r->stops ? r->limits[r->piece] : r->longest;
     double h = r->proposal;
@@ -101,7 +107,7 @@ static double vm_next_step(vm_run *r, double *end) {
     r->proposal = h; /* reported if the step fails */
     return *end - r->time; /* as rounded, so that a run over the same ends takes the same steps */
   }
-  *end = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * r->step;
+  *end = vm_given_end(r, r->done + 1);
   return r->ends ? *end - r->time : r->step;
 }
 
@@ -112,16 +118,19 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
   double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
   int status = VM_DONE;
   *error = 0;
-  const int bridge = r->stops && h <= VM_BRIDGE * r->duration && end == r->stops[r->piece]; /* from one side of a jump to the other */
-  if (r->tolerance > 0 && !bridge && !(h > VM_SHORTEST * r->duration)) return VM_UNDERFLOW;
+  const int last = r->watches ? end == vm_given_end(r, r->grid + 1) : r->stops && end == r->stops[r->piece];
+  const int bridge = last && h <= VM_BRIDGE * r->duration; /* from one side of a jump to the other, or what is left of a given step */
+  if (vm_chooses(r) && !bridge && !(h > VM_SHORTEST * r->duration)) return VM_UNDERFLOW;
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
+  else if (vm_is_short(r, h)) status = vm_short_step(r, m, h, end);
   else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
   else vm_keep_solved(r, m, 0), vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
+  const int looks = r->switches && r->watches && !vm_is_across(r, h), peeks = looks && (r->scheme ? vm_peeks(r, m, h, end) : !vm_is_short(r, h) && vm_turns_back(r, m, h, end));
   if (r->switches) vm_evaluate_switches(r, m, end, next, m->sides_next);
   const int crossing = r->switches && vm_changed(r, m, 0) >= 0, across = crossing && vm_is_across(r, h);
-  if (crossing && !across && !bridge && r->tolerance > 0) return VM_CROSSING;
+  if ((crossing || peeks || (looks && vm_hidden(r, m, h) > 0)) && !across && !bridge && vm_chooses(r)) return VM_CROSSING;
   if (r->tolerance > 0) {
     if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
     *error = bridge || across ? 0 : vm_error(r, m, h);
@@ -133,7 +142,9 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
 
 /* Whether the end of a step is stored. */
 static int vm_due(vm_run *r, double end) {
-  if (!r->outputs) return r->done % r->stride == 0 || r->done == r->total;
+  const long long number = r->watches ? r->grid : r->done;
+  if (r->watches && end != vm_given_end(r, number)) return 0;
+  if (!r->outputs) return number % r->stride == 0 || number == r->total;
   if (!r->at_steps) return r->outputs[r->stored] == end;
   const int due = r->outputs[r->passed] <= end;
   while (end < r->duration && r->outputs[r->passed] <= end) ++r->passed;
@@ -157,7 +168,7 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
     for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
     for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
   }
-  if (r->units && !(r->tolerance > 0)) vm_evaluate_units(r, m, end, m->X + k * n, m->units_next);
+  if (r->units && !vm_chooses(r)) vm_evaluate_units(r, m, end, m->X + k * n, m->units_next);
   if (r->switches) {
     const int status = vm_pass(r, m, h, end);
     if (status != VM_DONE) return status;
@@ -168,12 +179,13 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   memcpy(m->G_, m->G_ + k * q, (size_t)q * sizeof(double));
   r->time = end;
   ++r->done;
+  if (r->watches && end == vm_given_end(r, r->grid + 1)) ++r->grid;
   if (r->taken) r->taken[r->done] = end;
   if (r->units) {
     memcpy(m->units, m->units_next, (size_t)(VM_UNIT_VALUES * r->units) * sizeof(double));
     vm_scale_contacts(r, m);
     r->sought = VM_NONE;
-    if (r->triggers && r->tolerance > 0) r->triggers[r->done] = 0;
+    if (r->triggers && vm_chooses(r)) r->triggers[r->done] = 0;
   }
   if (vm_due(r, end)) vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
@@ -182,7 +194,7 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
 /* Whether an adaptive run makes almost no progress. */
 static int vm_stalled(vm_run *r) {
   const long long tries = r->done + r->rejected;
-  if (!(r->tolerance > 0) || tries < r->check_tries + VM_TRIES) return 0;
+  if (!vm_chooses(r) || tries < r->check_tries + VM_TRIES) return 0;
   if (r->time < r->check_time + VM_PROGRESS * r->duration) return 1;
   r->check_time = r->time;
   r->check_tries = tries;
@@ -191,7 +203,7 @@ static int vm_stalled(vm_run *r) {
 
 /* Whether a given step is an event: it has no length. Returns the unit whose mode ends, -1 at the start of a run, or VM_SHORTER for a step. */
 static long long vm_given_event(const vm_run *r) {
-  const double trigger = r->units && r->ends && r->triggers ? r->triggers[r->done + 1] : 0;
+  const double trigger = r->units && r->ends && r->triggers && !r->watches ? r->triggers[r->done + 1] : 0;
   return trigger == 0 ? VM_SHORTER : trigger < 0 ? -1 : (long long)trigger - 1;
 }
 
@@ -207,11 +219,11 @@ static int vm_first_event_of_all(vm_run *r, vm_workspace *m) {
 /* Take the steps of this call. Returns a status. */
 static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
-  if (r->units && r->done == 0 && r->tolerance > 0) {
+  if (r->units && r->done == 0 && vm_chooses(r)) {
     status = vm_first_contacts(r, m);
     if (status == VM_SETTLE) status = vm_first_event_of_all(r, m);
   }
-  while (status == VM_DONE && !r->stopped && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
+  while (status == VM_DONE && !r->stopped && r->done < r->last && (r->total ? (r->watches ? r->grid : r->done) < r->total : r->time < r->duration)) {
     const double *passage = vm_next_passage(r);
     if (passage) { status = vm_pass_event(r, m, passage); continue; }
     const long long given = vm_given_event(r);
@@ -219,7 +231,13 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
     double end, error;
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
-    const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE; /* the step may only be too long */
+    const int chosen = vm_chooses(r), shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE; /* the step may only be too long */
+    if (shorter && r->watches && r->switches && r->rates && !r->scheme && !vm_is_short(r, h)) {
+      r->proposal = h / 2; /* just before a jump, an implicit step may have no solution */
+      status = VM_DONE;
+      ++r->rejected;
+      continue;
+    }
     if (status == VM_CROSSING) {
       vm_raise(&r->longer, h);
       r->proposal = vm_approach(r, m, h);
@@ -227,7 +245,7 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       ++r->rejected;
       continue;
     }
-    if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
+    if (r->tolerance > 0 && (shorter || (status == VM_DONE && !(error <= 1)))) {
       r->sought = VM_NONE;
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;
@@ -239,7 +257,11 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       double length;
       vm_evaluate_units(r, m, end, m->X + vm_last_stage(r) * r->states, m->units_next);
       event = vm_first_event(r, m, h, &length);
-      if (event >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { status = vm_event(r, m, event); continue; } /* at once */
+      if (event >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* at once */
+        if (r->watches) r->proposal = VM_NEVER;
+        status = vm_event(r, m, event);
+        continue;
+      }
       if (event != VM_NONE && length > 0) {
         vm_raise(&r->longer, h);
         r->proposal = length;
@@ -248,7 +270,12 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       }
     }
     if (status == VM_DONE) status = vm_accept(r, m, h, end);
-    if (status == VM_DONE && chosen) {
+    if (status == VM_DONE && r->watches) {
+      vm_raise(&r->velocity_scale, vm_size(m->X + r->coordinates, r->coordinates));
+      vm_scale_integrands(r, m);
+      r->proposal = VM_NEVER;
+      if (event >= 0) status = vm_event(r, m, event);
+    } else if (status == VM_DONE && chosen) {
       vm_scale(r, m, 0);
       vm_scale_integrands(r, m);
       r->proposal = h * vm_growth(r, error);

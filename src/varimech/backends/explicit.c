@@ -105,6 +105,26 @@ static int vm_explicit_step(vm_run *r, vm_workspace *m, double begin, double h, 
   return status;
 }
 
+/* result = (q + h v + h²/2 a, v + h a) of a state; for derivatives a row has `width` numbers. */
+static void vm_ahead(const vm_run *r, const double *X, long long width, double h, double *result) {
+  const long long n = r->coordinates * width;
+  for (long long i = 0; i < n; ++i) {
+    result[i] = X[i] + h * (X[n + i] + h / 2 * X[2 * n + i]);
+    result[n + i] = X[n + i] + h * X[2 * n + i];
+  }
+}
+
+/* A step of an implicit integrator that is too short for it, by the accelerations at its beginning. Returns a status. */
+static int vm_short_step(vm_run *r, vm_workspace *m, double h, double end) {
+  const vm_settings s = vm_settings_at(r, &end);
+  double *next = m->X + r->states;
+  vm_ahead(r, m->X, 1, h, m->Y);
+  if (r->parameters) vm_ahead(r, m->X_, r->row, h, m->Y_);
+  if (!vm_solve(VM_RATES, r, m, m->Y, m->Y_, s.list, s.count, next, m->X_ + r->states * r->row) || !vm_finite(next, r->states)) return VM_NOT_FINITE;
+  vm_evaluate_integrands(r, m, end, 1);
+  return VM_DONE;
+}
+
 /* Error scale of the derivative of a position or velocity (number i of both) with respect to a parameter. */
 static double *vm_sensitivity_scale(const vm_run *r, long long i, long long k) {
   const long long n = r->coordinates, p = r->parameters;

@@ -20,6 +20,7 @@ from .events import (
     EVENT,
     FRICTION,
     GAP_RATE,
+    NEVER,
     NONE,
     NORMAL,
     NOTED,
@@ -47,7 +48,7 @@ from .passage import PassageCalls, PassageRecord
 from .program import ChainFunctions, Function, Program
 from .samples import AT_START, Samples
 from .selection import select
-from .switching import Switches, integrands_jump, jumps
+from .switching import Switches, ahead, integrands_jump, is_short, jumps
 from .trajectory import Trajectory, broken_off
 
 
@@ -74,6 +75,8 @@ class _Run:
 
     def __init__(self, program: Program, inputs: Inputs):
         self.program, self.inputs, self.schedule = program, inputs, inputs.schedule
+        self.watches = program.watches(inputs.schedule)
+        self.chooses = self.watches or bool(inputs.schedule.tolerance)
         n, o, p, row = (
             program.state_size,
             program.objective_count,
@@ -105,7 +108,8 @@ class _Run:
             0,
             int(inputs.chosen is not None),
         )
-        self.ends, self.proposal, self.kept_proposal = [0.0], 0.0, 0.0
+        self.ends, self.proposal, self.kept_proposal, self.grid = [0.0], NEVER, 0.0, 0
+        self.velocity_scale, self.integrand_scales = 0.0, np.zeros(o)
         self.piece, self.check_time, self.check_tries = 0, 0.0, 0
         self.longer, self.crossed = 0.0, [0]
         self.switches = (
@@ -127,22 +131,18 @@ class _Run:
         settings = [self.penalty, *ρ_t]
         if program.jacobian is not None:
             settings.insert(0, self.chosen)
-        if self.scheme is None:
-            settings.insert(0, self.step)
         q = program.coordinates
-        # where a step or a stage begins: a state, or combined positions and velocities
-        self.Y, self.Y_ = (
-            np.zeros(n if self.scheme is None else 2 * q),
-            np.zeros((n if self.scheme is None else 2 * q, row)),
-        )
-
+        # combined positions and velocities, from which rates and the end of an explicit step follow
+        self.Y, self.Y_ = np.zeros(2 * q), np.zeros((2 * q, row))
         self.seeds = program.seeds.copy()
 
-        def calls(chain: ChainFunctions, settings: list[np.ndarray]) -> ChainCalls:
+        def calls(
+            chain: ChainFunctions, settings: list[np.ndarray], *, whole: bool = False
+        ) -> ChainCalls:
             return ChainCalls(
                 chain,
-                self.Y,
-                self.Y_,
+                self.X[0] if whole else self.Y,
+                self.X_[0] if whole else self.Y_,
                 settings,
                 self.new,
                 self.new_,
@@ -155,7 +155,10 @@ class _Run:
             if program.passage is None
             else PassageCalls(program, self.parameters, self.penalty, inputs.max_iterations)
         )
-        self.finish = calls(program.step, settings)
+        implicit = self.scheme is None
+        self.finish = calls(
+            program.step, [self.step, *settings] if implicit else settings, whole=implicit
+        )
         self.rates = self.finish if program.rates is None else calls(program.rates, settings)
         if self.units is not None:
             chain = program.impact
@@ -225,6 +228,7 @@ class _Run:
         given = replace(self.inputs, parameters=self.parameters)  # with the last modes
         back = Backward(self.program, given, self.penalty, self.guess, self.start_unknowns)
         back.crossed, back.samples = self.crossed, self.samples
+        back.chosen[:] = self.chosen
         return replace(
             self._trajectory,
             sensitivities=None,
@@ -240,7 +244,7 @@ class _Run:
             if self.program.direction_count is not None
             else (None, None)
         )
-        ends = np.array(self.ends) if self.schedule.tolerance else self.schedule.known_ends
+        ends = np.array(self.ends) if self.chooses else self.schedule.known_ends
         counts = self.rejected, self.selections
         return Trajectory(
             self.times[rows],
@@ -264,10 +268,12 @@ class _Run:
         schedule = self.schedule
         self._begin()
         now, done = 0.0, 0
-        if self.units is not None and schedule.tolerance:
+        if self.units is not None and self.chooses:
             done += self._first_contacts(self.units)
         while not self.stopped and (
-            done < schedule.steps if schedule.steps else now < schedule.duration
+            (self.grid if self.watches else done) < schedule.steps
+            if schedule.steps
+            else now < schedule.duration
         ):
             row = schedule.passage(done + 1)
             if self.passage is not None and row is not None:
@@ -288,6 +294,10 @@ class _Run:
                 error = self._try(now, h, end)
             except Trouble as trouble:
                 reason = str(trouble)
+                if self._retries(h, reason):
+                    self.proposal = h / 2  # an implicit step may have no solution before a jump
+                    self.rejected += 1
+                    continue
                 if schedule.tolerance and reason not in (UNDERFLOW, STALLED):
                     if self.units is not None:
                         self.units.sought = NONE
@@ -310,9 +320,11 @@ class _Run:
             event = NONE
             if self.units is not None:
                 self.units.after = self.units.at(end, self.X[self.last])
-                if schedule.tolerance:
+                if self.chooses:
                     event, length = self.units.first_event(h)
                     if event >= 0 and 0 < length <= self.units.shortest:  # at once
+                        if self.watches:
+                            self.proposal = NEVER
                         self._pass_event(self.units, now, event)
                         done += 1
                         continue
@@ -331,7 +343,9 @@ class _Run:
                     raise self._failure(done + 1, end, h, str(trouble)) from None
             now, done = end, done + 1
             self._accept(now, h, done)
-            if schedule.tolerance:
+            if self.watches:
+                self.proposal = NEVER
+            elif schedule.tolerance:
                 self._explicit.scale(self._stages)
                 self.proposal = h * self._explicit.growth(error)
                 if schedule.pieces is not None and end == schedule.pieces.stops[self.piece]:
@@ -357,12 +371,12 @@ class _Run:
     def _next_step(self, time: float, done: int) -> tuple[float, float]:
         """Its length and its end."""
         schedule = self.schedule
+        if self.watches:  # a step that an event or a jump divides is continued to its end
+            stop = self._given_end(self.grid + 1)
+            end = time + self.proposal if self.proposal < stop - time else stop
+            return end - time, end
         if not schedule.tolerance:
-            end = (
-                float(schedule.ends[done + 1])
-                if schedule.ends is not None
-                else (done + 1) * schedule.step
-            )
+            end = self._given_end(done + 1)
             return (end - time if schedule.ends is not None else schedule.step), end
         stop, longest, pieces = schedule.duration, schedule.longest_chosen, schedule.pieces
         if pieces is not None:
@@ -379,10 +393,22 @@ class _Run:
         end = stop if h == left else time + h
         return end - time, end  # as rounded, so that a run over the same ends takes the same steps
 
+    def _retries(self, h: float, reason: str) -> bool:
+        """Whether a step of an implicit integrator is tried once more, shorter."""
+        if not self.watches or self.switches is None or self.scheme is not None:
+            return False
+        failed = reason in (NO_CONVERGENCE, NOT_FINITE)
+        return failed and not is_short(self.program, h, self.schedule)
+
+    def _given_end(self, number: int) -> float:
+        """Given end of a step."""
+        schedule = self.schedule
+        return float(schedule.step * number if schedule.ends is None else schedule.ends[number])
+
     def _look_for_progress(self, time: float, done: int) -> None:
         """A run that chooses its steps must not come to a halt."""
         tries, schedule = done + self.rejected, self.schedule
-        if not schedule.tolerance or tries < self.check_tries + TRIES:
+        if not self.chooses or tries < self.check_tries + TRIES:
             return
         if time < self.check_time + PROGRESS * schedule.duration:
             raise Trouble(STALLED)
@@ -473,18 +499,26 @@ class _Run:
         jump lies within.
         """
         tolerance, pieces = self.schedule.tolerance, self.schedule.pieces
-        # from one side of a jump to the other
-        bridge = (
-            pieces is not None
-            and h <= BRIDGE * self.schedule.duration
-            and end == pieces.stops[self.piece]
+        # from one side of a jump to the other, or what is left of a given step
+        bridge = h <= BRIDGE * self.schedule.duration and (
+            end == self._given_end(self.grid + 1)
+            if self.watches
+            else pieces is not None and end == pieces.stops[self.piece]
         )
-        if tolerance and not bridge and not h > SHORTEST * self.schedule.duration:
+        if self.chooses and not bridge and not h > SHORTEST * self.schedule.duration:
             raise Trouble(UNDERFLOW)
         self.solved = []
-        if self.scheme is None:
+        if is_short(self.program, h, self.schedule):
+            n = self.program.coordinates
+            self.time[0], self.Y[:], self.Y_[:] = (
+                end,
+                ahead(self.X[0], n, h),
+                ahead(self.X_[0], n, h),
+            )
+            self._solve(self.rates)
+            self._keep(1)
+        elif self.scheme is None:
             self.step[0], self.time[0] = h, end
-            self.Y[:], self.Y_[:] = self.X[0], self.X_[0]
             self._solve(self.finish)
             self._keep(1)
         else:
@@ -496,10 +530,13 @@ class _Run:
             self._keep(t.stages)
         across = False
         if self.switches is not None:
+            looks = self.watches and not self.switches.is_across(h)
+            peeks = looks and self._peeks(self.switches, begin, h, end)
             self.switches.after = self.switches.at(end, self.X[self.last])
             crossing = self.switches.changed.size > 0
             across = crossing and self.switches.is_across(h)
-            if crossing and not across and not bridge and tolerance:
+            beyond = crossing or peeks or (looks and self.switches.hidden(h) > 0)
+            if beyond and not across and not bridge and self.chooses:
                 return None
         projects = self.program.rates is not None or self.program.jacobian is not None
         if tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
@@ -513,6 +550,22 @@ class _Run:
         ):
             raise Amplified
         return error
+
+    def _peeks(self, switches: Switches, begin: float, h: float, end: float) -> bool:
+        """Whether a stage of an explicit step of given length lies beyond a change of sides: no error
+        estimate would see that. The same of an implicit step for what its first accelerations lead
+        to: if its end has not changed sides, its last ones may be those beyond.
+        """
+        if self.scheme is None:
+            n, state = self.program.coordinates, self.X[0].copy()
+            if is_short(self.program, h, self.schedule):
+                return False
+            state[: 2 * n] = ahead(state, n, h)
+            return switches.changes_at(end, state)
+        t = self.scheme.tables
+        return any(
+            switches.changes_at(min(begin + t.c[k] * h, end), self.X[k]) for k in range(1, t.stages)
+        )
 
     def _evaluate(self, chain: ChainCalls, time: float, h: float, weights: np.ndarray) -> None:
         self.time[0] = time
@@ -545,6 +598,12 @@ class _Run:
         for stages in (self.X, self.X_, self.G, self.G_):
             stages[0] = stages[self.last]
         self.ends.append(time)
+        if self.watches:
+            n = self.program.coordinates
+            speed = float(np.abs(self.X[0, n : 2 * n]).max(initial=0.0))
+            self.velocity_scale = max(self.velocity_scale, speed)
+            np.maximum(self.integrand_scales, np.abs(self.G[0]), out=self.integrand_scales)
+            self.grid += time == self._given_end(self.grid + 1)
         if self.units is not None:
             self.units.before, self.units.sought = self.units.after, NONE
             self._scale_contacts(self.units)
@@ -562,8 +621,10 @@ class _Run:
         a, b = self.X[0, 2 * n : 3 * n], self.X[k, 2 * n : 3 * n]
         self.crossed.append(0)
         if changed.size and switches.is_across(h):
-            scale = self._explicit.velocity_scale / self.schedule.duration
-            scales = self._explicit.integrand_scales
+            speed, scales = self.velocity_scale, self.integrand_scales
+            if self.schedule.tolerance:
+                speed, scales = self._explicit.velocity_scale, self._explicit.integrand_scales
+            scale = speed / self.schedule.duration
             jump = jumps(a, b, scale) or (
                 changed[-1] >= switches.of_forces and integrands_jump(self.G[0], self.G[k], scales)
             )
@@ -582,9 +643,9 @@ class _Run:
         switches.before = switches.after
 
     def _scale_contacts(self, units: ModalUnits) -> None:
-        n, scheme = self.program.coordinates, self._explicit
-        x = self.X[0]
-        length = max(scheme.largest(x[:n], turns=False), scheme.smallest_size)
+        n, sizes, x = self.program.coordinates, self.inputs.sizes, self.X[0]
+        lengths = x[:n] if sizes is None else np.append(x[:n][sizes.turns == 0], sizes.length)
+        length = float(np.abs(lengths).max(initial=0.0))
         units.scale(length, float(np.abs(x[n : 2 * n]).max(initial=0.0)))
 
     def _first_contacts(self, units: ModalUnits) -> int:
@@ -851,9 +912,11 @@ class _Run:
 
     def _is_due(self, time: float, done: int) -> bool:
         """Whether the end of a step is stored."""
-        s = self.schedule
+        s, number = self.schedule, self.grid if self.watches else done
+        if self.watches and time != self._given_end(number):
+            return False
         if s.outputs is None:
-            return done % s.every == 0 or done == s.steps
+            return number % s.every == 0 or number == s.steps
         if not s.at_steps:
             return bool(time == s.outputs[self.stored_count])
         due = bool(s.outputs[self.passed] <= time)

@@ -132,7 +132,8 @@ class NativeProgram:
         cold = frozenset(k for k in ONCE if k in counts)
         if sum(counts[k] for k in cold) <= COLD or not self.interpretable:
             cold = frozenset()
-        step = frozenset(k for k in STEP if k in counts and self.program.rates is not None)
+        stages = self.program.scheme is not None and self.program.rates is not None
+        step = frozenset(k for k in STEP if k in counts and stages)
         if sum(counts.values()) - sum(counts[k] for k in cold) > MOST and self.interpretable:
             cold |= step
         return cold

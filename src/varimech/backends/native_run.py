@@ -10,6 +10,7 @@ from .events import NOTED
 from .failures import OF_EVENTS, SINGULAR, StepFailure
 from .inputs import Inputs
 from .program import Program
+from .switching import short_step
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("f8", ("kept_proposal", "longer")),
     ("f8", ("contact_length", "contact_speed", "contact_force", "rest_tolerance")),
     ("f8", ("sought_short", "value_short", "rate_short")),
-    ("f8", ("sought_long", "value_long", "rate_long", "event_time", "check_time")),
+    ("f8", ("sought_long", "value_long", "rate_long", "short_step", "event_time", "check_time")),
     ("i8", ("sought", "attempts", "events_there", "culprit", "stopped")),
-    ("i8", ("piece", "check_tries", "at_steps", "passed")),
+    ("i8", ("piece", "check_tries", "watches", "grid", "at_steps", "passed")),
     (
         "i8",
         (
@@ -136,7 +137,7 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
     }
 
 
-def settings_of(inputs: Inputs) -> dict[str, float]:
+def settings_of(program: Program, inputs: Inputs) -> dict[str, float]:
     """Numbers of a run."""
     schedule, sizes = inputs.schedule, inputs.sizes
     return {
@@ -155,6 +156,8 @@ def settings_of(inputs: Inputs) -> dict[str, float]:
         "selections": int(inputs.chosen is not None),
         "at_steps": int(schedule.at_steps),
         "passed": 1,
+        "watches": int(program.watches(schedule)),
+        "short_step": short_step(schedule),
     }
 
 
@@ -209,8 +212,9 @@ class NativeRun:
         self.record = np.zeros((), dtype=RECORD)
         for name, array in {**self.arrays, **self._shared}.items():
             self.record[name] = array.ctypes.data
-        for name, value in {**native.sizes, **settings_of(i), **native.tables}.items():
+        for name, value in {**native.sizes, **settings_of(program, i), **native.tables}.items():
             self.record[name] = value
+        self._watches = program.watches(i.schedule)
         if self._events and i.schedule.triggers is not None:
             self.triggers = i.schedule.triggers
             self.record["triggers"] = self.triggers.ctypes.data
@@ -219,9 +223,10 @@ class NativeRun:
     def finished(self) -> bool:
         """Whether it has come to its end."""
         r, schedule = self.record, self.inputs.schedule
+        done = r["grid"] if self._watches else r["done"]
         return bool(
             r["stopped"]
-            or (r["done"] >= schedule.steps if schedule.steps else r["time"] >= schedule.duration)
+            or (done >= schedule.steps if schedule.steps else r["time"] >= schedule.duration)
         )
 
     @property
@@ -231,7 +236,7 @@ class NativeRun:
 
     def allocate(self, steps: int) -> None:
         """Let it note the ends of so many steps, where it chooses them, and of an event after them."""
-        if self.inputs.schedule.tolerance:
+        if self.inputs.schedule.tolerance or self._watches:
             self._taken = np.concatenate(
                 [self._taken, np.zeros(max(0, steps + 2 - self._taken.size))]
             )
@@ -290,10 +295,8 @@ class NativeRun:
     def failure(self, reason: str) -> StepFailure:
         """Why it failed."""
         r, schedule = self.record, self.inputs.schedule
-        step, begin = (
-            min(int(r["done"]) + 1, schedule.steps or int(r["done"]) + 1),
-            float(r["time"]),
-        )
+        done = int(r["grid"] if self._watches else r["done"])
+        step, begin = min(done + 1, schedule.steps or done + 1), float(r["time"])
         planned = (
             float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
         )

@@ -28,6 +28,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.lazy import lazy
+from ..core.schedule import Schedule
 from ..integrators.runge_kutta import RungeKutta
 from ..sensitivity.event_functions import SampleFunctions, UnitFunctions
 from ..sensitivity.objective_functions import ObjectiveFunctions
@@ -109,7 +110,9 @@ class Program:
     scheme: RungeKutta | None = None
     """Given for an explicit integrator."""
     rates: ChainFunctions | None = None
-    """What gives the rates at its stages, where that is not what completes the state."""
+    """What gives the rates at its stages, where that is not what completes the state; of an implicit
+    integrator, the state after events.
+    """
     jacobian: ca.Function | None = None
     """(q, ρ, t) → Φ_q, given where independent coordinates are to be chosen by it."""
     directions: np.ndarray | None = None
@@ -156,19 +159,33 @@ class Program:
         return self.step, self.start, self.rates, self.impact, passage
 
     @property
+    def has_rates(self) -> bool:
+        """Whether there are accelerations for given positions and velocities, by which a run goes on
+        after events.
+        """
+        return self.scheme is not None or self.rates is not None
+
+    def watches(self, schedule: Schedule) -> bool:
+        """Whether steps that are given, equal ones for example, are shortened to end at events; those
+        of a run that is repeated do already.
+        """
+        eventful = self.units is not None or self.switching is not None
+        return eventful and not schedule.tolerance and schedule.triggers is None
+
+    @property
     def units(self) -> UnitFunctions | None:
         """Contacts and frictions, whose modes change at events, and stated events."""
-        return None if self.scheme is None else self.objectives.units
+        return self.objectives.units if self.has_rates else None
 
     @property
     def samples(self) -> SampleFunctions | None:
         """What objectives have of events and extrema."""
-        return None if self.scheme is None else self.objectives.samples
+        return self.objectives.samples if self.has_rates else None
 
     @property
     def switching(self) -> SwitchingFunctions | None:
-        """Where forces and integrands jump: steps of explicit integrators end there."""
-        return None if self.scheme is None else self.objectives.switching
+        """Where forces and integrands jump, or have kinks: steps end there."""
+        return self.objectives.switching if self.has_rates else None
 
     @lazy
     def functions(self) -> list[Function]:
@@ -221,7 +238,10 @@ class Program:
         stages = len(self.scheme.b) if self.scheme else 1
         chosen = self.coordinates if self.jacobian is not None else 0
         events = 0 if self.units is None else 3 + 2 * self.units.modes
-        return 3 + stages * (self.state_size + sum(self.solved_sizes)) + chosen + events
+        step = stages * (self.state_size + sum(self.solved_sizes))
+        if self.units is not None:  # the state before an event, and (q, v) after its impact
+            step = max(step, self.state_size + 2 * self.coordinates)
+        return 3 + step + chosen + events
 
     @lazy
     def solved_sizes(self) -> tuple[int, int]:

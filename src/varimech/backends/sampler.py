@@ -80,7 +80,7 @@ class Sampler:
         return {
             "rows": i.schedule.stored_count,
             "sizes": self.native.sizes,
-            "settings": settings_of(i),
+            "settings": settings_of(p, i),
             "arrays": arrays,
         }
 

@@ -14,6 +14,24 @@ static long long vm_changed(const vm_run *r, const vm_workspace *m, long long fi
   return -1;
 }
 
+/* Whether a stage of an explicit step of given length lies beyond a change of sides: no error estimate would see that. */
+static int vm_peeks(vm_run *r, vm_workspace *m, double h, double end) {
+  for (long long i = 1; i < r->scheme->stages; ++i) {
+    vm_evaluate_switches(r, m, vm_stage_time(r->time, r->scheme->c[i], h, end), m->X + i * r->states, m->sides_next);
+    if (vm_changed(r, m, 0) >= 0) return 1;
+  }
+  return 0;
+}
+
+/* Whether positions and velocities that go on with the accelerations at the beginning of an implicit step change a side. If its end has not, it is
+   just before a jump, and its accelerations may be those beyond: over a short step, such a difference is less than rounding of positions. */
+static int vm_turns_back(vm_run *r, vm_workspace *m, double h, double end) {
+  memcpy(m->Z, m->X, (size_t)r->states * sizeof(double));
+  vm_ahead(r, m->X, 1, h, m->Z);
+  vm_evaluate_switches(r, m, end, m->Z, m->sides_next);
+  return vm_changed(r, m, 0) >= 0;
+}
+
 /* Root of the cubic with values g and changes d (rate times length) at both ends of an interval, as a share of it. */
 static double vm_cubic_root(double g0, double d0, double g1, double d1) {
   double low = 0, high = 1;
@@ -25,11 +43,30 @@ static double vm_cubic_root(double g0, double d0, double g1, double d1) {
   return low;
 }
 
+static double vm_dip(double g0, double d0, double c0, double g1, double d1, double c1);
+
+/* Share of a given step at which a switching function may have another sign than at both ends; 0 if none may. */
+static double vm_hidden(const vm_run *r, const vm_workspace *m, double h) {
+  const long long k = r->switches;
+  const double *g = m->sides + k, *g_next = m->sides_next + k;
+  double first = 0;
+  for (long long i = 0; i < k; ++i) {
+    if (!(g[i] * g_next[i] > 0)) continue;
+    const double sign = g[i] > 0 ? 1 : -1, share = vm_dip(sign * g[i], sign * h * g[k + i], NAN, sign * g_next[i], sign * h * g_next[k + i], NAN);
+    if (share > 0 && (first == 0 || share < first)) first = share;
+  }
+  return first;
+}
+
 /* Length of a step that ends just before the first change of a side within a step of length h; or of the step across it. */
 static double vm_approach(const vm_run *r, const vm_workspace *m, double h) {
   const long long k = r->switches;
   const double across = VM_ACROSS * r->duration, *g = m->sides + k, *g_next = m->sides_next + k;
   double distance = h;
+  if (vm_changed(r, m, 0) < 0) {
+    const double share = vm_hidden(r, m, h);
+    return (share > 0 ? share : VM_NEARER) * h; /* or a stage has changed its side, and the end has not */
+  }
   for (long long i = vm_changed(r, m, 0); i >= 0; i = vm_changed(r, m, i + 1)) {
     double share = 0.5; /* sides of periodic functions may change twice */
     if (g[i] == 0 && g[k + i] != 0) share = 0;

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.schedule import Schedule
 from .bound import bound
 from .program import Program
+from .units import dip
 
 ACROSS = 5e-14
 """Length of the step across a jump, as a share of the run: a few hundred floating-point numbers."""
@@ -28,6 +29,15 @@ rounding, far below any jump that matters.
 """
 TOGETHER = 1e-9
 """Relative difference of the derivatives of the times of two switches that change together."""
+NEARER = 0.75
+"""Share of a given step that is tried where a stage of it lies beyond a jump, and its end does not: by
+what is left, a quarter of it, stages pass the end of a step 16 times less or even less than that.
+"""
+SHORT = 1e-5
+"""Share of a given step of an implicit integrator up to which accelerations at its beginning take a
+step: rounding of positions over the square of a shorter length would be an acceleration, and the
+error, 1e-10 of that of a whole step, is far below that of the scheme.
+"""
 
 
 class Switches:
@@ -81,6 +91,24 @@ class Switches:
         changed = self.changed
         return changed[(self.before[1, changed] != 0) | (self.before[2, changed] != 0)]
 
+    def changes_at(self, time: float, state: np.ndarray) -> bool:
+        """Whether a state within the step is on another side of a switch."""
+        return bool((self.before[0] != self.at(time, state)[0]).any())
+
+    def hidden(self, h: float) -> float:
+        """Share of a given step at which a function may have another sign than at both ends; 0 if
+        none may.
+        """
+        (_, g, rate), (_, g_next, rate_next) = self.before, self.after
+        shares = [
+            dip(
+                abs(g[i]), σ * h * rate[i], math.nan, abs(g_next[i]), σ * h * rate_next[i], math.nan
+            )
+            for i in np.flatnonzero(g * g_next > 0)
+            for σ in [math.copysign(1.0, g[i])]
+        ]
+        return min((share for share in shares if share > 0), default=0.0)
+
     def is_across(self, h: float) -> bool:
         """Whether a step is as short as one across a jump; rounding of time makes it a little longer
         or shorter.
@@ -92,6 +120,8 @@ class Switches:
         h; or of the step across it.
         """
         distance = h
+        if not self.changed.size:  # or a stage has changed its side, and the end has not
+            return (self.hidden(h) or NEARER) * h
         for i in self.changed:
             (_, g, rate), (_, g_next, rate_next) = self.before[:, i], self.after[:, i]
             share = 0.5  # sides of periodic functions may change twice
@@ -119,6 +149,25 @@ class Switches:
             apart = ~(np.abs(other - first) <= TOGETHER * (np.abs(first) + np.abs(other)))
             first = np.where(apart, math.nan, first)
         return first
+
+
+def is_short(program: Program, h: float, schedule: Schedule) -> bool:
+    """Whether a step of an implicit integrator is too short for it: rounding of positions over the
+    square of its length would be an acceleration. Rates at its beginning take it, then.
+    """
+    implicit = program.scheme is None and program.rates is not None
+    return implicit and h <= short_step(schedule)
+
+
+def short_step(schedule: Schedule) -> float:
+    """Length of a step up to which it is short."""
+    return SHORT * schedule.duration / schedule.steps if schedule.steps else 0.0
+
+
+def ahead(X: np.ndarray, n: int, h: float) -> np.ndarray:
+    """(q + h v + h²/2 a, v + h a) of a state."""
+    q, v, a = X[:n], X[n : 2 * n], X[2 * n : 3 * n]
+    return np.concatenate([q + h * (v + h / 2 * a), v + h * a])
 
 
 def jumps(a: np.ndarray, b: np.ndarray, scale: float) -> bool:

@@ -161,8 +161,9 @@ class Tape:
         for name, array in aside.items():
             r[name] = array.ctypes.data
         self._kept = ends, np.full(2, np.inf), aside
-        if self._run.inputs.schedule.tolerance:
+        if self._run.inputs.schedule.tolerance or r["watches"]:
             r["ends"] = ends.ctypes.data
+        r["watches"] = 0
         r["outputs"] = self._kept[1].ctypes.data
         r["tolerance"], r["total"], r["taken"], r["passed"] = 0.0, ends.size - 1, 0, 0
         r["notes"] = r["mode_log"] = 0

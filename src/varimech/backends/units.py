@@ -166,7 +166,7 @@ class Units:
                 g > self._blur(self.before, i) or g_next > self._blur(self.after, i)
             ):
                 c, c_next = (h * h * self._second_rate(x, i) for x in (self.before, self.after))
-                share = _dip(max(g, 0.0), h * rate, c, g_next, h * rate_next, c_next)
+                share = dip(max(g, 0.0), h * rate, c, g_next, h * rate_next, c_next)
                 if 0 < share * h < length:
                     length = share * h
         if first < 0 and self.sought >= 0 and self.long[0] >= h:
@@ -302,7 +302,7 @@ def _root(g0: float, d0: float, g1: float, d1: float) -> float:
     return high
 
 
-def _dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
+def dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
     """Share of a step at which a value that is positive at both ends may be negative: where it is
     lowest; 0 if it is not.
     """

@@ -112,7 +112,7 @@ def gather(
                 *near_misses(motion.equations, motion.trajectory, motion.parameters),
             ]
         ),
-        ends_at_jumps=chosen and live.computed.crossed is not None,
+        ends_at_jumps=live.computed.crossed is not None,
         loose=tolerance if ends is None else 0.0,
         tolerance=tolerance,
         depends=dependence(motion.equations, gradient.objectives, motion.indices),

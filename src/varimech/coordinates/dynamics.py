@@ -201,10 +201,15 @@ class Dynamics:
         """Φ(q, ρ, t)."""
         return ca.vertcat(SX(0, 1), *[b.residuals for b in self.blocks])
 
+    @property
+    def constrains_velocities(self) -> bool:
+        """Whether some block is one for velocities."""
+        return any(b.rate is not None for b in self.blocks)
+
     @cached_property
     def constraint_rate(self) -> SX:
         """Φ̇ = Φ_q q̇ + Φ_t, or Ψ."""
-        if all(b.rate is None for b in self.blocks):
+        if not self.constrains_velocities:
             return self.differentiate(self.constraints)
         rows = [self.differentiate(b.residuals) if b.rate is None else b.rate for b in self.blocks]
         return ca.vertcat(SX(0, 1), *rows)
@@ -222,7 +227,7 @@ class Dynamics:
     @cached_property
     def rate_jacobian(self) -> SX:
         """∂Φ̇/∂q̇, which is Φ_q, or Ψ_q̇."""
-        if all(b.rate is None for b in self.blocks):
+        if not self.constrains_velocities:
             return self.constraint_jacobian
         return ca.jacobian(self.constraint_rate, self.v)
 
@@ -309,6 +314,11 @@ class Dynamics:
         V = sum((e.potential for e in self.elements), SX(0))
         return self.of_multipliers(self._working, self.λ) - ca.gradient(V, self.q)
 
+    def friction_of(self, λ: SX) -> SX:
+        """What multipliers contribute to the forces, which are linear in them."""
+        whole, without = (self.of_multipliers(self._working, x) for x in (λ, SX.zeros(λ.numel())))
+        return whole - without
+
     def impulses(self, Λ: SX) -> SX:
         """Generalised impulses of friction in an impact with impulses Λ of the constraints."""
         pairs = [pair for e in self.elements for pair in e.impulses]
@@ -332,10 +342,9 @@ class Dynamics:
     @cached_property
     def loaded_balance(self) -> SX:
         """The same with them: loads are symbols."""
-        if all(b.rate is None for b in self.blocks):
-            pull = ca.jtimes(self.constraints, self.q, self.λ, True)
-        else:
-            pull = self.rate_jacobian.T @ self.λ
+        if self.constrains_velocities:
+            return self.resistance + self.rate_jacobian.T @ self.λ - self.forces
+        pull = ca.jtimes(self.constraints, self.q, self.λ, True)
         return self.resistance + pull - self.forces
 
     @cached_property

@@ -68,6 +68,10 @@ class FormulationTraits:
     """Its chains may be assembled from pieces of the mechanism."""
     redundant: bool = True
     """Takes redundant constraints and coordinates without mass."""
+    sticks: bool = False
+    """Holds constraints of velocities (`Dynamics.constrains_velocities`), as friction that sticks is
+    one.
+    """
     composite: bool = False
     """Takes the composite system of Serban and Freeman as its equations of motion."""
     recursive: bool = False
@@ -174,6 +178,14 @@ class Formulation(Scheme, ABC):
         """Accelerations and multipliers at given positions and velocities."""
         raise NotImplementedError
 
+    def event_rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """The same after an event within a run by steps: its own rates, or those of exact
+        constraints.
+        """
+        if type(self).rates is not Formulation.rates:
+            return self.rates(dynamics, saddle)
+        return rates_with(dynamics, dynamics.constraint_acceleration, saddle)
+
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The state on the constraints that is next to given positions and velocities."""
         raise NotImplementedError
@@ -224,6 +236,19 @@ def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> tuple[Stage, ...
         oblique=e.oblique,
     )
     return with_loads(e, stage)
+
+
+def rates_with(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
+    """Accelerations and multipliers at given positions and velocities, by a condition on the
+    former.
+    """
+    e, α = dynamics, SX.sym("α", dynamics.λ.numel())
+    state, result = (
+        (Block(COORDINATES, e.q), Block(COORDINATES, e.v)),
+        whole_state(e.q, e.v, e.a, e.λ),
+    )
+    stages = accelerations(e, condition, α)
+    return Chain("rates", state, settings_of(e, α), stages, result, e.levels, saddle)
 
 
 def check_step(chain: Chain, formulation: Formulation, e: Dynamics, *, remembers: bool) -> Chain:

@@ -39,6 +39,7 @@ from .formulation import (
     FormulationTraits,
     ResidualLimit,
     accelerations,
+    rates_with,
     settings_of,
     stabilised,
     whole_state,
@@ -55,13 +56,18 @@ class Projected(Formulation):
     title = "index 1 with projections"
     suits = "smooth motions with high accuracy, also with redundant constraints; constraint error is the square of a step's error"
     traits = FormulationTraits(
-        exact=True, rates=True, projection=True, sharp_first=True, composite=True, recursive=True
+        exact=True,
+        rates=True,
+        projection=True,
+        sharp_first=True,
+        sticks=True,
+        composite=True,
+        recursive=True,
     )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        firm = _firm(dynamics, saddle)
-        return _rates(dynamics, dynamics.constraint_acceleration, firm)
+        return rates_with(dynamics, dynamics.constraint_acceleration, _firm(dynamics, saddle))
 
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The state on the constraints that is next to given positions and velocities."""
@@ -146,15 +152,15 @@ class Stabilised(Formulation):
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
+        return rates_with(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
         """The same with a symbol for ω; results are those of exact constraints."""
         ω = SX.sym("ω")
-        chain = _rates(dynamics, stabilised(dynamics, ω, self.xi), saddle)
+        chain = rates_with(dynamics, stabilised(dynamics, ω, self.xi), saddle)
         return ContinuousRates(
             replace(chain, settings=(Block(SCALAR, ω), *chain.settings)),
-            _rates(dynamics, dynamics.constraint_acceleration, saddle),
+            rates_with(dynamics, dynamics.constraint_acceleration, saddle),
             self.omega,
         )
 
@@ -176,13 +182,3 @@ def _firm(dynamics: Dynamics, saddle: Saddle) -> Saddle:
     if all(block.rate is None for block in dynamics.blocks):
         return saddle
     return replace(saddle, passes=saddle.linear_passes + 1)
-
-
-def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
-    e, α = dynamics, SX.sym("α", dynamics.λ.numel())
-    state, result = (
-        (Block(COORDINATES, e.q), Block(COORDINATES, e.v)),
-        whole_state(e.q, e.v, e.a, e.λ),
-    )
-    stages = accelerations(e, condition, α)
-    return Chain("rates", state, settings_of(e, α), stages, result, e.levels, saddle)

@@ -343,7 +343,7 @@ class ModelData:
     @property
     def has_events(self) -> bool:
         """Whether motions have events: of contacts, dry friction, or stated ones."""
-        return any(f.contact_labels() or f.event() is not None for f in self.forces.values())
+        return any(f.contact_labels() or f.events() for f in self.forces.values())
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""

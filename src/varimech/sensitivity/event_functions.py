@@ -84,8 +84,11 @@ class EventFunctions:
         equations: Equations,
         objectives: Mapping[str, Objective],
         directions: np.ndarray | None,
+        remembered: int = 0,
     ):
+        """`remembered`: how many numbers of a state an integrator adds, on which nothing depends."""
         self._e, self._directions = equations, directions
+        self._state = ca.vertcat(equations.packed, SX.sym("memory", remembered))
         self._values: list[SX] = []
         self.watched: list[SX] = []
         """Functions whose zeros are events, `WATCHED` for each unit."""
@@ -116,13 +119,13 @@ class EventFunctions:
 
     @property
     def _arguments(self) -> list[SX]:
-        return [self._e.packed, self._e.ρ, self._e.t]
+        return [self._state, self._e.ρ, self._e.t]
 
     def _gradient(self, name: str, w: SX) -> ca.Function | None:
         if self._directions is None:
             return None
         e, w_ρ = self._e, ca.jacobian(w, self._e.ρ)
-        rows = ca.jacobian(w, e.packed), w_ρ @ ca.DM(self._directions), w_ρ, ca.jacobian(w, e.t)
+        rows = ca.jacobian(w, self._state), w_ρ @ ca.DM(self._directions), w_ρ, ca.jacobian(w, e.t)
         return ca.Function(name, self._arguments, [ca.densify(ca.vec(part.T)) for part in rows])
 
     def _add(self, values: list[SX], watched: list[SX], *fields: int) -> None:

@@ -56,6 +56,12 @@ class ObjectiveFunctions:
     event_map: EventMap | None = None
     """What passes events where steps are given and their own derivatives are part of the state."""
 
+    @property
+    def ends_steps(self) -> bool:
+        """Whether steps end at events, extrema, jumps or kinks."""
+        eventful = self.switching, self.units, self.event_map
+        return any(x is not None for x in eventful)
+
 
 @dataclass(frozen=True)
 class Measured:

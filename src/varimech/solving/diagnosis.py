@@ -59,7 +59,12 @@ def explained(
     elif failure.reason not in (SINGULAR, UNDERFLOW, STALLED, STEPPED_OVER, NO_CONVERGENCE):
         worst, residual = _not_finite(equations, q, v, ρ, t), math.nan
     where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
-    tolerance = f"at tolerance {inputs.schedule.tolerance:g}"
+    given = inputs.schedule.tolerance == 0
+    tolerance = (
+        "where steps are divided at events and jumps"
+        if given
+        else f"at tolerance {inputs.schedule.tolerance:g}"
+    )
     not_finite = f"a value became not finite (NaN or infinite); look at {worst!r}"
     most_steps = 0 if scheme.continuous is None else scheme.continuous.most_steps
     trouble = {
@@ -147,6 +152,11 @@ def _remedy(
                 "beams stretch too fast for it; {integrator}, or equal steps ({step} alone), take"
                 " them",
                 integrator="dop853",
+            )
+        if inputs.schedule.tolerance == 0:
+            return Message(
+                "look for a force that switches itself back (dry friction as a sign): use"
+                " m.dry_friction, or a smooth law"
             )
         return Message(
             "look for a force that jumps or grows without bound there; a larger {tolerance}, or"

@@ -18,6 +18,7 @@ from ..core.errors import SimulationError
 from ..core.messages import Message
 from ..core.schedule import equal_steps
 from ..sensitivity.smoothness import Switch
+from ..sensitivity.switching import SAME_DEPTH, jumps_of
 from .solver import Solver
 from .task import Task
 
@@ -25,6 +26,8 @@ SHORTER = 0.618
 """The other step over the one asked for: incommensurate, so that kinks are passed elsewhere in a
 step.
 """
+ENDS_THERE = ("direct", "adjoint")
+"""Methods whose steps end at kinks, unless these depend on accelerations or multipliers."""
 AGREED = 1e-3
 """Relative difference of derivatives by both that is the ordinary error of equal steps."""
 
@@ -42,6 +45,9 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
     ):
         return
     e, known = solver.equations, solver.switches
+    if task.method in ENDS_THERE and trajectory.crossed is not None:
+        watched = jumps_of(e, task.objectives)
+        known = [s for s in known if not any(ca.is_equal(s.at, w.at, SAME_DEPTH) for w in watched)]
     crossing = _first_crossing(solver, known, ρ, trajectory) if known else None
     if crossing is None and not (known and task.schedule.every > 1):
         return

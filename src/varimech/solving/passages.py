@@ -52,9 +52,15 @@ def passed(
         again,
         ends=np.array(found.ends),
         steps=len(found.ends) - 1,
-        outputs=again.stored_times if again.outputs is None else again.outputs,
+        outputs=_outputs(schedule, float(t.step_ends[-1])),
         passages=passages if found.rows else None,
     )
+
+
+def _outputs(schedule: Schedule, end: float) -> np.ndarray:
+    """Times at which results are stored, up to the end of the run."""
+    times = schedule.stored_times
+    return np.append(times[times < end], end)
 
 
 class _Passages:

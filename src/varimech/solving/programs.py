@@ -140,8 +140,10 @@ class Programs:
             step = self._functions("step", self._step, wanted, conditioning)
             if method.rates_apart:
                 rates = self._functions("rates", method.rates, wanted, conditioning)
+            elif method.integrator.difference is not None and objectives.ends_steps:
+                rates = self._functions("rates", method.event_rates, wanted, conditioning)
             if self.equations.has_events and not self.wide:
-                hit = self._functions("impact", impact, wanted, conditioning)
+                hit = self._functions("impact", self._impact, wanted, conditioning)
             saddle = method.formulation.saddle(conditioning)
             penalty = (
                 penalty_plan(self._pieces, saddle)
@@ -224,7 +226,8 @@ class Programs:
             directions = np.zeros((self.equations.ρ.numel(), 0))
         switching = switching_functions(self.equations, objectives, directions)
         functions = replace(found.functions(wanted.directions, *rows), switching=switching)
-        events = EventFunctions(self.equations, objectives, directions)
+        remembered = self.equations.q.numel() if self.method.remembers else 0
+        events = EventFunctions(self.equations, objectives, directions, remembered)
         if events.units is None:
             return functions
         return replace(
@@ -282,15 +285,17 @@ class Programs:
         if not self.equations.has_events and not self.equations.loads:
             return
         name, method = self.equations.model.name, self.method
-        if method.integrator.coefficients is None or not method.formulation.traits.exact:
+        if method.integrator.continuous is not None or not method.formulation.traits.exact:
             raise ModelError(
                 f"mechanism {name!r} has contacts, dry friction or events, which {method.title} does"
                 " not take",
-                remedy=Message(
-                    "use {integrator} with {formulation}",
-                    integrator=("dop853", "dopri5"),
-                    formulation="index1",
-                ),
+                remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
+            )
+        if self.equations.constrains_velocities and not method.formulation.traits.sticks:
+            raise ModelError(
+                f"mechanism {name!r} has friction that sticks, a constraint of velocities, which"
+                f" {method.formulation.title} does not take",
+                remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
             )
         if self.large and self.equations.loads:
             raise ModelError(
@@ -315,6 +320,12 @@ class Programs:
         """What maps states over events; unrolled."""
         if event_map is None:
             return None
+        if not self.method.formulation.traits.exact:
+            raise ModelError(
+                f"mechanism {self.equations.model.name!r}: second derivatives, complex steps and the"
+                f" composite system cross no jumps or kinks with {self.method.formulation.title}",
+                remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
+            )
         if self.large:
             raise ModelError(
                 f"mechanism {self.equations.model.name!r} has {self.unknowns} unknowns and"
@@ -323,6 +334,9 @@ class Programs:
                 remedy="use first derivatives, or smooth forces",
             )
         plain = event_map.chain(self.method.formulation.saddle(conditioning))
+        if self.method.remembers:
+            *state, ψ = plain.result
+            plain = replace(plain, result=(*state, state[2], ψ))
         chain = augmented(plain) if self.wide else plain
         functions = self._unrolled(lambda _: chain, wanted, state_varies=True)
         modes = event_map.layout.modes
@@ -341,6 +355,9 @@ class Programs:
 
     def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         return self.method.step(dynamics, saddle, constrained=self.equations.λ.numel() > 0)
+
+    def _impact(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        return self.method.remembering(impact(dynamics, saddle))
 
     @cached_property
     def _pieces(self) -> Pieces[Dynamics]:

@@ -38,6 +38,7 @@ from ..stages.plan import padded, row_length
 from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
+from .own_steps import refuse_jumps
 from .passages import may_pass, passed
 from .programs import LARGE, Programs
 from .redundant_reactions import warn_of_redundant_reactions
@@ -207,6 +208,7 @@ class Solver:
         self, task: Task, ρ: np.ndarray, direction: np.ndarray
     ) -> tuple[SecondDerivatives, float]:
         self.start.check_closure(ρ, task.indices)
+        self.time_plan.refuse_moved_jumps(task, ρ)
         near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
         if near is not None or self.start.regular(q, ρ):
@@ -336,17 +338,23 @@ class Solver:
         """
         if task.indices is None or (task.complex_step and not task.schedule.tolerance):
             return DerivativeRequest()
-        key = tuple(task.indices), task.adjoint, bool(task.schedule.tolerance), len(task.objectives)
+        key = tuple(task.indices), task.adjoint, self._carries(task), len(task.objectives)
         last = self._last_wanted  # asked for several times in a run, and the same in most runs; other threads may change it
         if key != last[0]:
             last = self._last_wanted = key, self._new_wanted(task, task.indices)
         return last[1]
 
+    def _carries(self, task: Task) -> bool:
+        """Whether an adjoint carries a derivative along: for the choice of its steps, or for the rates
+        of accelerations at events.
+        """
+        return bool(task.schedule.tolerance) or self.equations.has_events
+
     def _new_wanted(self, task: Task, indices: list[int]) -> DerivativeRequest:
         if not task.adjoint:
             return DerivativeRequest(unit_directions(self.equations.ρ.numel(), indices))
         nominal, direction = self.model.parameter_set.nominal, None
-        if task.schedule.tolerance:
+        if self._carries(task):
             shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(
                 np.arange(len(nominal)) % 2, -1.0, 1.0
             )
@@ -388,6 +396,7 @@ class Solver:
         except BrokenOff as stopped:
             raise self._kept(stopped, task) from None
         self._check(trajectory, task)
+        refuse_jumps(self.equations, self.method, task, inputs.parameters, trajectory)
         if task.complex_step:
             trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, conditioning)
         if task.adjoint and trajectory.gradients is not None:
@@ -459,27 +468,13 @@ class Solver:
             )
 
     def _check_events(self, task: Task) -> None:
-        """Refuse equal steps, which do not end at events."""
-        schedule, sampled = task.schedule, [n for n, o in task.objectives.items() if o.samples]
-        if not sampled and not self.equations.has_events:
-            return
-        what = f"objective {sampled[0]!r} has" if sampled else "it has contacts, friction or"
-        replayed = schedule.triggers is not None or schedule.passages is not None
-        if not schedule.tolerance and not replayed:
+        """Refuse values at events where no step ends at them."""
+        sampled = [n for n, o in task.objectives.items() if o.samples]
+        if sampled and self.method.integrator.continuous is not None:
             raise ModelError(
-                f"mechanism {self.model.name!r}: {what} events, at which steps end, so they are"
-                " chosen",
-                remedy=Message("give {tolerance} instead of {step} or {ends}"),
-            )
-        if self.method.integrator.coefficients is None:
-            raise ModelError(
-                f"mechanism {self.model.name!r}: {what} events, which {self.method.title} does not"
-                " take",
-                remedy=Message(
-                    "use {integrator} with {formulation}",
-                    integrator=("dop853", "dopri5"),
-                    formulation="index1",
-                ),
+                f"mechanism {self.model.name!r}: objective {sampled[0]!r} has events, which"
+                f" {self.method.title} does not take",
+                remedy=Message("use {integrator}", integrator=("dop853", "trapezoidal")),
             )
 
     def _with_complex_steps(

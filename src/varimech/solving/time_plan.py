@@ -132,12 +132,14 @@ class TimePlan:
 
     def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
         """Refuse derivatives with respect to parameters that move a jump, where what the jump itself
-        contributes would be missing: chosen steps of explicit integrators know it.
+        contributes would be missing.
         """
-        schedule = task.schedule
-        if task.method in KNOWN and (schedule.tolerance or task.repeated):
-            return
-        if schedule.passages is not None:  # which include it
+        if task.method not in KNOWN:
+            self.refuse_moved_jumps(task, ρ)
+
+    def refuse_moved_jumps(self, task: Task, ρ: np.ndarray) -> None:
+        """Refuse derivatives, of any order, that leave out what such jumps contribute."""
+        if task.schedule.passages is not None:  # which include it
             return
         found = self.resolution(task.schedule.duration, task.objectives, ρ)
         for jump in () if found is None else found.jumps:
