@@ -296,3 +296,44 @@ def test_large_mechanisms_refuse_second_derivatives_across_kinks() -> None:
         m.hessian(end, ["k"], duration=0.6, coordinates="natural", formulation="index1")
     # as long as nothing is crossed, there is nothing to refuse
     m.hessian(end, ["k"], duration=0.1, coordinates="natural", formulation="index1")
+
+
+SCHEMES: dict[str, dict[str, Any]] = {
+    "rk4": {"integrator": "rk4"},
+    "trapezoidal": {},
+    "generalised-alpha": {"integrator": "generalised-alpha"},
+    "independent": {"integrator": "dop853", "formulation": "independent"},
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", ["ball", "thrown", "switched"])
+def test_hessians_by_given_steps(name: str, scheme: str) -> None:
+    """These motions are polynomials, which all schemes integrate exactly between the events."""
+    case = CASES[name]()
+    options = {**SCHEMES[scheme], "step": case.duration / 200}
+    if scheme in ("trapezoidal", "generalised-alpha"):
+        del case.objectives["area" if name != "switched" else "beyond"]  # by the trapezoidal rule
+        kept = [k for k in range(len(case.exact)) if k < len(case.objectives)]
+        case.exact = case.exact[kept]
+    case.check(**options)
+
+
+def test_second_derivatives_across_a_kink_converge() -> None:
+    case, errors = elastic_stop(), []
+    for steps in (400, 800):
+        H = case.mechanism.hessian(case.objectives, duration=3.0, step=3.0 / steps)
+        errors.append(np.abs(H.hessian.values - case.exact).max())
+    assert 3.5 < errors[0] / errors[1] < 4.5  # the trapezoidal rule has order 2
+
+
+def test_runs_of_hessians_know_their_events() -> None:
+    case = ball()
+    H = case.mechanism.hessian(case.objectives, duration=1.0)
+    assert [e.name for e in H.run.events] == ["floor", "floor"]
+
+
+def test_penalties_refuse_second_derivatives_across_jumps() -> None:
+    case = switched()
+    with pytest.raises(vm.ModelError, match="cross no jumps or kinks with penalty"):
+        case.mechanism.hessian(case.objectives, duration=1.0, formulation="penalty")

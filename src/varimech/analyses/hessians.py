@@ -18,7 +18,7 @@ from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
-from ..solving.passages import may_pass, passed
+from ..solving.passages import may_pass, passed, with_events_of
 from ..solving.task import Task
 from .simulation import Simulation
 from .solvers import checked_bytes, seconds_of
@@ -122,13 +122,16 @@ def second_derivatives(
     solver = s.solver(objectives)
     check_gradients(solver.equations, objectives)
     task = Task(s.schedule, objectives, indices, s.backend, s.progress, by, most)
-    chosen = 0.0
+    chosen, trajectory = 0.0, None
     if s.schedule.tolerance or may_pass(solver.equations, objectives):
         trajectory, chosen = solver.run(task, s.ρ)
         steps = passed(solver.equations, objectives, s.schedule, trajectory, s.ρ)
         task = replace(task, schedule=steps)
     many = replace(task, runs=len(directions))
     along, ran = _side_by_side(solver, many, s.ρ, directions)
+    if trajectory is not None and task.schedule.passages is not None:
+        path = with_events_of(along[0].trajectory, trajectory)
+        along[0] = replace(along[0], trajectory=path)
     return DirectionalRuns(along, solver, task, chosen + ran)
 
 

@@ -67,6 +67,8 @@ class CompositeSolver:
         wanted = DerivativeRequest(passages=task.schedule.passages is not None)
         runner = self._runners.of(task.objectives, wanted, SHARP)
         trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
+        end = trajectory.step_ends[-1]
+        assert trajectory.time[-1] == end, f"no result is stored at the end, {end:g} s"
         states, slopes = composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
         return replace(

@@ -26,7 +26,7 @@ SHORTER = 0.618
 """The other step over the one asked for: incommensurate, so that kinks are passed elsewhere in a
 step.
 """
-ENDS_THERE = ("direct", "adjoint")
+ENDS_THERE = ("direct", "adjoint", "complex-step", "composite")
 """Methods whose steps end at kinks, unless these depend on accelerations or multipliers."""
 AGREED = 1e-3
 """Relative difference of derivatives by both that is the ordinary error of equal steps."""

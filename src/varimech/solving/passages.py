@@ -52,15 +52,21 @@ def passed(
         again,
         ends=np.array(found.ends),
         steps=len(found.ends) - 1,
-        outputs=_outputs(schedule, float(t.step_ends[-1])),
+        outputs=t.time if schedule.outputs is None else again.outputs,
         passages=passages if found.rows else None,
     )
 
 
-def _outputs(schedule: Schedule, end: float) -> np.ndarray:
-    """Times at which results are stored, up to the end of the run."""
-    times = schedule.stored_times
-    return np.append(times[times < end], end)
+def with_events_of(trajectory: Trajectory, first: Trajectory) -> Trajectory:
+    """A run that passed the events of another one, with what that has noted of them."""
+    return replace(
+        trajectory,
+        step_ends=first.step_ends,
+        crossed=first.crossed,
+        triggers=first.triggers,
+        notes=first.notes,
+        modes=first.modes,
+    )
 
 
 class _Passages:

@@ -122,6 +122,10 @@ class SecondOrder:
             raise SimulationError(
                 text, time=f.time, step=f.step, residual=np.nan, worst="second derivatives"
             ) from None
+        end = given.schedule.known_ends[-1]
+        assert found.time[-1] == end, (
+            f"the last result is that of {found.time[-1]:g}, not {end:g} s"
+        )
         names = list(task.objectives)
         check_finite(
             found, [*names, *[f"{name} (derivative)" for name in names]], self._equations.model.name

@@ -39,7 +39,7 @@ from .composite import CompositeSolver
 from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
 from .own_steps import refuse_jumps
-from .passages import may_pass, passed
+from .passages import may_pass, passed, with_events_of
 from .programs import LARGE, Programs
 from .redundant_reactions import warn_of_redundant_reactions
 from .runners import AnyRunner, Runners
@@ -162,6 +162,7 @@ class Solver:
                 " and no massless coordinates",
                 remedy=USE_DIRECT,
             )
+        first = None
         if may_pass(self.equations, task.objectives):
             first, _ = self.run(replace(task, method="direct", progress=False), ρ)
             steps = passed(self.equations, task.objectives, task.schedule, first, ρ)
@@ -190,6 +191,8 @@ class Solver:
             for name in ("sensitivities", "gradients")
         )
         whole = replace(found[-1], sensitivities=S, gradients=gradients)
+        if first is not None:
+            whole = with_events_of(whole, first)
         check_speeds(whole, task.schedule.tolerance, self.method.integrator, self.equations)
         check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
