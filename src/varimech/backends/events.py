@@ -5,10 +5,20 @@ A unit is a contact or the friction of one (`model/contact_law`). A function of 
 as long as its mode holds:
 
     contact    open: g;   closed: N         friction    sliding: σ s;   sticking: μ₀ N − |T|
+    friction with several components        sliding: m·s − |s| / 2 − δ;   sticking the same
 
 A step within which one of them falls below zero is shortened until it ends there, by cubic
 interpolation where the rate is known (g, s), else by bracketing. Steps do not look beyond their
 modes, so all pieces of a motion are smooth.
+
+**Sliding with several components.** The mode m is a direction, near that of s (`contact_law`). The
+watched function vanishes where s has turned by 60° from m, and m is renewed there: nothing happens.
+Or it vanishes where |s| has fallen to 2 δ, a speed tied to the tolerance: sliding ends, and the
+velocity that is left is taken away. δ counts in steps that begin with |s| > 4 δ only, because sliding
+begins at zero. It begins in the direction of the slip's acceleration: m = ṡ(m) / |ṡ(m)|, by m ←
+m + ṡ / b, normalised, where b is the change of ṡ over that of m (J. Barzilai and J. M. Borwein, IMA J.
+Numer. Anal. 8 (1988) 141–148); the first m, opposite to T, is the answer if the slip has the same
+inertia in all directions.
 
 **Impact.** Of all contacts that touch, those take part whose impulse is not negative, and which would
 close otherwise: 0 ≤ Λ ⊥ ġ⁺ + ε ġ⁻ ≥ 0, a linear complementarity problem. It is solved by changing the
@@ -91,7 +101,29 @@ CONSISTENT = 1e-9
 """Relative error of forces and accelerations by which modes are judged."""
 NONE, SHORTER = -1, -2
 CONTACT, FRICTION, EVENT, EXTREMUM = range(4)
+QUIET = -1.0
+"""Noted in place of a mode where a direction was renewed: nothing has happened."""
 NEVER_FIRES = 2
 """Direction of an event that only ends steps."""
 GAP, GAP_RATE, GAP_ACCELERATION, NORMAL, RESTITUTION = range(5)
 SLIP, SLIP_RATE, TANGENTIAL, LIMIT = range(4)
+UNIT_VALUES = 13
+"""Values of a unit: slips of several components have |s| and |T| there, and their components behind."""
+SLIPS, SLIP_RATES, TANGENTIALS = 4, 7, 10
+"""Where these begin."""
+STOPPED = 0.1
+"""Share of the tolerance, times the largest speed, at whose double sliding with several components
+ends: what is left of the velocity is taken away, a tenth of what steps may be wrong.
+"""
+NEARLY = 8
+"""How many times that speed is still the end of sliding, where the slip has turned aside."""
+BLENDED = 3e-3
+"""ε over that speed: far below it, so that the direction is that of the slip until the end, and above
+rounding.
+"""
+TURNED = 0.5
+"""Cosine between the slip and its mode at which the mode is renewed; at zero the force would jump."""
+ALIGNED = 1e-12
+"""Error of a direction in which sliding begins: some roundings of accelerations."""
+REFINED = 100
+"""Corrections of such directions, at most: some five suffice unless masses differ by directions."""

@@ -19,6 +19,7 @@ from .events import (
     CONTACT,
     EVENT,
     FRICTION,
+    QUIET,
     GAP_RATE,
     NONE,
     NORMAL,
@@ -601,8 +602,10 @@ class _Run:
             hit = fires and bool(units.resets[trigger])
         else:
             hit = units.first_impacts() if trigger < 0 else fires and units.kind[trigger] == CONTACT
+        halts = trigger >= 0 and units.halts(trigger)
         function, rate, self.time[0] = -1, 1.0, time
-        if trigger >= 0 and (fires or not stated):
+        turns = trigger >= 0 and units.turns(trigger)
+        if trigger >= 0 and (fires or not stated) and not turns:
             function = units.function_of(trigger)
             if self.count or self.records is not None:
                 units.differentiate(time, before)
@@ -621,12 +624,14 @@ class _Run:
                     impulse = (
                         float(units.after[trigger, NORMAL]) if trigger >= 0 and not stated else 0.0
                     )
+                if halts:
+                    z = self.events.halt(before, trigger, self.new)
                 after = self.events.settle(z, trigger, time, self.new)
             except EventFailure as failure:
                 reason = str(failure)
                 raise self._failure(number, time, 0.0, reason, failure.culprit) from None
         if self.records is not None:
-            held, kind = np.array([before, z]), STOPS if self.stopped else int(hit)
+            held, kind = np.array([before, z]), STOPS if self.stopped else int(hit or halts)
             self.records.append(EventRecord(time, held, function, rate, kind, modes, number))
         if self.stopped:
             self._end_by_event(time)
@@ -635,7 +640,7 @@ class _Run:
             self.new[:], self.new_[:] = after, S
             self._keep(0)
             if self.count:
-                self._differentiate_event(hit, before, z, integrands)
+                self._differentiate_event(hit or halts, before, z, integrands)
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
         speed = units.before[trigger, 1]
         self._note_event(units, time, trigger, fires, (rate, impulse, together))
@@ -658,6 +663,8 @@ class _Run:
         if trigger >= 0:
             stated = units.kind[trigger] >= EVENT
             mode = float(fires) if stated else units.mode(trigger, 0)
+            if units.kind[trigger] == FRICTION and not fires:
+                mode = QUIET
             rate, impulse, together = numbers
             moved = self._moved
             note[:] = speed, values[trigger, which], impulse, rate, moved, together, mode

@@ -4,17 +4,31 @@
 enum { VM_CONTACT, VM_FRICTION, VM_EVENT, VM_EXTREMUM };                        /* kinds of units: the last two have no mode but a side of zero */
 enum { VM_KIND, VM_PARENT, VM_FIRST_MODE, VM_DIRECTION, VM_RESETS, VM_UNIT_FIELDS };
 enum { VM_GAP, VM_GAP_RATE, VM_GAP_ACCELERATION, VM_NORMAL, VM_RESTITUTION };   /* values of a contact */
-enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT, VM_UNIT_VALUES = 5 };    /* values of friction; as many of both */
+enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT };                         /* values of friction: sizes, where the slip has several components */
+enum { VM_SLIPS = 4, VM_SLIP_RATES = 7, VM_TANGENTIALS = 10, VM_COMPONENTS = 3 }; /* where the components begin then */
 enum { VM_CLOSED, VM_IMPACTS, VM_BOUNCES };                                     /* modes of a contact */
 enum { VM_NEVER_FIRES = 2 };                                                    /* direction of an event that only ends steps */
 enum { VM_NONE = -1, VM_SHORTER = -2 };
-enum { VM_STICKS, VM_SLIDES, VM_IMPACT_STICKS, VM_IMPACT_SLIDES };              /* modes of friction */
+enum { VM_STICKS, VM_SLIDES };                                                   /* modes of friction; those in an impact, and more, behind these */
 
 static long long vm_field(const vm_run *r, long long i, int which) { return (long long)r->unit_table[VM_UNIT_FIELDS * i + which]; }
 static int vm_kind(const vm_run *r, long long i) { return (int)vm_field(r, i, VM_KIND); }
 static long long vm_parent(const vm_run *r, long long i) { return vm_field(r, i, VM_PARENT); }
 static double *vm_mode(const vm_run *r, long long i, int which) { return r->values + vm_field(r, i, VM_FIRST_MODE) + which; }
 static double *vm_modes(const vm_run *r) { return r->values + r->numbers - r->modes; }
+
+/* Components of the slip of friction i; whether it has several; places of its modes in an impact, of ε, and of the ratio c (`contact_law`). */
+static int vm_components(const vm_run *r, long long i) { return (int)vm_field(r, i, VM_DIRECTION); }
+static int vm_several(const vm_run *r, long long i) { return vm_kind(r, i) == VM_FRICTION && vm_components(r, i) > 1; }
+static int vm_impact_sticks(const vm_run *r, long long i) { return vm_components(r, i) + 1; }
+static double *vm_slow_mode(const vm_run *r, long long i) { return vm_mode(r, i, 2 * vm_components(r, i) + 2); }
+static double *vm_ratio_mode(const vm_run *r, long long i) { return vm_mode(r, i, 2 * vm_components(r, i) + 3); }
+
+static double vm_dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+  return sum;
+}
 
 /* A function of state, parameters and time. */
 static void vm_values_at(int function, vm_run *r, vm_workspace *m, double time, const double *state, double *result) {
@@ -50,8 +64,38 @@ static void vm_evaluate_units(vm_run *r, vm_workspace *m, double time, const dou
     if (vm_kind(r, i) == VM_EXTREMUM) result[VM_UNIT_VALUES * i] = vm_sample_rate(r, m, time, state, vm_parent(r, i)), result[VM_UNIT_VALUES * i + 1] = NAN;
 }
 
+/* Speed at whose double sliding with several components ends. */
+static double vm_stop_speed(const vm_run *r) {
+  const double share = VM_STOPPED * r->rest_tolerance;
+  return (share > 10 * VM_SLOW ? share : 10 * VM_SLOW) * r->contact_speed;
+}
+
+/* Whether the slip of friction i is not zero, but for rounding and the end of sliding. */
+static int vm_moves(const vm_run *r, const double *values, long long i) {
+  return fabs(values[VM_UNIT_VALUES * i + VM_SLIP]) > (vm_components(r, i) > 1 ? VM_NEARLY * vm_stop_speed(r) : VM_SLOW * r->contact_speed);
+}
+
+/* Whether all that a slip of several components does is to turn away from its mode; and whether it ends. */
+static int vm_slides_freely(const vm_run *r, long long i) { return i >= 0 && vm_several(r, i) && *vm_mode(r, i, VM_STICKS) == 0; }
+static int vm_turns(const vm_run *r, const vm_workspace *m, long long i) { return vm_slides_freely(r, i) && vm_moves(r, m->units, i); }
+static int vm_halts(const vm_run *r, const vm_workspace *m, long long i) { return vm_slides_freely(r, i) && !vm_moves(r, m->units, i); }
+
+/* What is positive as long as friction i slides near the direction that is its mode, and its rate. */
+static double vm_watched_slip(const vm_run *r, const vm_workspace *m, const double *u, long long i, double *rate) {
+  const int d = vm_components(r, i);
+  const double *direction = vm_mode(r, i, VM_SLIDES), *s = u + VM_SLIPS, *rates = u + VM_SLIP_RATES, stop = vm_stop_speed(r);
+  if (vm_dot(direction, direction, d) == 0) return VM_NEVER; /* its contact is open */
+  if (d == 1) {
+    *rate = *direction * u[VM_SLIP_RATE];
+    return *direction * u[VM_SLIP];
+  }
+  const double along = vm_dot(direction, s, d), size = sqrt(vm_dot(s, s, d)), share = along >= 0 ? VM_TURNED : -VM_TURNED;
+  *rate = vm_dot(direction, rates, d) - share * (size > 0 ? vm_dot(s, rates, d) / size : sqrt(vm_dot(rates, rates, d)));
+  return along - share * size - (m->units[VM_UNIT_VALUES * i + VM_SLIP] > 4 * stop ? stop : 0);
+}
+
 /* What is positive as long as the mode of a unit holds, and its rate; the latter is not a number where it depends on multipliers. */
-static double vm_watched(const vm_run *r, const double *values, long long i, double *rate) {
+static double vm_watched(const vm_run *r, const vm_workspace *m, const double *values, long long i, double *rate) {
   const double *u = values + VM_UNIT_VALUES * i;
   *rate = NAN;
   if (vm_kind(r, i) >= VM_EVENT) {
@@ -64,11 +108,8 @@ static double vm_watched(const vm_run *r, const double *values, long long i, dou
     *rate = u[VM_GAP_RATE];
     return u[VM_GAP];
   }
-  const double slides = *vm_mode(r, i, VM_SLIDES);
   if (*vm_mode(r, i, VM_STICKS) != 0) return u[VM_LIMIT] - fabs(u[VM_TANGENTIAL]);
-  if (slides == 0) return VM_NEVER; /* its contact is open */
-  *rate = slides * u[VM_SLIP_RATE];
-  return slides * u[VM_SLIP];
+  return vm_watched_slip(r, m, u, i, rate);
 }
 
 /* Distance below which surfaces touch, speed below which they do not part, and speed below which an impact has no restitution. */
@@ -179,7 +220,7 @@ static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *le
   double earliest = 2 * h, rate, rate_next;
   *length = h;
   for (long long i = 0; i < r->units; ++i) {
-    const double g = vm_watched(r, m->units, i, &rate), g_next = vm_watched(r, m->units_next, i, &rate_next);
+    const double g = vm_watched(r, m, m->units, i, &rate), g_next = vm_watched(r, m, m->units_next, i, &rate_next);
     if (g >= VM_NEVER) continue;
     if (g_next < -vm_blur(r, m->units_next, i)) {
       const double time = h * vm_root(g, h * rate, g_next, h * rate_next);
@@ -194,11 +235,11 @@ static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *le
   if (first < 0) return *length < h ? VM_SHORTER : VM_NONE;
   if (first != r->sought) {
     r->sought = first; r->attempts = 0;
-    const double g = vm_watched(r, m->units, first, &rate);
+    const double g = vm_watched(r, m, m->units, first, &rate);
     r->sought_short = 0; r->value_short = g > 0 ? g : 0; r->rate_short = rate;
     r->sought_long = VM_NEVER;
   }
-  const double g_next = vm_watched(r, m->units_next, first, &rate_next);
+  const double g_next = vm_watched(r, m, m->units_next, first, &rate_next);
   const double rounding = isnan(rate_next) ? 0 : VM_ROUNDED * vm_blur(r, m->units_next, first);
   vm_narrow(r, h, g_next, rate_next, rounding, length);
   return first;

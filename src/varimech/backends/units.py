@@ -14,6 +14,7 @@ from .bound import bound
 from .events import (
     ACCUMULATED,
     ATTEMPTS,
+    BLENDED,
     BLURRED,
     BLURRED_FORCE,
     CONTACT,
@@ -28,6 +29,7 @@ from .events import (
     INSTANT,
     JUMPED,
     LIMIT,
+    NEARLY,
     NEVER,
     NEVER_FIRES,
     NONE,
@@ -37,10 +39,15 @@ from .events import (
     SHORTER,
     SLIP,
     SLIP_RATE,
+    SLIP_RATES,
+    SLIPS,
     SLOW,
+    STOPPED,
     TANGENTIAL,
     THIRDS,
     TOUCH,
+    TURNED,
+    UNIT_VALUES,
 )
 from .explicit import SHORTEST
 from .program import Program
@@ -73,9 +80,9 @@ class Units:
         """All modes: a view of the parameters."""
         self.state, self.time = np.zeros(program.state_size), np.zeros(1)
         given = [self.state, parameters, self.time]
-        self._values = np.zeros((self.count, 5))
+        self._values = np.zeros((self.count, UNIT_VALUES))
         self._evaluate = bound(functions.values, given, [self._values])
-        self.before, self.after = np.zeros((self.count, 5)), np.zeros((self.count, 5))
+        self.before, self.after = np.zeros((2, self.count, UNIT_VALUES))
         self.length = self.speed = self.force = 0.0
         self.sought, self.attempts = NONE, 0
         self.short = self.long = (0.0, 0.0, 0.0)
@@ -111,6 +118,60 @@ class Units:
         """Change it."""
         self.parameters[self.first_mode[i] + which] = value
 
+    def components(self, i: int) -> int:
+        """Number of components of a slip."""
+        return int(self.direction[i])
+
+    def slip_direction(self, i: int, first: int) -> np.ndarray:
+        """The mode that is the direction of sliding, a view, from place `first` on."""
+        place = self.first_mode[i] + first
+        return self.parameters[place : place + self.components(i)]
+
+    @property
+    def stop_speed(self) -> float:
+        """δ: sliding with several components ends at twice this speed."""
+        return max(STOPPED * self.rest_tolerance, 10 * SLOW) * self.speed
+
+    def moves(self, values: np.ndarray, i: int) -> bool:
+        """Whether a slip is not zero, but for rounding and the end of sliding."""
+        several = self.components(i) > 1
+        return bool(
+            abs(values[i, SLIP]) > (NEARLY * self.stop_speed if several else SLOW * self.speed)
+        )
+
+    def turns(self, i: int) -> bool:
+        """Whether all that a slip of several components does is to turn away from its mode."""
+        slides = self.kind[i] == FRICTION and self.components(i) > 1 and not self.mode(i, 0)
+        return bool(slides and self.moves(self.before, i))
+
+    def halts(self, i: int) -> bool:
+        """Whether a slip of several components ends."""
+        slides = self.kind[i] == FRICTION and self.components(i) > 1 and not self.mode(i, 0)
+        return bool(slides and not self.moves(self.before, i))
+
+    def slide(self, i: int, first: int, direction: np.ndarray) -> None:
+        """Let friction slide in a direction, whose modes begin at `first`."""
+        self.slip_direction(i, first)[:] = direction
+        if self.components(i) > 1:
+            d = self.components(i)
+            self.set_mode(i, 2 * d + 2, BLENDED * self.stop_speed)
+            if first > 1:
+                self.set_mode(i, 2 * d + 3, 0.0)
+
+    def _watched_slip(self, values: np.ndarray, i: int) -> tuple[float, float]:
+        """What is positive as long as friction slides near the direction that is its mode."""
+        d, m = self.components(i), self.slip_direction(i, 1)
+        if not m.any():
+            return NEVER, math.nan
+        if d == 1:
+            return m[0] * values[i, SLIP], m[0] * values[i, SLIP_RATE]
+        s, rates = values[i, SLIPS : SLIPS + d], values[i, SLIP_RATES : SLIP_RATES + d]
+        along, size = float(m @ s), float(np.sqrt(s @ s))
+        grows = float(s @ rates) / size if size > 0 else float(np.sqrt(rates @ rates))
+        share = TURNED if along >= 0 else -TURNED
+        δ = self.stop_speed if self.before[i, SLIP] > 4 * self.stop_speed else 0.0
+        return along - share * size - δ, float(m @ rates) - share * grows
+
     def scale(self, length: float, speed: float) -> None:
         """Raise the scales by which contacts are judged."""
         self.length, self.speed = max(self.length, length), max(self.speed, speed)
@@ -132,8 +193,7 @@ class Units:
             return (u[NORMAL], math.nan) if self.mode(i, 0) else (u[GAP], u[GAP_RATE])
         if self.mode(i, 0):
             return u[LIMIT] - abs(u[TANGENTIAL]), math.nan
-        σ = self.mode(i, 1)
-        return (σ * u[SLIP], σ * u[SLIP_RATE]) if σ else (NEVER, math.nan)
+        return self._watched_slip(values, i)
 
     def _blur(self, values: np.ndarray, i: int) -> float:
         if self.kind[i] >= EVENT:
@@ -242,7 +302,8 @@ class Units:
     def fires(self, i: int) -> bool:
         """Whether something happens at an event."""
         if self.kind[i] < EVENT:
-            return bool(self.kind[i] == FRICTION or not self.mode(i, 0))
+            friction = self.kind[i] == FRICTION
+            return not self.turns(i) if friction else not self.mode(i, 0)
         direction = self.direction[i]
         if self.kind[i] == EXTREMUM or direction == NEVER_FIRES:
             return False
