@@ -19,6 +19,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
         (
             "TOUCH",
             "SLOW",
+            "SLOWEST",
             "BLURRED",
             "ROUNDED",
             "BLURRED_FORCE",
@@ -51,6 +52,9 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "TURNED",
             "ALIGNED",
             "REFINED",
+            "ONSET",
+            "GATHERED",
+            "BEGUN",
             "QUIET",
         ),
     ),

@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(VM_THREADS) vm_sample_all(const vm_
   double x[S::unknowns + 1], y[S::multipliers + 1], x_next[S::unknowns + 1], y_next[S::multipliers + 1];
   double sides[3 * S::switches + 1], sides_next[3 * S::switches + 1];
   double jacobian[S::selects ? S::conditions * S::coordinates + 2 * S::coordinates : 1];
-  double units[VM_UNIT_VALUES * S::units + 1], units_next[VM_UNIT_VALUES * S::units + 1], unit_directions[6 * S::units + 1], units_sought[S::units + 1], event_before[S::states], event_integrands[S::objectives + 1], modes_before[S::modes + 1];
+  double units[VM_UNIT_VALUES * S::units + 1], units_next[VM_UNIT_VALUES * S::units + 1], unit_directions[7 * S::units + 1], units_sought[S::units + 1], event_before[S::states], event_integrands[S::objectives + 1], modes_before[S::modes + 1];
   double event_state[S::states], event_motion[S::states], sampled[2 * S::samples + 1];
   vm_workspace storage = {{arg, res, iw, rw, res}}, *m = &storage;
   double step_residuals[3], ratio[1], guess[S::coordinates], path_values[S::numbers + 1];

@@ -20,21 +20,21 @@ static const double *vm_parts(const vm_run *r, const double *values, long long i
 }
 
 /* Let friction i stick, slide along `factor` times the direction of x (0: that is not known), or neither. */
-static void vm_set_friction(const vm_run *r, long long i, const vm_phase *p, int sticks, double factor, const double *x) {
+static void vm_set_friction(const vm_run *r, const vm_workspace *m, long long i, const vm_phase *p, int sticks, double factor, const double *x) {
   const int d = vm_components(r, i);
   double *direction = vm_slides(r, i, p), size = x ? sqrt(vm_dot(x, x, d)) : 1;
   *vm_sticks(r, i, p) = sticks;
   for (int k = 0; k < d; ++k) direction[k] = factor == 0 ? 0 : !x ? (k == 0) * factor : size > 0 ? factor * x[k] / size : x[k];
   if (d == 1) return;
-  *vm_slow_mode(r, i) = VM_BLENDED * vm_stop_speed(r);
+  *vm_slow_mode(r, i) = vm_moves(r, m->units_next, i) ? VM_BLENDED * vm_stop_speed(r) : VM_ONSET * r->rest_tolerance * r->contact_speed;
   if (p->chain == VM_IMPACT) *vm_ratio_mode(r, i) = 0;
 }
 
 /* Let friction i slide against the friction force among some values. */
-static void vm_give_way(const vm_run *r, long long i, const vm_phase *p, const double *values) {
+static void vm_give_way(const vm_run *r, const vm_workspace *m, long long i, const vm_phase *p, const double *values) {
   const double *force = vm_parts(r, values, i, VM_TANGENTIALS);
-  if (vm_components(r, i) == 1) vm_set_friction(r, i, p, 0, *force > 0 ? -1 : 1, 0);
-  else vm_set_friction(r, i, p, 0, -1, force);
+  if (vm_components(r, i) == 1) vm_set_friction(r, m, i, p, 0, *force > 0 ? -1 : 1, 0);
+  else vm_set_friction(r, m, i, p, 0, -1, force);
 }
 
 /* Whether surfaces of a contact touch; `trigger` does. */
@@ -90,8 +90,8 @@ static long long vm_mend(const vm_run *r, const vm_workspace *m, const vm_phase 
     const int pressed = vm_pressed(r, i, p), sticks = *vm_sticks(r, i, p) != 0, slides = vm_is_sliding(r, i, p);
     if (!pressed && !sticks && !slides) continue;
     if (pressed && (sticks || slides) && vm_holds(r, m, p, i, force)) continue;
-    if (pressed && sticks) vm_give_way(r, i, p, m->units_next);
-    else vm_set_friction(r, i, p, pressed, 0, 0);
+    if (pressed && sticks) vm_give_way(r, m, i, p, m->units_next);
+    else vm_set_friction(r, m, i, p, pressed, 0, 0);
     return i;
   }
   return -1;
@@ -115,9 +115,10 @@ static int vm_refine_impact(const vm_run *r, const vm_workspace *m, long long i,
 static int vm_refine_onset(const vm_run *r, const vm_workspace *m, long long i, double *direction, double acceleration) {
   const double *rates = vm_parts(r, m->units_next, i, VM_SLIP_RATES);
   const int d = vm_components(r, i);
-  double *last = m->unit_directions + 2 * VM_COMPONENTS * i, *last_rates = last + VM_COMPONENTS;
+  double *last = m->unit_directions + VM_TRIED * i, *last_rates = last + VM_COMPONENTS;
   const double size = sqrt(vm_dot(rates, rates, d));
   int off = 0;
+  vm_raise(&acceleration, last[2 * VM_COMPONENTS]);
   if (size <= VM_CONSISTENT * acceleration) return 0;
   for (int k = 0; k < d; ++k) off |= fabs(rates[k] / size - direction[k]) > VM_ALIGNED;
   if (!off) return 0;
@@ -149,7 +150,9 @@ static int vm_refine(const vm_run *r, const vm_workspace *m, const vm_phase *p, 
 }
 
 /* Begin to refine directions. */
-static void vm_forget_directions(const vm_run *r, vm_workspace *m) { memset(m->unit_directions, 0, (size_t)(2 * VM_COMPONENTS * r->units) * sizeof(double)); }
+static void vm_forget_directions(const vm_run *r, vm_workspace *m) {
+  for (long long i = 0; i < r->units; ++i) memset(m->unit_directions + VM_TRIED * i, 0, (size_t)(2 * VM_COMPONENTS) * sizeof(double));
+}
 
 /* Whether all units are consistent, sliding included. */
 static int vm_all_consistent(const vm_run *r, const vm_workspace *m, const vm_phase *p, long long trigger, int over, double acceleration) {
@@ -175,15 +178,15 @@ static int vm_choose_modes(const vm_run *r, const vm_workspace *m, const vm_phas
     number /= options;
     if (vm_kind(r, i) == VM_CONTACT) { *vm_mode(r, i, p->acts) = option == 0; continue; }
     const int pressed = vm_pressed(r, i, p), moves = vm_several(r, i) && option && m->units[VM_UNIT_VALUES * i + VM_SLIP] > vm_slow(r);
-    vm_set_friction(r, i, p, pressed && option == 0, pressed ? directions[option] : 0, moves ? vm_parts(r, m->units, i, VM_SLIPS) : 0);
+    vm_set_friction(r, m, i, p, pressed && option == 0, pressed ? directions[option] : 0, moves ? vm_parts(r, m->units, i, VM_SLIPS) : 0);
     own = own && (pressed || option == 0);
   }
   for (long long i = 0; i < r->units; ++i) /* friction that slides already */
     if (vm_kind(r, i) == VM_FRICTION && p->chain != VM_IMPACT && m->units_sought[i] != 0) {
       const double sticks = *vm_sticks(r, i, p);
-      if (!vm_pressed(r, i, p)) vm_set_friction(r, i, p, 0, 0, 0);
-      else if (i == over) vm_give_way(r, i, p, m->units);
-      else vm_set_friction(r, i, p, 0, 1, vm_parts(r, m->units_next, i, VM_SLIPS));
+      if (!vm_pressed(r, i, p)) vm_set_friction(r, m, i, p, 0, 0, 0);
+      else if (i == over) vm_give_way(r, m, i, p, m->units);
+      else vm_set_friction(r, m, i, p, 0, 1, vm_parts(r, m->units_next, i, VM_SLIPS));
       *vm_sticks(r, i, p) = sticks;
     }
   return own;
@@ -241,7 +244,7 @@ static int vm_impact(vm_run *r, vm_workspace *m, long long trigger) {
       const int touches = vm_touches(r, m->units, i, trigger), closed = *vm_mode(r, i, VM_CLOSED) != 0;
       *vm_mode(r, i, VM_IMPACTS) = touches && (closed || m->units[VM_UNIT_VALUES * i + VM_GAP_RATE] < 0 || i == trigger);
       *vm_mode(r, i, VM_BOUNCES) = touches && !closed && vm_bounces(r, m->units + VM_UNIT_VALUES * i);
-    } else if (vm_kind(r, i) == VM_FRICTION) vm_set_friction(r, i, &vm_in_impact, 0, 0, 0);
+    } else if (vm_kind(r, i) == VM_FRICTION) vm_set_friction(r, m, i, &vm_in_impact, 0, 0, 0);
     else if (vm_field(r, i, VM_RESETS)) *vm_mode(r, i, 0) = i == trigger;
   return vm_find_modes(r, m, &vm_in_impact, trigger, 0, m->X, m->X_, m->Z, m->Z_);
 }
@@ -253,7 +256,7 @@ static int vm_halt(vm_run *r, vm_workspace *m, long long trigger) {
     if (vm_kind(r, i) == VM_CONTACT) {
       *vm_mode(r, i, VM_IMPACTS) = *vm_mode(r, i, VM_CLOSED);
       *vm_mode(r, i, VM_BOUNCES) = 0;
-    } else if (vm_kind(r, i) == VM_FRICTION) vm_set_friction(r, i, &vm_in_impact, i == trigger || *vm_mode(r, i, VM_STICKS) != 0, 0, 0);
+    } else if (vm_kind(r, i) == VM_FRICTION) vm_set_friction(r, m, i, &vm_in_impact, i == trigger || *vm_mode(r, i, VM_STICKS) != 0, 0, 0);
     else if (vm_field(r, i, VM_RESETS)) *vm_mode(r, i, 0) = 0;
   return vm_answer(r, m, &vm_in_impact, m->X, m->X_, m->Z, m->Z_);
 }
@@ -268,9 +271,24 @@ static void vm_modes_by_velocity(const vm_run *r, const vm_workspace *m, long lo
     if (vm_kind(r, i) != VM_FRICTION) continue;
     const int pressed = vm_pressed(r, i, &vm_in_motion);
     const int moves = vm_moves(r, m->units_next, i);
-    if (pressed && mine) vm_give_way(r, i, &vm_in_motion, m->units);
-    else vm_set_friction(r, i, &vm_in_motion, pressed && !moves, pressed && moves, vm_parts(r, m->units_next, i, VM_SLIPS));
+    if (pressed && mine) vm_give_way(r, m, i, &vm_in_motion, m->units);
+    else vm_set_friction(r, m, i, &vm_in_motion, pressed && !moves, pressed && moves, vm_parts(r, m->units_next, i, VM_SLIPS));
   }
+}
+
+/* ε for a slip of several components that begins, from the acceleration that it would have without friction. Returns a status. */
+static int vm_begin_sliding(vm_run *r, vm_workspace *m, long long trigger) {
+  const int d = vm_components(r, trigger);
+  double *direction = vm_slides(r, trigger, &vm_in_motion), kept[VM_COMPONENTS];
+  for (int k = 0; k < d; ++k) { kept[k] = direction[k]; direction[k] = 0; }
+  const int status = vm_answer(r, m, &vm_in_motion, m->Z, m->Z_, m->Y, m->Y_);
+  const double *rates = vm_parts(r, m->units_next, trigger, VM_SLIP_RATES);
+  double speed = VM_GATHERED * sqrt(vm_dot(rates, rates, d)) * r->duration;
+  m->unit_directions[VM_TRIED * trigger + 2 * VM_COMPONENTS] = sqrt(vm_dot(rates, rates, d));
+  vm_raise(&speed, r->contact_speed);
+  *vm_slow_mode(r, trigger) = VM_ONSET * r->rest_tolerance * speed;
+  for (int k = 0; k < d; ++k) direction[k] = kept[k];
+  return status;
 }
 
 /* Modes after an event, and the whole state there, from Z to Y. Returns a status. */
@@ -278,5 +296,10 @@ static int vm_settle(vm_run *r, vm_workspace *m, long long trigger) {
   const int over = trigger >= 0 && vm_kind(r, trigger) < VM_EVENT && *vm_mode(r, trigger, 0) != 0; /* a contact that was closed, or friction that stuck */
   vm_evaluate_units(r, m, r->time, m->Z, m->units_next);
   vm_modes_by_velocity(r, m, trigger, over);
+  memset(m->unit_directions, 0, (size_t)(VM_TRIED * r->units) * sizeof(double));
+  if (over && vm_several(r, trigger) && vm_is_sliding(r, trigger, &vm_in_motion)) {
+    const int status = vm_begin_sliding(r, m, trigger);
+    if (status != VM_DONE) return status;
+  }
   return vm_find_modes(r, m, &vm_in_motion, trigger, over, m->Z, m->Z_, m->Y, m->Y_);
 }

@@ -17,6 +17,7 @@ from .events import (
     CONTACT,
     EVENT,
     FRICTION,
+    GATHERED,
     GAP_ACCELERATION,
     GAP_RATE,
     LIMIT,
@@ -24,6 +25,7 @@ from .events import (
     MOST_UNDECIDED,
     NONE,
     NORMAL,
+    ONSET,
     REFINED,
     RESTITUTION,
     REVISIONS,
@@ -59,6 +61,9 @@ class EventFailure(Trouble):
 
 class ModalUnits(Units):
     """Units with the rules by which their modes are found."""
+
+    freed: dict[int, float] = {}
+    """Acceleration of slips that begin, as it would be without friction."""
 
     def stick_place(self, i: int, phase: Phase) -> int:
         """Where the mode of friction that sticks is; those of the direction follow."""
@@ -136,7 +141,7 @@ class ModalUnits(Units):
         """Whether an impact has restitution: it is fast enough, and what follows is a flight higher
         than rounding.
         """
-        _, rate, acceleration, _, restitution = self.before[i]
+        _, rate, acceleration, _, restitution = self.before[i, :5]
         after, height = restitution * rate, LOWEST * self.length
         fast = rate < -self.rest_tolerance * self.speed
         return bool(fast and after * after > -2 * height * acceleration)
@@ -267,6 +272,7 @@ class ModalUnits(Units):
         """A step towards the direction of the slip's acceleration."""
         rates = self.parts_of(self.after, i, SLIP_RATES).copy()
         size = float(np.sqrt(rates @ rates))
+        acceleration = max(acceleration, self.freed.get(i, 0.0))
         if size <= CONSISTENT * acceleration or np.abs(rates / size - m).max() <= ALIGNED:
             return False
         b, last = size, self._last_direction.get(i)
@@ -390,7 +396,24 @@ class EventCalls:
         over = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
         units.after = units.at(time, z)
         units.modes_by_velocity(trigger, over)
+        units.freed = {}
+        if over and units.kind[trigger] == FRICTION and units.components(trigger) > 1:
+            self._begin_sliding(z, trigger, time, new)
         return self._found(IN_MOTION, self._rates, z, trigger, over, time, new)
+
+    def _begin_sliding(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> None:
+        """ε for a slip that begins, from the acceleration that it would have without friction."""
+        units = self._units
+        m = units.direction_in(trigger, IN_MOTION)
+        kept, m[:] = m.copy(), 0.0
+        self._at[:] = z[: self._at.size]
+        self._solve(self._rates, new)
+        m[:] = kept
+        rates = units.parts_of(units.at(time, new), trigger, SLIP_RATES)
+        units.freed[trigger] = float(np.sqrt(rates @ rates))
+        speed = GATHERED * units.freed[trigger] * units.duration
+        ε = ONSET * units.rest_tolerance * max(units.speed, speed)
+        units.set_mode(trigger, 2 * units.components(trigger) + 2, ε)
 
     def _found(
         self,

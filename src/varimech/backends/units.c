@@ -5,7 +5,7 @@ enum { VM_CONTACT, VM_FRICTION, VM_EVENT, VM_EXTREMUM };                        
 enum { VM_KIND, VM_PARENT, VM_FIRST_MODE, VM_DIRECTION, VM_RESETS, VM_UNIT_FIELDS };
 enum { VM_GAP, VM_GAP_RATE, VM_GAP_ACCELERATION, VM_NORMAL, VM_RESTITUTION };   /* values of a contact */
 enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT };                         /* values of friction: sizes, where the slip has several components */
-enum { VM_SLIPS = 4, VM_SLIP_RATES = 7, VM_TANGENTIALS = 10, VM_COMPONENTS = 3 }; /* where the components begin then */
+enum { VM_SLIPS = 4, VM_SLIP_RATES = 7, VM_TANGENTIALS = 10, VM_COMPONENTS = 3, VM_TRIED = 7 }; /* where the components begin then */
 enum { VM_CLOSED, VM_IMPACTS, VM_BOUNCES };                                     /* modes of a contact */
 enum { VM_NEVER_FIRES = 2 };                                                    /* direction of an event that only ends steps */
 enum { VM_NONE = -1, VM_SHORTER = -2 };
@@ -83,15 +83,21 @@ static int vm_halts(const vm_run *r, const vm_workspace *m, long long i) { retur
 /* What is positive as long as friction i slides near the direction that is its mode, and its rate. */
 static double vm_watched_slip(const vm_run *r, const vm_workspace *m, const double *u, long long i, double *rate) {
   const int d = vm_components(r, i);
-  const double *direction = vm_mode(r, i, VM_SLIDES), *s = u + VM_SLIPS, *rates = u + VM_SLIP_RATES, stop = vm_stop_speed(r);
+  const double *direction = vm_mode(r, i, VM_SLIDES), *rates = u + VM_SLIP_RATES, stop = vm_stop_speed(r);
   if (vm_dot(direction, direction, d) == 0) return VM_NEVER; /* its contact is open */
   if (d == 1) {
     *rate = *direction * u[VM_SLIP_RATE];
     return *direction * u[VM_SLIP];
   }
-  const double along = vm_dot(direction, s, d), size = sqrt(vm_dot(s, s, d)), share = along >= 0 ? VM_TURNED : -VM_TURNED;
-  *rate = vm_dot(direction, rates, d) - share * (size > 0 ? vm_dot(s, rates, d) / size : sqrt(vm_dot(rates, rates, d)));
-  return along - share * size - (m->units[VM_UNIT_VALUES * i + VM_SLIP] > 4 * stop ? stop : 0);
+  double s[VM_COMPONENTS];
+  const double held = *vm_slow_mode(r, i);
+  for (int k = 0; k < d; ++k) s[k] = u[VM_SLIPS + k] + held * direction[k];
+  const double along = vm_dot(direction, s, d), size = sqrt(vm_dot(s, s, d)), share = along >= 0 ? VM_TURNED : -VM_TURNED, moves = vm_dot(direction, rates, d);
+  const double left = along - share * size - (m->units[VM_UNIT_VALUES * i + VM_SLIP] > 4 * stop ? stop : 0), ahead = (VM_BEGUN + 1) * held - along;
+  *rate = moves - share * (size > 0 ? vm_dot(s, rates, d) / size : sqrt(vm_dot(rates, rates, d)));
+  if (held <= 2 * VM_BLENDED * stop || left <= ahead) return left;
+  *rate = -moves; /* sliding has begun soon */
+  return ahead;
 }
 
 /* What is positive as long as the mode of a unit holds, and its rate; the latter is not a number where it depends on multipliers. */
@@ -144,6 +150,7 @@ static void vm_scale_contacts(vm_run *r, const vm_workspace *m) {
   vm_raise(&r->contact_length, vm_largest_of(r, m->X, 0));
   vm_raise(&r->contact_length, r->smallest_size);
   vm_raise(&r->contact_speed, vm_size(m->X + r->coordinates, r->coordinates));
+  vm_raise(&r->contact_speed, VM_SLOWEST);
   vm_raise(&r->contact_force, vm_largest_normal(r, m->units));
   for (long long i = 0; i < r->units; ++i) vm_raise(r->event_sides + r->units + i, fabs(m->units[VM_UNIT_VALUES * i]));
 }

@@ -14,6 +14,7 @@ from .bound import bound
 from .events import (
     ACCUMULATED,
     ATTEMPTS,
+    BEGUN,
     BLENDED,
     BLURRED,
     BLURRED_FORCE,
@@ -34,6 +35,7 @@ from .events import (
     NEVER_FIRES,
     NONE,
     NORMAL,
+    ONSET,
     PROBED,
     ROUNDED,
     SHORTER,
@@ -42,6 +44,7 @@ from .events import (
     SLIP_RATES,
     SLIPS,
     SLOW,
+    SLOWEST,
     STOPPED,
     TANGENTIAL,
     THIRDS,
@@ -64,7 +67,7 @@ class Units:
             schedule.rest_tolerance,
             INSTANT * schedule.duration,
         )
-        self.shortest = 2 * SHORTEST * schedule.duration
+        self.shortest, self.duration = 2 * SHORTEST * schedule.duration, schedule.duration
         self.count = functions.count
         self.kind = functions.table[:, 0].astype(int)
         self.parent = functions.table[:, 1].astype(int)
@@ -154,7 +157,9 @@ class Units:
         self.slip_direction(i, first)[:] = direction
         if self.components(i) > 1:
             d = self.components(i)
-            self.set_mode(i, 2 * d + 2, BLENDED * self.stop_speed)
+            begins = not self.moves(self.after, i)
+            ε = ONSET * self.rest_tolerance * self.speed if begins else BLENDED * self.stop_speed
+            self.set_mode(i, 2 * d + 2, ε)
             if first > 1:
                 self.set_mode(i, 2 * d + 3, 0.0)
 
@@ -165,16 +170,21 @@ class Units:
             return NEVER, math.nan
         if d == 1:
             return m[0] * values[i, SLIP], m[0] * values[i, SLIP_RATE]
-        s, rates = values[i, SLIPS : SLIPS + d], values[i, SLIP_RATES : SLIP_RATES + d]
-        along, size = float(m @ s), float(np.sqrt(s @ s))
+        ε = self.mode(i, 2 * d + 2)
+        s, rates = values[i, SLIPS : SLIPS + d] + ε * m, values[i, SLIP_RATES : SLIP_RATES + d]
+        along, size, moves = float(m @ s), float(np.sqrt(s @ s)), float(m @ rates)
         grows = float(s @ rates) / size if size > 0 else float(np.sqrt(rates @ rates))
         share = TURNED if along >= 0 else -TURNED
         δ = self.stop_speed if self.before[i, SLIP] > 4 * self.stop_speed else 0.0
-        return along - share * size - δ, float(m @ rates) - share * grows
+        left, ahead = along - share * size - δ, (BEGUN + 1) * ε - along
+        if ε <= 2 * BLENDED * self.stop_speed or left <= ahead:
+            return left, moves - share * grows
+        return ahead, -moves  # sliding has begun soon
 
     def scale(self, length: float, speed: float) -> None:
         """Raise the scales by which contacts are judged."""
-        self.length, self.speed = max(self.length, length), max(self.speed, speed)
+        self.length = max(self.length, length)
+        self.speed = max(self.speed, speed, SLOWEST)
         self.force = max(self.force, self._largest_normal(self.before))
         np.fmax(self.sizes, np.abs(self.before[:, 0]), out=self.sizes)
 

@@ -17,11 +17,11 @@ may take part in it and be open afterwards.
 A slip of several components (in space) sticks in all of them, |T| is a Euclidean norm (a cone, not a
 pyramid), and where it slides its force is opposite to
 
-    d = (m + r) / √(1 + |r|²),     r = (s − m (m·s)) (m·s) / ((m·s)² + ε²),
+    d = (m + r) / √(1 + |r|²),     r = (s − m (m·s)) x / (x² + ε²/16),   x = m·s + ε,
 
 with a unit vector m near the direction of s as mode, and a small speed ε. For |m·s| ≫ ε this is
-s / |s|; at s = 0, where sliding begins, it is m. It is smooth also where s passes zero along m (a
-step to the end of sliding does not see a jump), because −s has the same d. In an impact the force
+s / |s|; at s = 0, where sliding begins, it is m, and follows the slip. It is smooth also where s
+passes zero along m (a step to the end of sliding does not see a jump): −s has the same d. In an impact the force
 is  −μ (Λ m + c (s⁺ − m (m·s⁺))),  c = Λ / |s⁺|: Newton's linearisation of −μ Λ s⁺/|s⁺| about its
 solution, so the impact stays linear, and derivatives know that the direction depends on parameters.
 """
@@ -150,8 +150,9 @@ class ContactSymbols:
         if self.label.components == 1:
             return m
         along, ε = ca.dot(m, slip), self["slow"]
-        # ε is zero only where friction never slid: m is zero there, too
-        r = (slip - m * along) * along / (along**2 + ε**2 + SMALLEST)
+        x = along + ε
+        # where friction does not slide, m is zero, and r has to be
+        r = ca.sumsqr(m) * (slip - m * along) * x / (x**2 + (ε / 4) ** 2 + SMALLEST)
         return (m + r) / ca.sqrt(1 + ca.sumsqr(r))
 
     def impact_share(self, slip: SX, impulse: SX) -> SX:
