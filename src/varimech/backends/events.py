@@ -5,20 +5,21 @@ A unit is a contact or the friction of one (`model/contact_law`). A function of 
 as long as its mode holds:
 
     contact    open: g;   closed: N         friction    sliding: σ s;   sticking: μ₀ N − |T|
-    friction with several components        sliding: m·s − |s| / 2 − δ;   sticking the same
+    friction with several components        sliding: m·s − |s|/2 − 5 E;   sticking the same
 
 A step within which one of them falls below zero is shortened until it ends there, by cubic
 interpolation where the rate is known (g, s), else by bracketing. Steps do not look beyond their
 modes, so all pieces of a motion are smooth.
 
-**Sliding with several components.** The mode m is a direction, near that of s (`contact_law`). The
-watched function vanishes where s has turned by 60° from m, and m is renewed there: nothing happens.
-Or it vanishes where |s| has fallen to 2 δ, a speed tied to the tolerance: sliding ends, and the
-velocity that is left is taken away. δ counts in steps that begin with |s| > 4 δ only, because sliding
-begins at zero. It begins in the direction of the slip's acceleration: m = ṡ(m) / |ṡ(m)|, by m ←
-m + ṡ / b, normalised, where b is the change of ṡ over that of m (J. Barzilai and J. M. Borwein, IMA J.
-Numer. Anal. 8 (1988) 141–148); the first m, opposite to T, is the answer if the slip has the same
-inertia in all directions.
+**Sliding with several components.** The mode m is a direction, near that of s, and ε is zero
+(`contact_law`). The watched function vanishes where s has turned by 60° from m, and m is renewed there:
+nothing happens. Or it vanishes where |s| has fallen to 10 E, a speed tied to the tolerance: then m is
+renewed and ε = E, so that nothing is singular where the slip vanishes. Sliding ends where m·s = 0; the
+velocity that is left, across m, is taken away by an impact in which friction sticks. Sliding begins
+with ε = E, too, until m·s = 30 E. It begins in the direction of the slip's acceleration: m =
+ṡ(m) / |ṡ(m)|, by m ← m + ṡ / b, normalised, where b is the change of ṡ over that of m (J. Barzilai and
+J. M. Borwein, IMA J. Numer. Anal. 8 (1988) 141–148); the first m, opposite to T, is the answer if the
+slip has the same inertia in all directions.
 
 **Impact.** Of all contacts that touch, those take part whose impulse is not negative, and which would
 close otherwise: 0 ≤ Λ ⊥ ġ⁺ + ε ġ⁻ ≥ 0, a linear complementarity problem. It is solved by changing the
@@ -115,28 +116,25 @@ UNIT_VALUES = 13
 """Values of a unit: slips of several components have |s| and |T| there, and their components behind."""
 SLIPS, SLIP_RATES, TANGENTIALS = 4, 7, 10
 """Where these begin."""
-STOPPED = 0.1
-"""Share of the tolerance, times the largest speed, at whose double sliding with several components
-ends: what is left of the velocity is taken away, a tenth of what steps may be wrong.
-"""
-NEARLY = 8
-"""How many times that speed is still the end of sliding, where the slip has turned aside."""
-BLENDED = 1e-6
-"""ε over that speed, once friction slides: far below it, so that the direction is that of the slip
-until the end.
-"""
 ONSET = 100.0
-"""ε over the tolerance and a speed, where sliding with several components begins. The direction follows
-the slip at the rate μ N/(m (|s| + ε)): if the load reaches μ₀ N = μ N slowly, s is small for long, and
-explicit steps have to follow that. A block that is pulled so at the tolerance 1e-8 takes 7,700 steps
-for 10 (errors 4e-11), 2,600 for 100 (3e-12), and 960 for 1000 (7e-11).
+"""Speed at which sliding with several components begins or ends (ε), over the tolerance and the
+largest speed. The direction follows the slip at the rate μ N/(m (|s| + ε)) there: if the load reaches
+μ₀ N = μ N slowly, s is small for long, and explicit steps have to follow that. A block that is pulled
+so at the tolerance 1e-8 takes 7,700 steps for 10 (errors 4e-11), 2,600 for 100 (3e-12), and 960 for
+1000 (7e-11).
+"""
+ENDING = 1e-6
+"""That speed over the largest one, at least: rounding of a smaller slip, 1e-15, would turn it by so much
+that derivatives, which depend on it as 1/|s|, need too many steps.
 """
 GATHERED = 0.01
-"""That speed, over what the load would reach without friction in the whole run; or the largest one so
-far if that is higher.
+"""The largest speed is taken to be, at the onset, at least this share of what the load would reach
+without friction in the whole run: a mechanism may have been at rest until then.
 """
-BEGUN = 30.0
-"""Slip over ε at which sliding has begun, and ε becomes that of its end."""
+BEGUN, ENTERED, NEARLY = 30.0, 10.0, 4.0
+"""Slip over ε at which sliding has begun, at which it comes to its end, and up to which what is left of
+it may be taken away.
+"""
 TURNED = 0.5
 """Cosine between the slip and its mode at which the mode is renewed; at zero the force would jump."""
 ALIGNED = 1e-12

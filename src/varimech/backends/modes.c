@@ -26,8 +26,8 @@ static void vm_set_friction(const vm_run *r, const vm_workspace *m, long long i,
   *vm_sticks(r, i, p) = sticks;
   for (int k = 0; k < d; ++k) direction[k] = factor == 0 ? 0 : !x ? (k == 0) * factor : size > 0 ? factor * x[k] / size : x[k];
   if (d == 1) return;
-  *vm_slow_mode(r, i) = vm_moves(r, m->units_next, i) ? VM_BLENDED * vm_stop_speed(r) : VM_ONSET * r->rest_tolerance * r->contact_speed;
   if (p->chain == VM_IMPACT) *vm_ratio_mode(r, i) = 0;
+  else *vm_slow_mode(r, i) = m->units_next[VM_UNIT_VALUES * i + VM_SLIP] <= 1.5 * VM_ENTERED * vm_ending_speed(r) ? vm_ending_speed(r) : 0;
 }
 
 /* Let friction i slide against the friction force among some values. */
@@ -283,10 +283,9 @@ static int vm_begin_sliding(vm_run *r, vm_workspace *m, long long trigger) {
   for (int k = 0; k < d; ++k) { kept[k] = direction[k]; direction[k] = 0; }
   const int status = vm_answer(r, m, &vm_in_motion, m->Z, m->Z_, m->Y, m->Y_);
   const double *rates = vm_parts(r, m->units_next, trigger, VM_SLIP_RATES);
-  double speed = VM_GATHERED * sqrt(vm_dot(rates, rates, d)) * r->duration;
+  double more = VM_GATHERED * sqrt(vm_dot(rates, rates, d)) * r->duration / r->contact_speed;
   m->unit_directions[VM_TRIED * trigger + 2 * VM_COMPONENTS] = sqrt(vm_dot(rates, rates, d));
-  vm_raise(&speed, r->contact_speed);
-  *vm_slow_mode(r, trigger) = VM_ONSET * r->rest_tolerance * speed;
+  *vm_slow_mode(r, trigger) = vm_ending_speed(r) * (more > 1 ? more : 1);
   for (int k = 0; k < d; ++k) direction[k] = kept[k];
   return status;
 }

@@ -25,7 +25,6 @@ from .events import (
     MOST_UNDECIDED,
     NONE,
     NORMAL,
-    ONSET,
     REFINED,
     RESTITUTION,
     REVISIONS,
@@ -411,8 +410,8 @@ class EventCalls:
         m[:] = kept
         rates = units.parts_of(units.at(time, new), trigger, SLIP_RATES)
         units.freed[trigger] = float(np.sqrt(rates @ rates))
-        speed = GATHERED * units.freed[trigger] * units.duration
-        ε = ONSET * units.rest_tolerance * max(units.speed, speed)
+        more = GATHERED * units.freed[trigger] * units.duration / units.speed
+        ε = units.ending_speed * max(1.0, more)
         units.set_mode(trigger, 2 * units.components(trigger) + 2, ε)
 
     def _found(

@@ -64,44 +64,46 @@ static void vm_evaluate_units(vm_run *r, vm_workspace *m, double time, const dou
     if (vm_kind(r, i) == VM_EXTREMUM) result[VM_UNIT_VALUES * i] = vm_sample_rate(r, m, time, state, vm_parent(r, i)), result[VM_UNIT_VALUES * i + 1] = NAN;
 }
 
-/* Speed at whose double sliding with several components ends. */
-static double vm_stop_speed(const vm_run *r) {
-  const double share = VM_STOPPED * r->rest_tolerance;
-  return (share > 10 * VM_SLOW ? share : 10 * VM_SLOW) * r->contact_speed;
+/* Speed at which sliding with several components begins or ends. */
+static double vm_ending_speed(const vm_run *r) {
+  const double share = VM_ONSET * r->rest_tolerance;
+  return (share > VM_ENDING ? share : VM_ENDING) * r->contact_speed;
 }
 
-/* Whether the slip of friction i is not zero, but for rounding and the end of sliding. */
-static int vm_moves(const vm_run *r, const double *values, long long i) {
-  return fabs(values[VM_UNIT_VALUES * i + VM_SLIP]) > (vm_components(r, i) > 1 ? VM_NEARLY * vm_stop_speed(r) : VM_SLOW * r->contact_speed);
-}
+/* Whether the slip of friction i is more than rounding. */
+static int vm_moves(const vm_run *r, const double *values, long long i) { return fabs(values[VM_UNIT_VALUES * i + VM_SLIP]) > VM_SLOW * r->contact_speed; }
 
-/* Whether all that a slip of several components does is to turn away from its mode; and whether it ends. */
+/* Whether a slip of several components ends; and whether all that happens is that its direction is renewed. */
 static int vm_slides_freely(const vm_run *r, long long i) { return i >= 0 && vm_several(r, i) && *vm_mode(r, i, VM_STICKS) == 0; }
-static int vm_turns(const vm_run *r, const vm_workspace *m, long long i) { return vm_slides_freely(r, i) && vm_moves(r, m->units, i); }
-static int vm_halts(const vm_run *r, const vm_workspace *m, long long i) { return vm_slides_freely(r, i) && !vm_moves(r, m->units, i); }
+static int vm_halts(const vm_run *r, const vm_workspace *m, long long i) {
+  if (!vm_slides_freely(r, i)) return 0;
+  const double *u = m->units + VM_UNIT_VALUES * i, held = *vm_slow_mode(r, i);
+  return 2 * vm_dot(vm_mode(r, i, VM_SLIDES), u + VM_SLIPS, vm_components(r, i)) < VM_BEGUN * held && u[VM_SLIP] <= VM_NEARLY * held;
+}
+static int vm_turns(const vm_run *r, const vm_workspace *m, long long i) { return vm_slides_freely(r, i) && !vm_halts(r, m, i); }
 
-/* What is positive as long as friction i slides near the direction that is its mode, and its rate. */
-static double vm_watched_slip(const vm_run *r, const vm_workspace *m, const double *u, long long i, double *rate) {
+/* What is positive as long as friction slides near the direction that is its mode, and its rate, from its values u. */
+static double vm_watched_slip(const vm_run *r, const double *u, long long i, double *rate) {
   const int d = vm_components(r, i);
-  const double *direction = vm_mode(r, i, VM_SLIDES), *rates = u + VM_SLIP_RATES, stop = vm_stop_speed(r);
+  const double *direction = vm_mode(r, i, VM_SLIDES), *s = u + VM_SLIPS, *rates = u + VM_SLIP_RATES;
   if (vm_dot(direction, direction, d) == 0) return VM_NEVER; /* its contact is open */
   if (d == 1) {
     *rate = *direction * u[VM_SLIP_RATE];
     return *direction * u[VM_SLIP];
   }
-  double s[VM_COMPONENTS];
-  const double held = *vm_slow_mode(r, i);
-  for (int k = 0; k < d; ++k) s[k] = u[VM_SLIPS + k] + held * direction[k];
-  const double along = vm_dot(direction, s, d), size = sqrt(vm_dot(s, s, d)), share = along >= 0 ? VM_TURNED : -VM_TURNED, moves = vm_dot(direction, rates, d);
-  const double left = along - share * size - (m->units[VM_UNIT_VALUES * i + VM_SLIP] > 4 * stop ? stop : 0), ahead = (VM_BEGUN + 1) * held - along;
-  *rate = moves - share * (size > 0 ? vm_dot(s, rates, d) / size : sqrt(vm_dot(rates, rates, d)));
-  if (held <= 2 * VM_BLENDED * stop || left <= ahead) return left;
-  *rate = -moves; /* sliding has begun soon */
-  return ahead;
+  const double along = vm_dot(direction, s, d), held = *vm_slow_mode(r, i), ahead = VM_BEGUN * held - along;
+  *rate = vm_dot(direction, rates, d);
+  if (held > 0) {
+    if (along > ahead) *rate = -*rate;
+    return along <= ahead ? along : ahead;
+  }
+  const double size = sqrt(vm_dot(s, s, d)), share = along >= 0 ? VM_TURNED : -VM_TURNED;
+  *rate -= share * (size > 0 ? vm_dot(s, rates, d) / size : 0);
+  return along - share * size - (1 - VM_TURNED) * VM_ENTERED * vm_ending_speed(r);
 }
 
 /* What is positive as long as the mode of a unit holds, and its rate; the latter is not a number where it depends on multipliers. */
-static double vm_watched(const vm_run *r, const vm_workspace *m, const double *values, long long i, double *rate) {
+static double vm_watched(const vm_run *r, const double *values, long long i, double *rate) {
   const double *u = values + VM_UNIT_VALUES * i;
   *rate = NAN;
   if (vm_kind(r, i) >= VM_EVENT) {
@@ -115,7 +117,7 @@ static double vm_watched(const vm_run *r, const vm_workspace *m, const double *v
     return u[VM_GAP];
   }
   if (*vm_mode(r, i, VM_STICKS) != 0) return u[VM_LIMIT] - fabs(u[VM_TANGENTIAL]);
-  return vm_watched_slip(r, m, u, i, rate);
+  return vm_watched_slip(r, u, i, rate);
 }
 
 /* Distance below which surfaces touch, speed below which they do not part, and speed below which an impact has no restitution. */
@@ -227,7 +229,7 @@ static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *le
   double earliest = 2 * h, rate, rate_next;
   *length = h;
   for (long long i = 0; i < r->units; ++i) {
-    const double g = vm_watched(r, m, m->units, i, &rate), g_next = vm_watched(r, m, m->units_next, i, &rate_next);
+    const double g = vm_watched(r, m->units, i, &rate), g_next = vm_watched(r, m->units_next, i, &rate_next);
     if (g >= VM_NEVER) continue;
     if (g_next < -vm_blur(r, m->units_next, i)) {
       const double time = h * vm_root(g, h * rate, g_next, h * rate_next);
@@ -242,11 +244,11 @@ static long long vm_first_event(vm_run *r, vm_workspace *m, double h, double *le
   if (first < 0) return *length < h ? VM_SHORTER : VM_NONE;
   if (first != r->sought) {
     r->sought = first; r->attempts = 0;
-    const double g = vm_watched(r, m, m->units, first, &rate);
+    const double g = vm_watched(r, m->units, first, &rate);
     r->sought_short = 0; r->value_short = g > 0 ? g : 0; r->rate_short = rate;
     r->sought_long = VM_NEVER;
   }
-  const double g_next = vm_watched(r, m, m->units_next, first, &rate_next);
+  const double g_next = vm_watched(r, m->units_next, first, &rate_next);
   const double rounding = isnan(rate_next) ? 0 : VM_ROUNDED * vm_blur(r, m->units_next, first);
   vm_narrow(r, h, g_next, rate_next, rounding, length);
   return first;

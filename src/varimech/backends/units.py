@@ -15,12 +15,13 @@ from .events import (
     ACCUMULATED,
     ATTEMPTS,
     BEGUN,
-    BLENDED,
     BLURRED,
     BLURRED_FORCE,
     CONTACT,
     DIP,
     EDGE,
+    ENDING,
+    ENTERED,
     EVENT,
     EXTREMUM,
     FRICTION,
@@ -45,7 +46,6 @@ from .events import (
     SLIPS,
     SLOW,
     SLOWEST,
-    STOPPED,
     TANGENTIAL,
     THIRDS,
     TOUCH,
@@ -131,37 +131,45 @@ class Units:
         return self.parameters[place : place + self.components(i)]
 
     @property
-    def stop_speed(self) -> float:
-        """δ: sliding with several components ends at twice this speed."""
-        return max(STOPPED * self.rest_tolerance, 10 * SLOW) * self.speed
+    def ending_speed(self) -> float:
+        """E, at which sliding with several components begins or ends."""
+        return max(ONSET * self.rest_tolerance, ENDING) * self.speed
 
     def moves(self, values: np.ndarray, i: int) -> bool:
-        """Whether a slip is not zero, but for rounding and the end of sliding."""
-        several = self.components(i) > 1
-        return bool(
-            abs(values[i, SLIP]) > (NEARLY * self.stop_speed if several else SLOW * self.speed)
-        )
+        """Whether a slip is more than rounding."""
+        return bool(abs(values[i, SLIP]) > SLOW * self.speed)
 
-    def turns(self, i: int) -> bool:
-        """Whether all that a slip of several components does is to turn away from its mode."""
-        slides = self.kind[i] == FRICTION and self.components(i) > 1 and not self.mode(i, 0)
-        return bool(slides and self.moves(self.before, i))
+    def blend(self, i: int) -> float:
+        """ε of a slip of several components."""
+        return self.mode(i, 2 * self.components(i) + 2)
 
     def halts(self, i: int) -> bool:
         """Whether a slip of several components ends."""
-        slides = self.kind[i] == FRICTION and self.components(i) > 1 and not self.mode(i, 0)
-        return bool(slides and not self.moves(self.before, i))
+        if not self._slides_freely(i):
+            return False
+        d, ε = self.components(i), self.blend(i)
+        along = float(self.slip_direction(i, 1) @ self.before[i, SLIPS : SLIPS + d])
+        return bool(2 * along < BEGUN * ε and self.before[i, SLIP] <= NEARLY * ε)
+
+    def turns(self, i: int) -> bool:
+        """Whether all that happens is that its direction is renewed."""
+        return self._slides_freely(i) and not self.halts(i)
+
+    def _slides_freely(self, i: int) -> bool:
+        friction = self.kind[i] == FRICTION and self.components(i) > 1
+        return bool(friction and not self.mode(i, 0))
 
     def slide(self, i: int, first: int, direction: np.ndarray) -> None:
         """Let friction slide in a direction, whose modes begin at `first`."""
+        d = self.components(i)
         self.slip_direction(i, first)[:] = direction
-        if self.components(i) > 1:
-            d = self.components(i)
-            begins = not self.moves(self.after, i)
-            ε = ONSET * self.rest_tolerance * self.speed if begins else BLENDED * self.stop_speed
-            self.set_mode(i, 2 * d + 2, ε)
-            if first > 1:
-                self.set_mode(i, 2 * d + 3, 0.0)
+        if d == 1:
+            return
+        if first > 1:
+            self.set_mode(i, 2 * d + 3, 0.0)
+            return
+        slow = self.after[i, SLIP] <= 1.5 * ENTERED * self.ending_speed
+        self.set_mode(i, 2 * d + 2, self.ending_speed if slow else 0.0)
 
     def _watched_slip(self, values: np.ndarray, i: int) -> tuple[float, float]:
         """What is positive as long as friction slides near the direction that is its mode."""
@@ -170,16 +178,15 @@ class Units:
             return NEVER, math.nan
         if d == 1:
             return m[0] * values[i, SLIP], m[0] * values[i, SLIP_RATE]
-        ε = self.mode(i, 2 * d + 2)
-        s, rates = values[i, SLIPS : SLIPS + d] + ε * m, values[i, SLIP_RATES : SLIP_RATES + d]
-        along, size, moves = float(m @ s), float(np.sqrt(s @ s)), float(m @ rates)
-        grows = float(s @ rates) / size if size > 0 else float(np.sqrt(rates @ rates))
-        share = TURNED if along >= 0 else -TURNED
-        δ = self.stop_speed if self.before[i, SLIP] > 4 * self.stop_speed else 0.0
-        left, ahead = along - share * size - δ, (BEGUN + 1) * ε - along
-        if ε <= 2 * BLENDED * self.stop_speed or left <= ahead:
-            return left, moves - share * grows
-        return ahead, -moves  # sliding has begun soon
+        s, rates = values[i, SLIPS : SLIPS + d], values[i, SLIP_RATES : SLIP_RATES + d]
+        along, moves, ε = float(m @ s), float(m @ rates), self.blend(i)
+        if ε > 0:
+            ahead = BEGUN * ε - along
+            return (along, moves) if along <= ahead else (ahead, -moves)
+        size, share = float(np.sqrt(s @ s)), TURNED if along >= 0 else -TURNED
+        grows = float(s @ rates) / size if size > 0 else 0.0
+        left = along - share * size - (1 - TURNED) * ENTERED * self.ending_speed
+        return left, moves - share * grows
 
     def scale(self, length: float, speed: float) -> None:
         """Raise the scales by which contacts are judged."""

@@ -19,9 +19,9 @@ pyramid), and where it slides its force is opposite to
 
     d = (m + r) / √(1 + |r|²),     r = (s − m (m·s)) x / (x² + ε²/16),   x = m·s + ε,
 
-with a unit vector m near the direction of s as mode, and a small speed ε. For |m·s| ≫ ε this is
-s / |s|; at s = 0, where sliding begins, it is m, and follows the slip. It is smooth also where s
-passes zero along m (a step to the end of sliding does not see a jump): −s has the same d. In an impact the force
+with a unit vector m near the direction of s as mode. ε is zero as long as friction slides, so d is
+s / |s|; it is a small speed where sliding begins or ends: there d is m, follows the slip at a bounded
+rate, and does not jump where s passes zero. In an impact the force
 is  −μ (Λ m + c (s⁺ − m (m·s⁺))),  c = Λ / |s⁺|: Newton's linearisation of −μ Λ s⁺/|s⁺| about its
 solution, so the impact stays linear, and derivatives know that the direction depends on parameters.
 """

@@ -144,14 +144,15 @@ class EventFunctions:
             parent = next((places[s] for s in symbols_in(unit.limit) if s in places), -1)
             values, watched = [w, rate, force, limit], [w, limit - force, limit + force]
             if w.numel() > 1:
-                values, watched = self._of_components(w, rate, force, limit)
+                m = e.ρ[unit.first_mode + 1 : unit.first_mode + 1 + w.numel()]
+                values, watched = self._of_components(m, w, rate, force, limit)
             self._add(values, watched, FRICTION, parent, unit.first_mode, w.numel())
 
     def _of_components(
-        self, slip: SX, rate: SX, force: SX, limit: SX
+        self, m: SX, slip: SX, rate: SX, force: SX, limit: SX
     ) -> tuple[list[SX], list[SX]]:
-        """Values and watched functions of friction whose slip has several components. Where it ends,
-        all of them vanish at once, so their derivatives are parallel to the rate of the slip.
+        """Values and watched functions of friction whose slip has several components: where sliding
+        ends, the slip along its mode m.
         """
 
         def size(x: SX) -> SX:
@@ -160,7 +161,7 @@ class EventFunctions:
         values = [ca.norm_2(slip), SX(0), ca.norm_2(force), limit]
         for x in (slip, rate, force):
             values += [*ca.vertsplit(x), *[SX(0)] * (COMPONENTS - x.numel())]
-        return values, [ca.dot(slip, rate) / size(rate), limit - size(force)]
+        return values, [ca.dot(m, slip), limit - size(force)]
 
     def _add_event(self, event: EventUnit) -> list[list[float]]:
         """Returns its actions."""
