@@ -13,7 +13,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (newton, ("NEGLIGIBLE", "NOISE", "LARGEST")),
     (selection, ("POOR", "SINGULAR", "DEPENDENT")),
     (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
-    (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
+    (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF", "RESTING")),
     (
         events,
         (

@@ -172,7 +172,12 @@ class _Run:
     def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
         floors = self.inputs.sensitivity_floors if self.count else np.zeros(0)
         return ExplicitScheme(
-            scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count
+            scheme,
+            self.program.coordinates,
+            self.inputs,
+            floors,
+            self.program.objective_count,
+            may_rest=self.program.units is not None,
         )
 
     @property
