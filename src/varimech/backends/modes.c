@@ -202,6 +202,7 @@ static int vm_try_all_modes(vm_run *r, vm_workspace *m, const vm_phase *p, long 
     const int contact = vm_kind(r, i) == VM_CONTACT;
     if (i == trigger && over) { if (!contact) m->units_sought[i] = 1; continue; }
     if (contact && (!vm_touches(r, u - VM_UNIT_VALUES * i, i, trigger) || (p->chain != VM_IMPACT && fabs(u[VM_GAP_RATE]) > vm_slow(r)))) continue;
+    if (!contact && vm_parent(r, i) >= 0 && !vm_touches(r, u - VM_UNIT_VALUES * i, vm_parent(r, i), trigger)) { vm_set_friction(r, m, i, p, 0, 0, 0); continue; }
     if (!contact && p->chain != VM_IMPACT && vm_moves(r, m->units_next, i)) { m->units_sought[i] = 1; continue; }
     if (!contact && p->chain == VM_IMPACT && vm_parent(r, i) < 0) continue;
     if (count == VM_MOST_UNDECIDED) return VM_UNSETTLED;

@@ -317,6 +317,8 @@ class ModalUnits(Units):
                 parts = not phase.impact and abs(u[GAP_RATE]) > slow
                 if self.touches(values, i, trigger) and not parts:
                     undecided.append(i)
+            elif self.parent[i] >= 0 and not self.touches(values, int(self.parent[i]), trigger):
+                self.set_friction(i, phase, sticks=False)
             elif not phase.impact and self.moves(values, i):
                 sliding[i] = self._ahead(values, i)
             elif not phase.impact or self.parent[i] >= 0:
