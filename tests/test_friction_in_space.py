@@ -183,9 +183,7 @@ def test_sliding_begins_without_a_jump() -> None:
     t0, T = 0.3 * 2.0 * G / 3.0, 4.0
     run = pulled(None, 0.0).simulate(T)
     way = 3.0 * (T - t0) ** 3 / 6 / 2.0
-    np.testing.assert_allclose(
-        place(run), [way * math.cos(0.3), way * math.sin(0.3), 0], atol=1e-9
-    )
+    np.testing.assert_allclose(place(run), [way * math.cos(0.3), way * math.sin(0.3), 0], atol=1e-9)
     assert [e.what for e in run.events] == ["slip"]
 
 
@@ -226,7 +224,9 @@ def test_sliding_begins_where_inertia_depends_on_the_direction() -> None:
     way = place(run, "rod.E")[:2]
     d = way / np.linalg.norm(way)
     acceleration = W @ (np.array([3.0, 2.0]) * t0 - 2.0 * d)
-    assert abs(d[0] * acceleration[1] - d[1] * acceleration[0]) < 2e-3 * np.linalg.norm(acceleration)
+    assert abs(d[0] * acceleration[1] - d[1] * acceleration[0]) < 2e-3 * np.linalg.norm(
+        acceleration
+    )
     force = np.array([3.0, 2.0]) / math.hypot(3, 2)
     assert abs(d[0] * force[1] - d[1] * force[0]) > 0.1  # not along the force
 
@@ -353,36 +353,27 @@ def test_a_ball_in_a_bowl_moves_as_in_the_plane(clearance: bool) -> None:
 
 def energy(run: Any) -> np.ndarray:
     """Along a run."""
-    return np.asarray(run.kinetic_energy.values + run.potential_energy.values)
+    return np.asarray(run.energy().values, dtype=float)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_energy_never_grows(seed: int) -> None:
-    """Boxes thrown at random, with corners that bounce, slide and stick in any order."""
+    """A ball with spin, thrown at random into the corner of a floor and two walls."""
     rng = np.random.default_rng(seed)
-    a, b, c = 0.2, 0.15, 0.1
-    corners = {f"P{k}": (a * (-1) ** k, b * (-1) ** (k // 2), c * (-1) ** (k // 4)) for k in range(8)}
-    m = vm.Mechanism("box", gravity=(0, 0, -G))
+    m = vm.Mechanism("corner", gravity=(0, 0, -G))
     m.ground_point("O", (0, 0, 0))
-    inertia = tuple((x * x + y * y) / 3 for x, y in ((b, c), (a, c), (a, b)))
-    m.body("b", mass=1.0, inertia=inertia, points={**corners, "C": (0, 0, 0)}, floating=True)
-    names = [f"b.P{k}" for k in range(8)]
-    m.contact(
-        "floor",
-        names[0],
-        "ground.O",
-        also=names[1:],
-        normal=(0, 0, 1),
-        friction=float(rng.uniform(0.1, 0.6)),
-        restitution=float(rng.uniform(0, 0.5)),
-    )
-    turn = vm.rotation(tuple(rng.normal(size=3)), float(rng.uniform(0, 3)))
+    m.body("b", mass=MASS, inertia=(J,) * 3, points={"C": (0, 0, 0)}, floating=True)
+    μ, ε = m.parameter("μ", float(rng.uniform(0.1, 0.6))), float(rng.uniform(0.2, 0.7))
+    for name, normal in {"floor": (0, 0, 1), "wall": (1, 0, 0), "side": (0, 1, 0)}.items():
+        given: dict[str, Any] = {"radius": R, "normal": normal, "friction": μ, "restitution": ε}
+        m.contact(name, "b.C", "ground.O", **given)
     m.start(
-        position={"b.C": (0, 0, 0.5)},
-        orientation={"b": turn},
-        speed={"b.C": tuple(rng.normal(size=3)), "b": tuple(3 * rng.normal(size=3))},
+        position={"b.C": (0.6, 0.5, 0.4)},
+        orientation={"b": np.eye(3)},
+        speed={"b.C": tuple(-2 * rng.random(3)), "b": tuple(20 * rng.normal(size=3))},
     )
-    run = m.simulate(0.6)
+    run = m.simulate(0.7)
     E = energy(run)
-    assert np.diff(E).max() < 1e-7 * abs(E[0])
-    assert any(e.what == "impact" for e in run.events)
+    assert np.diff(E).max() < 1e-9 * abs(E[0])
+    assert E[-1] < 0.9 * E[0]
+    assert len({e.name for e in run.events if e.what == "impact"}) > 1

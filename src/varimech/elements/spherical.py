@@ -17,6 +17,7 @@ class Spherical(PinJoint):
     instead = "revolute"
     symbol = "ball"
     slip_components = 3
+    turning_part = "ball joint needs the radius of its ball"
 
     def conditions(self) -> tuple[Condition, ...]:
         return (Coincident(self.first, self.second),)

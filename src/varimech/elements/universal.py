@@ -21,6 +21,7 @@ class Universal(PinJoint):
     dimensions = (3,)
     instead = "revolute"
     symbol = "universal"
+    turning_part = "universal joint needs the radius of its pins"
     friction_places = (" (first axis)", " (second axis)")
     axis = fields.Direction("Direction of the axis in the first body's frame.", of="first")
     axis_on_second = fields.Direction(

@@ -129,6 +129,9 @@ class FrictionJoint(Joint):
 class PinJoint(FrictionJoint):
     """A joint that turns, whose friction acts at a radius."""
 
+    turning_part: ClassVar[str] = "hinge needs the radius of its pin"
+    """What an error says of that radius."""
+
     friction_radius = fields.Scalar(
         "Radius of the pin or ball, at which friction acts.",
         unit="m",
@@ -146,7 +149,7 @@ class PinJoint(FrictionJoint):
         super().prepare(model)
         if self.has_friction and self.friction_radius.is_zero():
             raise ModelError(
-                "friction in a joint that turns needs the radius of its pin or ball",
+                f"friction in a {self.turning_part}",
                 element=self.label,
                 remedy='give friction_radius, such as friction_radius="5 mm"',
             )
