@@ -287,7 +287,7 @@ def test_a_ball_slides_until_it_rolls(backend: str) -> None:
     pull = -μ * G * SLIP / size
     expected = V * t + pull * t * t / 2 + (V + pull * t) * (T - t)
     run = ball().simulate(T, backend=backend)
-    np.testing.assert_allclose(place(run), expected + [0, 0, R], atol=1e-11)
+    np.testing.assert_allclose(place(run), expected + np.array([0, 0, R]), atol=1e-11)
     assert [(e.what, round(e.time - t, 9)) for e in run.events] == [("stick", 0)]
 
 
@@ -347,8 +347,8 @@ def test_a_ball_in_a_bowl_moves_as_in_the_plane(clearance: bool) -> None:
     events = [[(e.what, e.name) for e in run.events] for run in (flat, space)]
     assert events[0] == events[1]
     assert len(events[0]) > 1
-    times = [[e.time for e in run.events] for run in (flat, space)]
-    np.testing.assert_allclose(*times, atol=1e-7)
+    first, second = ([e.time for e in run.events] for run in (flat, space))
+    np.testing.assert_allclose(first, second, atol=1e-7)
 
 
 def energy(run: Any) -> np.ndarray:
@@ -368,9 +368,9 @@ def test_energy_never_grows(seed: int) -> None:
         given: dict[str, Any] = {"radius": R, "normal": normal, "friction": μ, "restitution": ε}
         m.contact(name, "b.C", "ground.O", **given)
     m.start(
-        position={"b.C": (0.6, 0.5, 0.4)},
+        position={"b.C": (0.3, 0.25, 0.4)},
         orientation={"b": np.eye(3)},
-        speed={"b.C": tuple(-2 * rng.random(3)), "b": tuple(20 * rng.normal(size=3))},
+        speed={"b.C": tuple(-0.5 - 1.5 * rng.random(3)), "b": tuple(20 * rng.normal(size=3))},
     )
     run = m.simulate(0.7)
     E = energy(run)

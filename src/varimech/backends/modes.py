@@ -17,9 +17,9 @@ from .events import (
     CONTACT,
     EVENT,
     FRICTION,
-    GATHERED,
     GAP_ACCELERATION,
     GAP_RATE,
+    GATHERED,
     LIMIT,
     LOWEST,
     MOST_UNDECIDED,
@@ -60,9 +60,6 @@ class EventFailure(Trouble):
 
 class ModalUnits(Units):
     """Units with the rules by which their modes are found."""
-
-    freed: dict[int, float] = {}
-    """Acceleration of slips that begin, as it would be without friction."""
 
     def stick_place(self, i: int, phase: Phase) -> int:
         """Where the mode of friction that sticks is; those of the direction follow."""
@@ -283,7 +280,7 @@ class ModalUnits(Units):
 
     def forget_directions(self) -> None:
         """Begin to refine directions."""
-        self._last_direction: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._last_direction.clear()
 
     def consistent(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> bool:
         """Whether all units are consistent, sliding included."""
@@ -397,7 +394,7 @@ class EventCalls:
         over = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
         units.after = units.at(time, z)
         units.modes_by_velocity(trigger, over)
-        units.freed = {}
+        units.freed.clear()
         if over and units.kind[trigger] == FRICTION and units.components(trigger) > 1:
             self._begin_sliding(z, trigger, time, new)
         return self._found(IN_MOTION, self._rates, z, trigger, over, time, new)

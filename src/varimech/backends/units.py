@@ -88,6 +88,10 @@ class Units:
         self.before, self.after = np.zeros((2, self.count, UNIT_VALUES))
         self.length = self.speed = self.force = 0.0
         self.sought, self.attempts = NONE, 0
+        self._last_direction: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        """The last direction of a slip that was tried, and the acceleration of the slip."""
+        self.freed: dict[int, float] = {}
+        """Acceleration of slips that begin, as it would be without friction."""
         self.short = self.long = (0.0, 0.0, 0.0)
         self.sample_rate: Callable[[float, np.ndarray, int], float] = _unknown_rate
         """Rate of a sampled function along the motion."""
