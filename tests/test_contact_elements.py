@@ -172,12 +172,8 @@ def test_what_has_to_be_given(method: str) -> None:
         getattr(scene(), method)("it", *REFUSED[method][0])
 
 
-def test_friction_that_sticks_needs_a_plane() -> None:
+def test_a_slot_needs_a_plane() -> None:
     m = scene(3)
-    with pytest.raises(vm.ModelError, match=r"contact 'it': .* is for the plane: in space the d"):
-        m.contact("it", "a.P", "ground.O", normal=(0, 0, 1), friction=0.5)
-    with pytest.raises(vm.ModelError, match="joint 'it': friction that sticks belongs to the pl"):
-        m.clearance_joint("it", "ground.O", "a.P", clearance=1e-3, friction=0.5)
     with pytest.raises(vm.ModelError, match="joint 'it': a slot belongs to the plane"):
         m.clearance_joint("it", "ground.O", "a.P", clearance=1e-3, axis=(1, 0, 0))
 

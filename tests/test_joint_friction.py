@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from both_backends import both_backends
 from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 
 import varimech as vm
 
@@ -452,3 +453,140 @@ def test_schemes_that_do_not_take_friction_in_joints() -> None:
             pendulum(law).equilibrium()
         with pytest.raises(vm.ModelError, match=r"which no single set of equations states"):
             pendulum(law).equations()
+
+
+# --- joints in space
+
+
+def on_plane(kind: str, law: str = "coulomb", angle: float = 0.4) -> vm.Mechanism:
+    """A block that is thrown on the plane of a joint."""
+    m = vm.Mechanism("puck", gravity=(0, 0, -G))
+    u, μ = m.parameter("u", 2.0), m.parameter("μ", 0.3)
+    m.ground_point("O", (0, 0, 0))
+    m.body("b", mass=2.0, inertia=(1.0,) * 3, points={"C": (0, 0, 0)})
+    given = {"friction": μ, "friction_law": law, "slip_velocity": 1e-4}
+    getattr(m, kind)("p", "ground.O", "b.C", normal=(0, 0, 1), **given)
+    place = {"b.C": (0, 0, None)}
+    speed = {"b.C": [u * math.cos(angle), u * math.sin(angle), None]}
+    if kind == "planar":
+        m.start(position=place, angle={"p": 0.0}, speed=speed)
+    else:
+        m.start(position=place, orientation={"b": np.eye(3)}, speed=speed)
+    return m
+
+
+@pytest.mark.parametrize("kind", ["planar", "point_on_plane"])
+def test_friction_on_a_plane(kind: str) -> None:
+    """The way v²/(2 μ g) in any direction, and its derivatives."""
+    way = 4 / (2 * 0.3 * G)
+    for angle in (0.4, 2.5):
+        run = on_plane(kind, angle=angle).simulate(1.0)
+        expected = [way * math.cos(angle), way * math.sin(angle), 0]
+        np.testing.assert_allclose(run.position("b.C").values[-1], expected, atol=1e-10)
+        assert [(e.name, e.what) for e in run.events] == [("friction of p", "stick")]
+    objective = {"x": vm.final(lambda s: s.position("b.C")[0], unit="m")}
+    slopes = np.array([[4 / (2 * 0.3 * G), -4 / (2 * 0.3**2 * G)]]) * math.cos(0.4)
+    for method in ("direct", "adjoint"):
+        g = on_plane(kind).sensitivity(objective, duration=1.0, method=method)
+        np.testing.assert_allclose(g.final_gradient, slopes, atol=1e-9)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_smooth_friction_on_a_plane(law: str) -> None:
+    """While it is fast it loses μ g of its speed each second, along its direction."""
+    run = on_plane("planar", law).simulate(0.5)
+    way = 2 * 0.5 - 0.3 * G * 0.5**2 / 2
+    expected = [way * math.cos(0.4), way * math.sin(0.4), 0]
+    np.testing.assert_allclose(run.position("b.C").values[-1], expected, atol=1e-6)
+
+
+def turning(kind: str, **more: Any) -> vm.Mechanism:
+    """A body that turns about its centre, which a joint carries."""
+    m = vm.Mechanism("turning", gravity=(0, 0, -G))
+    μ = m.parameter("μ", 0.3)
+    m.ground_point("O", (0, 0, 0))
+    points = {"C": (0, 0, 0), "P": (0, 1, 0), "Q": (1, 0, 0)}
+    m.body("b", mass=2.0, inertia=(0.1,) * 3, points=points)
+    getattr(m, kind)("j", "ground.O", "b.C", friction=μ, friction_radius=0.05, **more)
+    return m
+
+
+def test_friction_of_a_ball_joint() -> None:
+    """μ r m g against the angular velocity, whose direction stays: it stops at J ω/(μ r m g)."""
+    ω = np.array([3.0, -2.0, 4.0])
+    m = turning("spherical")
+    m.start(orientation={"b": np.eye(3)}, speed={"b": tuple(ω)})
+    size, torque = float(np.linalg.norm(ω)), 0.3 * 0.05 * 2.0 * G
+    time = 0.1 * size / torque
+    run = m.simulate(3.0)
+    assert [(e.name, e.what) for e in run.events] == [("friction of j", "stick")]
+    assert run.events[0].time == pytest.approx(time, abs=1e-8)
+    turned = Rotation.from_rotvec(ω * time / 2).apply([1, 0, 0])
+    np.testing.assert_allclose(run.position("b.Q").values[-1], turned, atol=1e-8)
+    stop = {"time": vm.time_of("friction of j")}
+    for method in ("direct", "adjoint"):
+        g = m.sensitivity(stop, duration=3.0, method=method).final_gradient
+        np.testing.assert_allclose(g, [[-time / 0.3]], rtol=1e-7)
+
+
+def test_friction_of_a_universal_joint() -> None:
+    """About its first axis the body stops as in a hinge; about the other one it never moves."""
+    m = turning("universal", axis=(1, 0, 0), axis_on_second=(0, 1, 0))
+    m.start(
+        position={"b.P": (None, None, 0.0), "b.Q": (None, None, 0.0)},
+        speed={"b.P": (None, None, 3.0), "b.Q": (None, None, 0.0)},
+        near={"b": np.eye(3)},
+    )
+    time = 0.1 * 3 / (0.3 * 0.05 * 2.0 * G)
+    run = m.simulate(2.0)
+    assert [(e.name, e.what) for e in run.events] == [("friction of j (first axis)", "stick")]
+    assert run.events[0].time == pytest.approx(time, abs=1e-8)
+    φ = 3 * time / 2
+    np.testing.assert_allclose(
+        run.position("b.P").values[-1], [0, math.cos(φ), math.sin(φ)], atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("kind", ["spherical", "universal"])
+def test_friction_of_a_ball_needs_a_radius(kind: str) -> None:
+    m = vm.Mechanism("m", gravity=(0, 0, -G))
+    m.ground_point("O", (0, 0, 0))
+    m.body("b", mass=2.0, inertia=(0.1,) * 3, points={"C": (0, 0, 0)})
+    axes = {} if kind == "spherical" else {"axis": (1, 0, 0), "axis_on_second": (0, 1, 0)}
+    with pytest.raises(
+        vm.ModelError, match=rf"{kind} joint 'j': friction in a .* needs the radius"
+    ):
+        getattr(m, kind)("j", "ground.O", "b.C", friction=0.1, **axes)
+
+
+@pytest.mark.parametrize("μ", [0.02, 0.2])
+def test_friction_of_a_thread(μ: float) -> None:
+    """A nut under its weight turns down the thread, or is held where μ r > h."""
+    mass, J, r, pitch, T = 2.0, 1e-3, 0.02, 0.01, 0.5
+    m = vm.Mechanism("nut", gravity=(0, 0, -G))
+    m.ground_point("O", (0, 0, 0))
+    m.body("n", mass=mass, inertia=(J,) * 3, points={"C": (0, 0, 0)})
+    m.screw("s", "ground.O", "n.C", axis=(0, 0, 1), pitch=pitch, friction=μ, friction_radius=r)
+    m.start(displacement={"s": 0.0})
+    h = pitch / (2 * math.pi)
+    q = math.hypot(r, h)
+    # forces along the axis and torques about it, with the axial force F and friction μ F up the thread
+    A = [[mass * h, -(1 + μ * h / q)], [J, h - μ * r * r / q]]
+    α, _ = np.linalg.solve(A, [-mass * G, 0.0])
+    expected = h * α * T**2 / 2 if μ * r < h else 0.0
+    assert (expected == 0) == (μ > 0.1)
+    end = float(m.simulate(T).displacement("s").values[-1])
+    assert end == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn0"])
+def test_friction_holds_a_block_at_the_origin(coordinates: str) -> None:
+    """Where nothing has a length, and nothing moves, rounding is no motion."""
+    m = vm.Mechanism("block", gravity=(0, -G))
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=1.5, inertia=0.1, points={"C": (0, 0)})
+    axis = (math.cos(0.2), -math.sin(0.2))
+    m.prismatic("p", "ground.O", "b.C", axis=axis, friction=0.3)
+    m.start(displacement={"p": 0.0})
+    run = m.simulate(3.0, coordinates=coordinates)
+    assert abs(float(run.displacement("p").values[-1])) < 1e-11

@@ -119,7 +119,7 @@ class ModelSolvers:
 
     @property
     def _joint_friction(self) -> bool:
-        """Whether a joint has friction: trees would be cut there, and sticking stalls in them."""
+        """Whether a joint has friction: trees are cut there, so relative coordinates gain nothing."""
         return any(has_friction(joint) for joint in self.data.joints.values())
 
     def indices(self, wrt: Wrt) -> list[int]:

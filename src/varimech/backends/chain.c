@@ -98,6 +98,7 @@ typedef struct {
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *sides, *sides_next, *slopes;   /* sides, values and rates of switching functions at both ends of a step, and their gradients */
   double *units, *units_next, *units_sought, *unit_slopes; /* values of units at both ends of a step, directions of friction that slides, and gradients of watched functions */
+  double *unit_directions; /* the last direction of each slip of several components that was tried, and the acceleration of the slip, three numbers each; and that without friction */
   double *event_before, *event_integrands, *modes_before; /* state, integrands and modes before an event */
   double *shift, *event_seeds, *event_state, *event_slopes, *event_motion; /* derivatives of its time; of parameters and time there; a state beside it, and its rates */
   double *sampled, *sample_slopes;       /* values of sampled functions, twice, and their gradients */

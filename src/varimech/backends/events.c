@@ -211,7 +211,7 @@ static int vm_note_event(vm_run *r, long long trigger, int fires, const double *
   if (r->notes) {
     double *note = r->notes + VM_NOTED * r->done;
     memcpy(note, noted, (size_t)(VM_NOTED - 1) * sizeof(double));
-    note[VM_NOTED - 1] = trigger < 0 ? 0 : vm_kind(r, trigger) < VM_EVENT ? *vm_mode(r, trigger, 0) : fires;
+    note[VM_NOTED - 1] = trigger < 0 ? 0 : vm_kind(r, trigger) >= VM_EVENT ? fires : vm_kind(r, trigger) == VM_FRICTION && !fires ? VM_QUIET : *vm_mode(r, trigger, 0);
   }
   if (r->mode_log) memcpy(r->mode_log + r->modes * r->done, vm_modes(r), (size_t)r->modes * sizeof(double));
   if (r->time > r->event_time + VM_INSTANT * r->duration) r->events_there = 0;
@@ -247,11 +247,12 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
     impacts = fires && vm_field(r, trigger, VM_RESETS);
   } else if (trigger >= 0) {
     impacts = vm_kind(r, trigger) == VM_CONTACT && *vm_mode(r, trigger, VM_CLOSED) == 0;
-    fires = impacts || vm_kind(r, trigger) == VM_FRICTION;
+    fires = impacts || (vm_kind(r, trigger) == VM_FRICTION && !vm_turns(r, m, trigger));
   } else
     for (long long i = 0; i < r->units; ++i)
       if (vm_resets_at_start(r, m, i) || (vm_touches(r, m->units, i, -1) && m->units[VM_UNIT_VALUES * i + VM_GAP_RATE] < -vm_slow(r))) impacts = 1;
-  const long long f = trigger < 0 || (stated && !fires) ? -1 : vm_function_of(r, m, trigger);
+  const int halts = vm_halts(r, m, trigger);
+  const long long f = trigger < 0 || (stated && !fires) || vm_turns(r, m, trigger) ? -1 : vm_function_of(r, m, trigger);
   const double before = trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0;
   double rate = 1;
   if (f >= 0 && (r->parameters || r->records)) {
@@ -270,18 +271,18 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
     const double noted[] = {before, before, 0, rate, moved, 0, (double)f, 2};
     return vm_note_event(r, trigger, fires, noted);
   }
-  int status = impacts ? vm_impact(r, m, trigger) : VM_DONE;
+  int status = impacts ? vm_impact(r, m, trigger) : halts ? vm_halt(r, m, trigger) : VM_DONE;
   for (long long i = 0; impacts && i < r->units; ++i)
     together += vm_kind(r, i) == VM_CONTACT && *vm_mode(r, i, VM_CLOSED) == 0 && *vm_mode(r, i, VM_IMPACTS) != 0;
   const double impulse = impacts && !stated && trigger >= 0 ? m->units_next[VM_UNIT_VALUES * trigger + VM_NORMAL] : 0;
   if (stated && !fires) memcpy(m->Y, m->X, (size_t)r->states * sizeof(double)); /* nothing happens: modes that are about to end have their own event */
   else if (status == VM_DONE) status = vm_settle(r, m, trigger);
   if (status != VM_DONE) return status;
-  if (r->records) vm_record_event(r, m, f, rate, impacts);
+  if (r->records) vm_record_event(r, m, f, rate, impacts || halts);
   memcpy(m->X, m->Y, (size_t)r->states * sizeof(double));
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &r->time, m->X, m->X_, m->G, m->G_);
   if (r->parameters) {
-    status = vm_differentiate_event(r, m, impacts);
+    status = vm_differentiate_event(r, m, impacts || halts);
     vm_evaluate_objectives(VM_INTEGRANDS, r, m, &r->time, m->X, m->X_, m->G, m->G_);
   }
   if (r->samples) vm_take_samples(r, m, r->time, m->X, m->X_, -1, f >= 0, 2 * (double)(r->done + 1) + 1);
@@ -289,7 +290,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
   if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
-  const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together, (double)f, impacts};
+  const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together, (double)f, impacts || halts};
   const int counted = vm_note_event(r, trigger, fires, noted);
   return status == VM_DONE ? counted : status;
 }

@@ -311,7 +311,10 @@ static double vm_first_step(vm_run *r, vm_workspace *m) {
   double length = vm_largest_of(r, m->X, 0), velocity, time = r->duration;
   vm_raise(&length, r->smallest_size);
   velocity = length / r->duration;
-  if (length == 0) vm_foresee(r, m, &length, &velocity);
+  if (length == 0) {
+    vm_foresee(r, m, &length, &velocity);
+    if (r->units) { vm_raise(&length, VM_RESTING); vm_raise(&velocity, VM_RESTING / r->duration); }
+  }
   vm_floors(r, length, velocity);
   for (int turns = 0; turns < 2; ++turns) {
     const double q = turns ? 1 : length, v = vm_largest_of(r, m->X + n, turns), a = vm_largest_of(r, m->X + 2 * n, turns);

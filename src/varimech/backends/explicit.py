@@ -50,6 +50,12 @@ Stages = tuple[np.ndarray, np.ndarray, np.ndarray]
 """States at all stages, their derivatives without what fills rows up, and integrands."""
 
 
+RESTING = 1e-6
+"""Length (m) by which a mechanism with contacts or friction is measured at least if it has no length of
+its own and begins at the origin: friction may hold it there, and rounding is no motion.
+"""
+
+
 class ExplicitScheme:
     """Combinations of stages, the error of a step and the next one's length. `width` numbers belong
     to each row of derivatives.
@@ -62,7 +68,10 @@ class ExplicitScheme:
         inputs: Inputs,
         sensitivity_floors: np.ndarray,
         objectives: int,
+        *,
+        may_rest: bool = False,
     ):
+        self.may_rest = may_rest
         self.tables = SchemeTables(scheme)
         self.coordinates = coordinates
         self.schedule = inputs.schedule
@@ -285,6 +294,8 @@ class ExplicitScheme:
         velocity = length / duration
         if length == 0:
             length, velocity = self._foreseen(state, accelerations_at)
+            if self.may_rest:
+                length, velocity = max(length, RESTING), max(velocity, RESTING / duration)
         self._reset_scales(length, velocity)
         times = [duration]
         for turns in (False, True):

@@ -12,7 +12,7 @@ static long long vm_workspace_size(const vm_run *r) {
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
          r->pulled * r->columns + 4 + r->coordinates + r->numbers + r->switches * (6 + 2 * r->coordinates + r->parameters + r->numbers) +
-         (r->units || r->samples ? r->units * (14 + 3 * (r->states + r->parameters + r->numbers)) + 3 * r->states + r->objectives + r->modes + r->parameters +
+         (r->units || r->samples ? r->units * (4 + 2 * VM_UNIT_VALUES + 7 + 3 * (r->states + r->parameters + r->numbers)) + 3 * r->states + r->objectives + r->modes + r->parameters +
                      r->seed_rows * r->row + nr + r->samples * (3 + r->states + r->parameters + r->numbers) : 0) +
          (r->passage_size ? (r->states + r->objectives) * (1 + r->row + r->columns) : 0);
 }
@@ -45,7 +45,8 @@ static vm_workspace vm_partitioned(const vm_run *r, const vm_memory *a) {
   m->sides = p; p += 3 * r->switches; m->sides_next = p; p += 3 * r->switches;
   m->slopes = p; p += r->switches * (2 * r->coordinates + r->parameters + r->numbers);
   if (r->units || r->samples) {
-    m->units = p; p += 5 * r->units; m->units_next = p; p += 5 * r->units; m->units_sought = p; p += r->units;
+    m->units = p; p += VM_UNIT_VALUES * r->units; m->units_next = p; p += VM_UNIT_VALUES * r->units; m->units_sought = p; p += r->units;
+    m->unit_directions = p; p += 7 * r->units;
     m->unit_slopes = p; p += 3 * r->units * (n + r->parameters + r->numbers + 1);
     m->event_before = p; p += n; m->event_integrands = p; p += o; m->modes_before = p; p += r->modes;
     m->shift = p; p += r->parameters; m->event_seeds = p; p += r->seed_rows * r->row; m->event_state = p; p += n; m->event_slopes = p; p += nr;

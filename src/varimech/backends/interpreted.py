@@ -26,6 +26,7 @@ from .events import (
     NOTED,
     NUDGE,
     OVERLAPS,
+    QUIET,
     REVISIONS,
     SLIP,
 )
@@ -181,7 +182,12 @@ class _Run:
     def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
         floors = self.inputs.sensitivity_floors if self.count else np.zeros(0)
         return ExplicitScheme(
-            scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count
+            scheme,
+            self.program.coordinates,
+            self.inputs,
+            floors,
+            self.program.objective_count,
+            may_rest=self.program.units is not None,
         )
 
     @property
@@ -702,8 +708,10 @@ class _Run:
             hit = fires and bool(units.resets[trigger])
         else:
             hit = units.first_impacts() if trigger < 0 else fires and units.kind[trigger] == CONTACT
+        halts = trigger >= 0 and units.halts(trigger)
         function, rate, self.time[0] = -1, 1.0, time
-        if trigger >= 0 and (fires or not stated):
+        turns = trigger >= 0 and units.turns(trigger)
+        if trigger >= 0 and (fires or not stated) and not turns:
             function = units.function_of(trigger)
             if self.count or self.records is not None:
                 units.differentiate(time, before)
@@ -722,12 +730,14 @@ class _Run:
                     impulse = (
                         float(units.after[trigger, NORMAL]) if trigger >= 0 and not stated else 0.0
                     )
+                if halts:
+                    z = self.events.halt(before, trigger, self.new)
                 if not stated or fires:  # modes that are about to end have their own event
                     after = self.events.settle(z, trigger, time, self.new)
             except EventFailure as failure:
                 reason = str(failure)
                 raise self._failure(number, time, 0.0, reason, failure.culprit) from None
-        kind = STOPS if self.stopped else int(hit)
+        kind = STOPS if self.stopped else int(hit or halts)
         if self.records is not None:
             held = np.array([before, z])
             self.records.append(EventRecord(time, held, function, rate, kind, modes, number))
@@ -738,7 +748,7 @@ class _Run:
             self.new[:], self.new_[:] = after, S
             self._keep(0)
             if self.count:
-                self._differentiate_event(hit, before, z, integrands)
+                self._differentiate_event(hit or halts, before, z, integrands)
             self._take_samples(time, NONE, moves=moves, place=2 * number + 1)
         speed = units.before[trigger, 1]
         noted = rate, impulse, together, function, kind
@@ -764,6 +774,8 @@ class _Run:
         if trigger >= 0:
             stated = units.kind[trigger] >= EVENT
             mode = float(fires) if stated else units.mode(trigger, 0)
+            if units.kind[trigger] == FRICTION and not fires:
+                mode = QUIET
             speed_after = values[trigger, which]
         moved = self._moved
         note[:] = speed, speed_after, impulse, rate, moved, together, function, kind, mode

@@ -13,14 +13,14 @@ extern "C" __global__ void __launch_bounds__(VM_THREADS) vm_sample_all(const vm_
   double x[S::unknowns + 1], y[S::multipliers + 1], x_next[S::unknowns + 1], y_next[S::multipliers + 1];
   double sides[3 * S::switches + 1], sides_next[3 * S::switches + 1];
   double jacobian[S::selects ? S::conditions * S::coordinates + 2 * S::coordinates : 1];
-  double units[5 * S::units + 1], units_next[5 * S::units + 1], units_sought[S::units + 1], event_before[S::states], event_integrands[S::objectives + 1], modes_before[S::modes + 1];
+  double units[VM_UNIT_VALUES * S::units + 1], units_next[VM_UNIT_VALUES * S::units + 1], unit_directions[7 * S::units + 1], units_sought[S::units + 1], event_before[S::states], event_integrands[S::objectives + 1], modes_before[S::modes + 1];
   double event_state[S::states], event_motion[S::states], sampled[2 * S::samples + 1];
   vm_workspace storage = {{arg, res, iw, rw, res}}, *m = &storage;
   double step_residuals[3], ratio[1], guess[S::coordinates], path_values[S::numbers + 1];
   m->residuals = step_residuals; m->ratio = ratio; m->guess = guess; m->path_values = path_values; m->X = X; m->G = G; m->Y = Y; m->Z = Z; m->psi = psi;
   m->x = x; m->y = y; m->x_next = x_next; m->y_next = y_next; m->jacobian = jacobian;
   m->sides = sides; m->sides_next = sides_next;
-  m->units = units; m->units_next = units_next; m->units_sought = units_sought; m->event_before = event_before; m->event_integrands = event_integrands; m->modes_before = modes_before;
+  m->units = units; m->units_next = units_next; m->units_sought = units_sought; m->unit_directions = unit_directions; m->event_before = event_before; m->event_integrands = event_integrands; m->modes_before = modes_before;
   m->event_state = event_state; m->event_motion = event_motion; m->sampled = sampled;
   double state[S::states] = {}, integral[S::objectives + 1] = {}, integrand_scales[S::objectives + 1] = {}, velocity_scales[S::coordinates] = {};
   double chosen[S::coordinates] = {}, residuals[3] = {}, penalty[S::penalties + 1] = {}, values[S::numbers + 1];

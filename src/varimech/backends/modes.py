@@ -12,38 +12,42 @@ import numpy as np
 
 from .chain_calls import ChainCalls, Trouble
 from .events import (
+    ALIGNED,
     CONSISTENT,
     CONTACT,
     EVENT,
     FRICTION,
     GAP_ACCELERATION,
     GAP_RATE,
+    GATHERED,
     LIMIT,
     LOWEST,
     MOST_UNDECIDED,
     NONE,
     NORMAL,
+    REFINED,
     RESTITUTION,
     REVISIONS,
     SLIP,
     SLIP_RATE,
+    SLIP_RATES,
+    SLIPS,
     SLOW,
     TANGENTIAL,
+    TANGENTIALS,
 )
 from .failures import NOT_FINITE, UNSETTLED
 from .units import Units
 
 
 class Phase(NamedTuple):
-    """Where the modes of an impact, or of the motion after it, are."""
+    """An impact, or the motion after it, with the place of the mode of contacts that act."""
 
     impact: bool
     acts: int
-    sticks: int
-    slides: int
 
 
-IN_IMPACT, IN_MOTION = Phase(True, 1, 2, 3), Phase(False, 0, 0, 1)
+IN_IMPACT, IN_MOTION = Phase(True, 1), Phase(False, 0)
 
 
 class EventFailure(Trouble):
@@ -56,6 +60,33 @@ class EventFailure(Trouble):
 
 class ModalUnits(Units):
     """Units with the rules by which their modes are found."""
+
+    def stick_place(self, i: int, phase: Phase) -> int:
+        """Where the mode of friction that sticks is; those of the direction follow."""
+        return self.components(i) + 1 if phase.impact else 0
+
+    def sticks(self, i: int, phase: Phase) -> bool:
+        """Whether friction sticks."""
+        return bool(self.mode(i, self.stick_place(i, phase)))
+
+    def direction_in(self, i: int, phase: Phase) -> np.ndarray:
+        """The direction in which it slides, a view; zero if it does not."""
+        return self.slip_direction(i, self.stick_place(i, phase) + 1)
+
+    def set_friction(
+        self, i: int, phase: Phase, *, sticks: bool, direction: np.ndarray | float = 0.0
+    ) -> None:
+        """Let friction stick, slide in a direction, or neither."""
+        place = self.stick_place(i, phase)
+        self.set_mode(i, place, float(sticks))
+        self.slide(i, place + 1, np.asarray(direction))
+
+    def parts_of(self, values: np.ndarray, i: int, first: int) -> np.ndarray:
+        """Components of slip, its rate or the friction force, which begin at `first`."""
+        d = self.components(i)
+        if d == 1:
+            first = {SLIPS: SLIP, SLIP_RATES: SLIP_RATE, TANGENTIALS: TANGENTIAL}[first]
+        return values[i, first : first + d]
 
     @property
     def any_at_start(self) -> bool:
@@ -76,13 +107,26 @@ class ModalUnits(Units):
                     self.set_mode(i, 0, float(i == trigger or starts))
                 continue
             if self.kind[i] == FRICTION:
-                self.set_mode(i, 2, 0.0)
-                self.set_mode(i, 3, 0.0)
+                self.set_friction(i, IN_IMPACT, sticks=False)
                 continue
             touches, rate = self.touches(self.before, i, trigger), self.before[i, GAP_RATE]
             closed = bool(self.mode(i, 0))
             self.set_mode(i, 1, float(touches and (closed or rate < 0 or i == trigger)))
             self.set_mode(i, 2, float(touches and not closed and self._bounces(i)))
+
+    def begin_halt(self, trigger: int) -> None:
+        """The impact that takes away what is left of a slip: contacts stay closed, friction that
+        sticks still does, and nothing else acts.
+        """
+        for i in range(self.count):
+            if self.kind[i] >= EVENT:
+                if self.resets[i]:
+                    self.set_mode(i, 0, 0.0)
+            elif self.kind[i] == FRICTION:
+                self.set_friction(i, IN_IMPACT, sticks=i == trigger or bool(self.mode(i, 0)))
+            else:
+                self.set_mode(i, 1, self.mode(i, 0))
+                self.set_mode(i, 2, 0.0)
 
     @property
     def closing(self) -> int:
@@ -94,7 +138,7 @@ class ModalUnits(Units):
         """Whether an impact has restitution: it is fast enough, and what follows is a flight higher
         than rounding.
         """
-        _, rate, acceleration, _, restitution = self.before[i]
+        _, rate, acceleration, _, restitution = self.before[i, :5]
         after, height = restitution * rate, LOWEST * self.length
         fast = rate < -self.rest_tolerance * self.speed
         return bool(fast and after * after > -2 * height * acceleration)
@@ -112,11 +156,26 @@ class ModalUnits(Units):
                 self.set_mode(i, 0, float(touches and abs(u[GAP_RATE]) <= slow and not mine))
                 continue
             pressed = self.pressed(i, IN_MOTION)
-            σ = float(np.sign(u[SLIP])) if abs(u[SLIP]) > slow else 0.0
-            if mine:
-                σ = -1.0 if self.before[i, TANGENTIAL] > 0 else 1.0
-            self.set_mode(i, 0, float(pressed and σ == 0))
-            self.set_mode(i, 1, σ if pressed else 0.0)
+            moves = mine or self.moves(self.after, i)
+            along = self._opposite(self.before, i) if mine else self._ahead(self.after, i)
+            self.set_friction(
+                i,
+                IN_MOTION,
+                sticks=pressed and not moves,
+                direction=along if pressed and moves else 0.0,
+            )
+
+    def _ahead(self, values: np.ndarray, i: int) -> np.ndarray:
+        """Direction of a slip."""
+        s = self.parts_of(values, i, SLIPS)
+        return _unit(s)
+
+    def _opposite(self, values: np.ndarray, i: int) -> np.ndarray:
+        """Direction opposite to the friction force."""
+        T = self.parts_of(values, i, TANGENTIALS)
+        if self.components(i) == 1:
+            return np.array([-1.0 if T[0] > 0 else 1.0])
+        return _unit(-T)
 
     def pressed(self, i: int, phase: Phase) -> bool:
         """Whether friction has a normal force, or impulse."""
@@ -140,17 +199,17 @@ class ModalUnits(Units):
     def _holds(self, i: int, phase: Phase, force: float) -> bool:
         """Whether friction that sticks holds."""
         u = self.after[i]
-        sticks = self.mode(i, phase.sticks)
+        sticks = self.sticks(i, phase)
         return bool(not sticks or abs(u[TANGENTIAL]) <= u[LIMIT] + CONSISTENT * force)
 
     def _slides_ahead(self, i: int, phase: Phase, acceleration: float) -> bool:
         """Whether friction that slides moves, or begins to move, as its mode says."""
-        u, σ, slow = self.after[i], self.mode(i, phase.slides), SLOW * self.speed
-        if not σ:
+        m, slow = self.direction_in(i, phase), SLOW * self.speed
+        if not m.any():
             return True
-        if phase.impact or abs(u[SLIP]) > slow:
-            return bool(σ * u[SLIP] >= -slow)
-        return bool(σ * u[SLIP_RATE] >= -CONSISTENT * acceleration)
+        if phase.impact or self.moves(self.after, i):
+            return bool(m @ self.parts_of(self.after, i, SLIPS) >= -slow)
+        return bool(m @ self.parts_of(self.after, i, SLIP_RATES) >= -CONSISTENT * acceleration)
 
     def mend(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> int:
         """Change the first inconsistent unit, but for a mode that is over; `NONE` if there is
@@ -166,18 +225,63 @@ class ModalUnits(Units):
                     self.set_mode(i, phase.acts, 1 - self.mode(i, phase.acts))
                     return i
                 continue
-            sticks, slides = self.mode(i, phase.sticks), self.mode(i, phase.slides)
+            sticks, slides = self.sticks(i, phase), self.direction_in(i, phase).any()
             pressed = self.pressed(i, phase)
             if not pressed and not sticks and not slides:
                 continue
             if pressed and (sticks or slides) and self._holds(i, phase, force):
                 continue
             gives_way = pressed and sticks
-            σ = (-1.0 if self.after[i, TANGENTIAL] > 0 else 1.0) if gives_way else 0.0
-            self.set_mode(i, phase.slides, σ)
-            self.set_mode(i, phase.sticks, float(pressed and not gives_way))
+            along = self._opposite(self.after, i) if gives_way else 0.0
+            self.set_friction(i, phase, sticks=pressed and not gives_way, direction=along)
             return i
         return NONE
+
+    def refine(self, phase: Phase, acceleration: float) -> bool:
+        """Correct the directions in which slips of several components begin, or leave an impact;
+        returns whether one has changed.
+        """
+        changed = False
+        for i in np.flatnonzero((self.kind == FRICTION) & (self.direction > 1)).tolist():
+            m = self.direction_in(i, phase)
+            if not m.any() or not self.pressed(i, phase):
+                continue
+            if phase.impact:
+                changed |= self._refine_impact(i, m)
+            elif not self.moves(self.after, i):
+                changed |= self._refine_onset(i, m, acceleration)
+        return changed
+
+    def _refine_impact(self, i: int, m: np.ndarray) -> bool:
+        """Newton's iteration for the direction of the slip after an impact."""
+        s, place = self.parts_of(self.after, i, SLIPS), 2 * self.components(i) + 3
+        if self.after[i, SLIP] <= SLOW * self.speed or m @ s <= 0:
+            return False
+        new, ratio = _unit(s), self.after[self.parent[i], NORMAL] / self.after[i, SLIP]
+        off = np.abs(new - m).max() > ALIGNED
+        off |= abs(ratio - self.mode(i, place)) > CONSISTENT * abs(ratio)
+        if off:
+            m[:] = new
+            self.set_mode(i, place, ratio)
+        return bool(off)
+
+    def _refine_onset(self, i: int, m: np.ndarray, acceleration: float) -> bool:
+        """A step towards the direction of the slip's acceleration."""
+        rates = self.parts_of(self.after, i, SLIP_RATES).copy()
+        size = float(np.sqrt(rates @ rates))
+        acceleration = max(acceleration, self.freed.get(i, 0.0))
+        if size <= CONSISTENT * acceleration or np.abs(rates / size - m).max() <= ALIGNED:
+            return False
+        b, last = size, self._last_direction.get(i)
+        if last is not None and (step := np.sqrt(np.sum((m - last[0]) ** 2))) > 0:
+            b = float(np.sqrt(np.sum((rates - last[1]) ** 2)) / step) or size
+        self._last_direction[i] = m.copy(), rates
+        m[:] = _unit(m + rates / b)
+        return True
+
+    def forget_directions(self) -> None:
+        """Begin to refine directions."""
+        self._last_direction.clear()
 
     def consistent(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> bool:
         """Whether all units are consistent, sliding included."""
@@ -199,35 +303,41 @@ class ModalUnits(Units):
     def choices(self, phase: Phase, trigger: int, over: bool) -> Iterator[None]:
         """Give the units that velocities leave open all modes, one combination after the other."""
         values = self.before if phase.impact else self.after
-        sliding: dict[int, float] = {}
+        sliding: dict[int, np.ndarray] = {}
         undecided: list[int] = []
         slow = SLOW * self.speed
         for i in np.flatnonzero(self.kind < EVENT).tolist():
             contact, u = self.kind[i] == CONTACT, values[i]
             if i == trigger and over:
                 if not contact:
-                    sliding[i] = self.mode(i, phase.slides)
+                    sliding[i] = self.direction_in(i, phase).copy()
             elif contact:
                 parts = not phase.impact and abs(u[GAP_RATE]) > slow
                 if self.touches(values, i, trigger) and not parts:
                     undecided.append(i)
-            elif not phase.impact and abs(u[SLIP]) > slow:
-                sliding[i] = float(np.sign(u[SLIP]))
+            elif self.parent[i] >= 0 and not self.touches(values, int(self.parent[i]), trigger):
+                self.set_friction(i, phase, sticks=False)
+            elif not phase.impact and self.moves(values, i):
+                sliding[i] = self._ahead(values, i)
             elif not phase.impact or self.parent[i] >= 0:
                 undecided.append(i)
         if len(undecided) > MOST_UNDECIDED:
             return
-        options = [range(2 if self.kind[i] == CONTACT else 3) for i in reversed(undecided)]
+        options = [range(self._options(i)) for i in reversed(undecided)]
         for combination in itertools.product(*options):
             if self._choose(phase, undecided, combination[::-1], sliding):
                 yield
+
+    def _options(self, i: int) -> int:
+        """Modes of an undecided unit: a slip of several components finds its direction."""
+        return 2 if self.kind[i] == CONTACT or self.components(i) > 1 else 3
 
     def _choose(
         self,
         phase: Phase,
         undecided: list[int],
         options: tuple[int, ...],
-        sliding: dict[int, float],
+        sliding: dict[int, np.ndarray],
     ) -> bool:
         """One combination; returns whether it is one of its own: friction without a normal force
         has no choice.
@@ -238,12 +348,22 @@ class ModalUnits(Units):
                 self.set_mode(i, phase.acts, float(option == 0))
                 continue
             pressed = self.pressed(i, phase)
-            self.set_mode(i, phase.sticks, float(pressed and option == 0))
-            self.set_mode(i, phase.slides, (0.0, 1.0, -1.0)[option] if pressed else 0.0)
+            along = np.zeros(self.components(i))
+            if pressed:
+                along[0] = (0.0, 1.0, -1.0)[option]
+            if pressed and option and along.size > 1 and self.before[i, SLIP] > SLOW * self.speed:
+                along = self._ahead(self.before, i)
+            self.set_friction(i, phase, sticks=pressed and option == 0, direction=along)
             own = own and (pressed or option == 0)
-        for i, σ in sliding.items():
-            self.set_mode(i, phase.slides, σ if self.pressed(i, phase) else 0.0)
+        for i, along in sliding.items():
+            self.slide(i, self.stick_place(i, phase) + 1, along * self.pressed(i, phase))
         return own
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    """The direction of a vector, or zero."""
+    size = np.sqrt(x @ x)
+    return x / size if size > 0 else x.copy()
 
 
 class EventCalls:
@@ -260,6 +380,14 @@ class EventCalls:
         self._units.begin_impact(trigger)
         return self._found(IN_IMPACT, self._impact, x, trigger, False, time, new)
 
+    def halt(self, x: np.ndarray, trigger: int, new: np.ndarray) -> np.ndarray:
+        """The state without what is left of a slip of several components where sliding ends."""
+        assert self._impact is not None
+        self._units.begin_halt(trigger)
+        self._at[:] = x[: self._at.size]
+        self._solve(self._impact, new)
+        return new.copy()
+
     def settle(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
         """The whole state after an event, with its modes, from positions and velocities z."""
         units = self._units
@@ -267,7 +395,24 @@ class EventCalls:
         over = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
         units.after = units.at(time, z)
         units.modes_by_velocity(trigger, over)
+        units.freed.clear()
+        if over and units.kind[trigger] == FRICTION and units.components(trigger) > 1:
+            self._begin_sliding(z, trigger, time, new)
         return self._found(IN_MOTION, self._rates, z, trigger, over, time, new)
+
+    def _begin_sliding(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> None:
+        """ε for a slip that begins, from the acceleration that it would have without friction."""
+        units = self._units
+        m = units.direction_in(trigger, IN_MOTION)
+        kept, m[:] = m.copy(), 0.0
+        self._at[:] = z[: self._at.size]
+        self._solve(self._rates, new)
+        m[:] = kept
+        rates = units.parts_of(units.at(time, new), trigger, SLIP_RATES)
+        units.freed[trigger] = float(np.sqrt(rates @ rates))
+        more = GATHERED * units.freed[trigger] * units.duration / units.speed
+        ε = units.ending_speed * max(1.0, more)
+        units.set_mode(trigger, 2 * units.components(trigger) + 2, ε)
 
     def _found(
         self,
@@ -283,7 +428,8 @@ class EventCalls:
         inconsistent one is changed until none is; else all are tried out.
         """
         units, n = self._units, self._units.program.coordinates
-        culprit = NONE
+        culprit, refined = NONE, 0
+        units.forget_directions()
 
         def answer() -> float:
             self._at[:] = x[: self._at.size]
@@ -291,17 +437,25 @@ class EventCalls:
             units.after = units.at(time, new)
             return float(np.abs(new[2 * n : 3 * n]).max(initial=0.0))
 
-        for _ in range(REVISIONS * (units.count + 1)):
+        for _ in range(REVISIONS * (units.count + 1) + REFINED):
             acceleration = answer()
             changed = units.mend(phase, trigger, over, acceleration)
+            if changed == NONE and refined < REFINED and units.refine(phase, acceleration):
+                refined += 1
+                continue
             if changed == NONE:
                 if units.consistent(phase, trigger, over, acceleration):
                     return new.copy()
                 break
             culprit = changed
         for _ in units.choices(phase, trigger, over):
+            units.forget_directions()
             try:
                 acceleration = answer()
+                for _ in range(REFINED):
+                    if not units.refine(phase, acceleration):
+                        break
+                    acceleration = answer()
             except Trouble:
                 continue
             if units.consistent(phase, trigger, over, acceleration):

@@ -4,18 +4,32 @@
 enum { VM_CONTACT, VM_FRICTION, VM_EVENT, VM_EXTREMUM };                        /* kinds of units: the last two have no mode but a side of zero */
 enum { VM_KIND, VM_PARENT, VM_FIRST_MODE, VM_DIRECTION, VM_RESETS, VM_UNIT_FIELDS };
 enum { VM_GAP, VM_GAP_RATE, VM_GAP_ACCELERATION, VM_NORMAL, VM_RESTITUTION };   /* values of a contact */
-enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT, VM_UNIT_VALUES = 5 };    /* values of friction; as many of both */
+enum { VM_SLIP, VM_SLIP_RATE, VM_TANGENTIAL, VM_LIMIT };                         /* values of friction: sizes, where the slip has several components */
+enum { VM_SLIPS = 4, VM_SLIP_RATES = 7, VM_TANGENTIALS = 10, VM_COMPONENTS = 3, VM_TRIED = 7 }; /* where the components begin then */
 enum { VM_CLOSED, VM_IMPACTS, VM_BOUNCES };                                     /* modes of a contact */
 enum { VM_OF_VELOCITIES = 1, VM_OF_STATES, VM_AT_START_TOO };                   /* resets; the last ones are of states, at the start of a run, too */
 enum { VM_NEVER_FIRES = 2 };                                                    /* direction of an event that only ends steps */
 enum { VM_NONE = -1, VM_SHORTER = -2 };
-enum { VM_STICKS, VM_SLIDES, VM_IMPACT_STICKS, VM_IMPACT_SLIDES };              /* modes of friction */
+enum { VM_STICKS, VM_SLIDES };                                                   /* modes of friction; those in an impact, and more, behind these */
 
 static long long vm_field(const vm_run *r, long long i, int which) { return (long long)r->unit_table[VM_UNIT_FIELDS * i + which]; }
 static int vm_kind(const vm_run *r, long long i) { return (int)vm_field(r, i, VM_KIND); }
 static long long vm_parent(const vm_run *r, long long i) { return vm_field(r, i, VM_PARENT); }
 static double *vm_mode(const vm_run *r, long long i, int which) { return r->values + vm_field(r, i, VM_FIRST_MODE) + which; }
 static double *vm_modes(const vm_run *r) { return r->values + r->numbers - r->modes; }
+
+/* Components of the slip of friction i; whether it has several; places of its modes in an impact, of ε, and of the ratio c (`contact_law`). */
+static int vm_components(const vm_run *r, long long i) { return (int)vm_field(r, i, VM_DIRECTION); }
+static int vm_several(const vm_run *r, long long i) { return vm_kind(r, i) == VM_FRICTION && vm_components(r, i) > 1; }
+static int vm_impact_sticks(const vm_run *r, long long i) { return vm_components(r, i) + 1; }
+static double *vm_slow_mode(const vm_run *r, long long i) { return vm_mode(r, i, 2 * vm_components(r, i) + 2); }
+static double *vm_ratio_mode(const vm_run *r, long long i) { return vm_mode(r, i, 2 * vm_components(r, i) + 3); }
+
+static double vm_dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+  return sum;
+}
 
 /* A function of state, parameters and time. */
 static void vm_values_at(int function, vm_run *r, vm_workspace *m, double time, const double *state, double *result) {
@@ -51,6 +65,44 @@ static void vm_evaluate_units(vm_run *r, vm_workspace *m, double time, const dou
     if (vm_kind(r, i) == VM_EXTREMUM) result[VM_UNIT_VALUES * i] = vm_sample_rate(r, m, time, state, vm_parent(r, i)), result[VM_UNIT_VALUES * i + 1] = NAN;
 }
 
+/* Speed at which sliding with several components begins or ends. */
+static double vm_ending_speed(const vm_run *r) {
+  const double share = VM_ONSET * r->rest_tolerance;
+  return (share > VM_ENDING ? share : VM_ENDING) * r->contact_speed;
+}
+
+/* Whether the slip of friction i is more than rounding. */
+static int vm_moves(const vm_run *r, const double *values, long long i) { return fabs(values[VM_UNIT_VALUES * i + VM_SLIP]) > VM_SLOW * r->contact_speed; }
+
+/* Whether a slip of several components ends; and whether all that happens is that its direction is renewed. */
+static int vm_slides_freely(const vm_run *r, long long i) { return i >= 0 && vm_several(r, i) && *vm_mode(r, i, VM_STICKS) == 0; }
+static int vm_halts(const vm_run *r, const vm_workspace *m, long long i) {
+  if (!vm_slides_freely(r, i)) return 0;
+  const double *u = m->units + VM_UNIT_VALUES * i, held = *vm_slow_mode(r, i);
+  return 2 * vm_dot(vm_mode(r, i, VM_SLIDES), u + VM_SLIPS, vm_components(r, i)) < VM_BEGUN * held && u[VM_SLIP] <= VM_NEARLY * held;
+}
+static int vm_turns(const vm_run *r, const vm_workspace *m, long long i) { return vm_slides_freely(r, i) && !vm_halts(r, m, i); }
+
+/* What is positive as long as friction slides near the direction that is its mode, and its rate, from its values u. */
+static double vm_watched_slip(const vm_run *r, const double *u, long long i, double *rate) {
+  const int d = vm_components(r, i);
+  const double *direction = vm_mode(r, i, VM_SLIDES), *s = u + VM_SLIPS, *rates = u + VM_SLIP_RATES;
+  if (vm_dot(direction, direction, d) == 0) return VM_NEVER; /* its contact is open */
+  if (d == 1) {
+    *rate = *direction * u[VM_SLIP_RATE];
+    return *direction * u[VM_SLIP];
+  }
+  const double along = vm_dot(direction, s, d), held = *vm_slow_mode(r, i), ahead = VM_BEGUN * held - along;
+  *rate = vm_dot(direction, rates, d);
+  if (held > 0) {
+    if (along > ahead) *rate = -*rate;
+    return along <= ahead ? along : ahead;
+  }
+  const double size = sqrt(vm_dot(s, s, d)), share = along >= 0 ? VM_TURNED : -VM_TURNED;
+  *rate -= share * (size > 0 ? vm_dot(s, rates, d) / size : 0);
+  return along - share * size - (1 - VM_TURNED) * VM_ENTERED * vm_ending_speed(r);
+}
+
 /* What is positive as long as the mode of a unit holds, and its rate; the latter is not a number where it depends on multipliers. */
 static double vm_watched(const vm_run *r, const double *values, long long i, double *rate) {
   const double *u = values + VM_UNIT_VALUES * i;
@@ -65,11 +117,8 @@ static double vm_watched(const vm_run *r, const double *values, long long i, dou
     *rate = u[VM_GAP_RATE];
     return u[VM_GAP];
   }
-  const double slides = *vm_mode(r, i, VM_SLIDES);
   if (*vm_mode(r, i, VM_STICKS) != 0) return u[VM_LIMIT] - fabs(u[VM_TANGENTIAL]);
-  if (slides == 0) return VM_NEVER; /* its contact is open */
-  *rate = slides * u[VM_SLIP_RATE];
-  return slides * u[VM_SLIP];
+  return vm_watched_slip(r, u, i, rate);
 }
 
 /* Distance below which surfaces touch, speed below which they do not part, and speed below which an impact has no restitution. */
@@ -104,6 +153,7 @@ static void vm_scale_contacts(vm_run *r, const vm_workspace *m) {
   vm_raise(&r->contact_length, vm_largest_of(r, m->X, 0));
   vm_raise(&r->contact_length, r->smallest_size);
   vm_raise(&r->contact_speed, vm_size(m->X + r->coordinates, r->coordinates));
+  vm_raise(&r->contact_speed, VM_SLOWEST);
   vm_raise(&r->contact_force, vm_largest_normal(r, m->units));
   for (long long i = 0; i < r->units; ++i) vm_raise(r->event_sides + r->units + i, fabs(m->units[VM_UNIT_VALUES * i]));
 }

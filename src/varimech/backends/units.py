@@ -15,11 +15,14 @@ from .events import (
     ACCUMULATED,
     AT_START,
     ATTEMPTS,
+    BEGUN,
     BLURRED,
     BLURRED_FORCE,
     CONTACT,
     DIP,
     EDGE,
+    ENDING,
+    ENTERED,
     EVENT,
     EXTREMUM,
     FRICTION,
@@ -29,20 +32,27 @@ from .events import (
     INSTANT,
     JUMPED,
     LIMIT,
+    NEARLY,
     NEVER,
     NEVER_FIRES,
     NONE,
     NORMAL,
     OF_VELOCITIES,
+    ONSET,
     PROBED,
     ROUNDED,
     SHORTER,
     SLIP,
     SLIP_RATE,
+    SLIP_RATES,
+    SLIPS,
     SLOW,
+    SLOWEST,
     TANGENTIAL,
     THIRDS,
     TOUCH,
+    TURNED,
+    UNIT_VALUES,
 )
 from .explicit import SHORTEST
 from .program import Program
@@ -59,7 +69,7 @@ class Units:
             schedule.rest_tolerance,
             INSTANT * schedule.duration,
         )
-        self.shortest = 2 * SHORTEST * schedule.duration
+        self.shortest, self.duration = 2 * SHORTEST * schedule.duration, schedule.duration
         self.count = functions.count
         self.kind = functions.table[:, 0].astype(int)
         self.parent = functions.table[:, 1].astype(int)
@@ -75,11 +85,15 @@ class Units:
         """All modes: a view of the parameters."""
         self.state, self.time = np.zeros(program.state_size), np.zeros(1)
         given = [self.state, parameters, self.time]
-        self._values = np.zeros((self.count, 5))
+        self._values = np.zeros((self.count, UNIT_VALUES))
         self._evaluate = bound(functions.values, given, [self._values])
-        self.before, self.after = np.zeros((self.count, 5)), np.zeros((self.count, 5))
+        self.before, self.after = np.zeros((2, self.count, UNIT_VALUES))
         self.length = self.speed = self.force = 0.0
         self.sought, self.attempts = NONE, 0
+        self._last_direction: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        """The last direction of a slip that was tried, and the acceleration of the slip."""
+        self.freed: dict[int, float] = {}
+        """Acceleration of slips that begin, as it would be without friction."""
         self.short = self.long = (0.0, 0.0, 0.0)
         self.sample_rate: Callable[[float, np.ndarray, int], float] = _unknown_rate
         """Rate of a sampled function along the motion."""
@@ -113,9 +127,77 @@ class Units:
         """Change it."""
         self.parameters[self.first_mode[i] + which] = value
 
+    def components(self, i: int) -> int:
+        """Number of components of a slip."""
+        return int(self.direction[i])
+
+    def slip_direction(self, i: int, first: int) -> np.ndarray:
+        """The mode that is the direction of sliding, a view, from place `first` on."""
+        place = self.first_mode[i] + first
+        return self.parameters[place : place + self.components(i)]
+
+    @property
+    def ending_speed(self) -> float:
+        """E, at which sliding with several components begins or ends."""
+        return max(ONSET * self.rest_tolerance, ENDING) * self.speed
+
+    def moves(self, values: np.ndarray, i: int) -> bool:
+        """Whether a slip is more than rounding."""
+        return bool(abs(values[i, SLIP]) > SLOW * self.speed)
+
+    def blend(self, i: int) -> float:
+        """ε of a slip of several components."""
+        return self.mode(i, 2 * self.components(i) + 2)
+
+    def halts(self, i: int) -> bool:
+        """Whether a slip of several components ends."""
+        if not self._slides_freely(i):
+            return False
+        d, ε = self.components(i), self.blend(i)
+        along = float(self.slip_direction(i, 1) @ self.before[i, SLIPS : SLIPS + d])
+        return bool(2 * along < BEGUN * ε and self.before[i, SLIP] <= NEARLY * ε)
+
+    def turns(self, i: int) -> bool:
+        """Whether all that happens is that its direction is renewed."""
+        return self._slides_freely(i) and not self.halts(i)
+
+    def _slides_freely(self, i: int) -> bool:
+        friction = self.kind[i] == FRICTION and self.components(i) > 1
+        return bool(friction and not self.mode(i, 0))
+
+    def slide(self, i: int, first: int, direction: np.ndarray) -> None:
+        """Let friction slide in a direction, whose modes begin at `first`."""
+        d = self.components(i)
+        self.slip_direction(i, first)[:] = direction
+        if d == 1:
+            return
+        if first > 1:
+            self.set_mode(i, 2 * d + 3, 0.0)
+            return
+        slow = self.after[i, SLIP] <= 1.5 * ENTERED * self.ending_speed
+        self.set_mode(i, 2 * d + 2, self.ending_speed if slow else 0.0)
+
+    def _watched_slip(self, values: np.ndarray, i: int) -> tuple[float, float]:
+        """What is positive as long as friction slides near the direction that is its mode."""
+        d, m = self.components(i), self.slip_direction(i, 1)
+        if not m.any():
+            return NEVER, math.nan
+        if d == 1:
+            return m[0] * values[i, SLIP], m[0] * values[i, SLIP_RATE]
+        s, rates = values[i, SLIPS : SLIPS + d], values[i, SLIP_RATES : SLIP_RATES + d]
+        along, moves, ε = float(m @ s), float(m @ rates), self.blend(i)
+        if ε > 0:
+            ahead = BEGUN * ε - along
+            return (along, moves) if along <= ahead else (ahead, -moves)
+        size, share = float(np.sqrt(s @ s)), TURNED if along >= 0 else -TURNED
+        grows = float(s @ rates) / size if size > 0 else 0.0
+        left = along - share * size - (1 - TURNED) * ENTERED * self.ending_speed
+        return left, moves - share * grows
+
     def scale(self, length: float, speed: float) -> None:
         """Raise the scales by which contacts are judged."""
-        self.length, self.speed = max(self.length, length), max(self.speed, speed)
+        self.length = max(self.length, length)
+        self.speed = max(self.speed, speed, SLOWEST)
         self.force = max(self.force, self._largest_normal(self.before))
         np.fmax(self.sizes, np.abs(self.before[:, 0]), out=self.sizes)
 
@@ -134,8 +216,7 @@ class Units:
             return (u[NORMAL], math.nan) if self.mode(i, 0) else (u[GAP], u[GAP_RATE])
         if self.mode(i, 0):
             return u[LIMIT] - abs(u[TANGENTIAL]), math.nan
-        σ = self.mode(i, 1)
-        return (σ * u[SLIP], σ * u[SLIP_RATE]) if σ else (NEVER, math.nan)
+        return self._watched_slip(values, i)
 
     def _blur(self, values: np.ndarray, i: int) -> float:
         if self.kind[i] >= EVENT:
@@ -244,7 +325,8 @@ class Units:
     def fires(self, i: int) -> bool:
         """Whether something happens at an event."""
         if self.kind[i] < EVENT:
-            return bool(self.kind[i] == FRICTION or not self.mode(i, 0))
+            friction = self.kind[i] == FRICTION
+            return not self.turns(i) if friction else not self.mode(i, 0)
         direction = self.direction[i]
         if self.kind[i] == EXTREMUM or direction == NEVER_FIRES:
             return False

@@ -94,28 +94,34 @@ class ContactBlocks:
 
     def _add_friction(self, label: ContactLabel, contact: Contact, normal: SX) -> None:
         """`normal` is N, in terms of what stands for the multiplier of its contact."""
-        modes, (y, ẏ) = ContactSymbols(label, self._numbers.modes), self._slack(label.slacks[-1])
-        k, σ, k_impact, σ_impact = (
-            modes[name] for name in ("stick", "slip", "impact stick", "impact slip")
+        modes = ContactSymbols(label, self._numbers.modes)
+        y, ẏ = (
+            ca.vertcat(*x)
+            for x in zip(*[self._slack(name) for name in label.friction_slacks], strict=True)
         )
+        k, k_impact = modes["stick"], modes["impact stick"]
         s, μ = contact.slip, contact.sliding
         assert s is not None and μ is not None
         assert contact.static is not None
         name, place = label.units[-1], self._place(label.modes_of("stick"))
-        unit = ContactUnit(name, s, place, SX.sym("λ"), limit=contact.static * normal)
+        λ = SX.sym("λ", label.components)
+        unit = ContactUnit(name, s, place, λ, limit=contact.static * normal)
+        held = s  # and the slack along a normal, where nothing slips
+        if contact.normal is not None:
+            held = s + contact.normal * ca.dot(contact.normal, ẏ)
         self.constraints.append(
             Constraint(
                 name,
                 y,
                 (self._owner,),
-                rate=k * s + (1 - k) * ẏ,
-                impact=k_impact * s + (1 - k_impact) * ẏ,
+                rate=k * held + (1 - k) * ẏ,
+                impact=k_impact * held + (1 - k_impact) * ẏ,
                 contact=unit,
             )
         )
-        self.efforts.append((s, -σ * μ * normal))
+        self.efforts.append((s, -modes.sliding_direction(s) * μ * normal))
         if contact.gap is not None:  # forces that are given have no impulse
-            self.impulses.append((s, -σ_impact * μ * normal))
+            self.impulses.append((s, -μ * modes.impact_share(s, normal)))
 
     def _place(self, mode: str) -> int:
         return self._numbers.mode_place(mode)

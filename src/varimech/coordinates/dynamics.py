@@ -54,7 +54,7 @@ class ContactUnit:
 
     label: str
     watched: SX
-    """Gap, or slip velocity."""
+    """Gap, or slip velocity, which may have several components."""
     first_mode: int
     """Place of its first mode in ρ."""
     multiplier: SX
@@ -266,7 +266,8 @@ class Dynamics:
 
     def of_multipliers(self, expression: SX, λ: SX) -> SX:
         """An expression with multipliers in place of what stands for them."""
-        stands, values = [u.multiplier for _, u in self.units], [λ[row] for row, _ in self.units]
+        stands = [u.multiplier for _, u in self.units]
+        values = [λ[row : row + u.multiplier.numel()] for row, u in self.units]
         for block, row in zip(self.blocks, self._block_rows, strict=False):
             if block.multipliers is not None:
                 stands.append(block.multipliers)

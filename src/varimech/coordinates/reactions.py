@@ -250,8 +250,12 @@ class BodyReactions:
                     normal = -state.multiplier(label.name)
                     total += self._derivative(moved.gap, state).T * normal
                 if moved.slip is not None and actual.sliding is not None:
-                    σ = ContactSymbols(label, model.parameter_set.modes)["slip"]
-                    sticking = -state.multiplier(label.units[-1])
-                    sliding = -σ * actual.sliding * normal
+                    modes, name = ContactSymbols(label, model.parameter_set.modes), label.units[-1]
+                    rows = [name]
+                    if label.components > 1:
+                        rows = [f"{name} [{k}]" for k in range(label.components)]
+                    sticking = -ca.vertcat(*[state.multiplier(row) for row in rows])
+                    assert actual.slip is not None
+                    sliding = -modes.sliding_direction(actual.slip) * actual.sliding * normal
                     total += virtual.coefficients(moved.slip, self._frames, sticking + sliding)
         return total

@@ -49,12 +49,11 @@ class ClearanceJoint(ContactElement):
         if self.first.body is self.second.body:
             problem = f"both points belong to {self.first.body.name!r}"
             raise ModelError(problem, element=self.label, remedy="give points of two bodies")
-        if self.dimension == 3 and (self.axis is not None or self.sticks):
-            what = "a slot" if self.axis is not None else "friction that sticks"
+        if self.dimension == 3 and self.axis is not None:
             raise ModelError(
-                f"{what} belongs to the plane",
+                "a slot belongs to the plane",
                 element=self.label,
-                remedy='leave it out; friction_law="tanh" with a stiffness works in space',
+                remedy="leave axis out: a ball in a socket; m.contact limits other motions",
             )
 
     @property
@@ -98,4 +97,8 @@ class ClearanceJoint(ContactElement):
             return [Gap(gap)]
         touched = centre - self.pin_radius * n
         relative = velocity_at(pin, touched) - velocity_at(bore, touched)
-        return [Gap(gap, along_surface(relative, n))]
+        return [Gap(gap, along_surface(relative, n), n if self.dimension == 3 else None)]
+
+    @property
+    def slip_components(self) -> int:
+        return 1 if self.dimension == 2 else 3

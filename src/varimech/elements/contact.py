@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ..core.errors import Label, ModelError
+from ..core.errors import ModelError
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames, Point
@@ -131,13 +131,6 @@ class ContactPair(ContactElement):
             play = self.second_radius - self.radius
             model.parameter_set.require(play, "positive", f"{self.label}: second_radius − radius")
         self._check_points()
-        if self.sticks and self.dimension == 3:
-            raise ModelError(
-                "is for the plane: in space the direction of sliding is not one of two",
-                label=Label(self.label, "friction_law"),
-                value=self.friction_law,
-                remedy='give a stiffness and friction_law="tanh"',
-            )
 
     def _check_points(self) -> None:
         """Points of two bodies, each once."""
@@ -188,7 +181,18 @@ class ContactPair(ContactElement):
             return Gap(gap)
         touched = c - self.radius * n
         relative = velocity_at(first, touched) - velocity_at(second, touched)
-        return Gap(gap, along_surface(relative, n))
+        if self.slip_components == 2:
+            assert self.normal is not None
+            tangents = [second.direction(tangent) for tangent in self.normal.normals]
+            return Gap(gap, ca.vertcat(*[ca.dot(tangent, relative) for tangent in tangents]))
+        return Gap(gap, along_surface(relative, n), n if self.dimension == 3 else None)
+
+    @property
+    def slip_components(self) -> int:
+        if self.dimension == 2:
+            return 1
+        # along two directions of a plane; a sphere has no pair of tangents without a jump
+        return 2 if self.is_rigid and self.normal is not None else 3
 
     def _surface(self, frame: Frame, c: SX) -> tuple[SX, SX]:
         """Gap, and the normal from the second body to the first."""

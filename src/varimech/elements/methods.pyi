@@ -169,9 +169,9 @@ class ElementMethods:
         static_friction: Number = None,
         friction_law: str = "coulomb",
         slip_velocity: Number = 0.001,
+        friction_radius: Number = 0.0,
         axis: Vector = None,
         axis_on_second: Vector = None,
-        friction_radius: Number = 0.0,
     ) -> Revolute:
         """A hinge: two points coincide and, in space, share an axis.
 
@@ -188,10 +188,10 @@ class ElementMethods:
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
             slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame; in space only.
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given (the angle is then zero where the bodies are aligned).
-            friction_radius: Radius of the pin, at which friction acts (m).
         """
 
     def prismatic(
@@ -289,15 +289,30 @@ class ElementMethods:
         """
 
     def spherical(
-        self, name: str, first: PointLike | None = None, second: PointLike | None = None
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        friction_radius: Number = 0.0,
     ) -> Spherical:
-        """A ball joint (space): two points coincide.
+        """A ball joint (space): two points coincide. Friction resists the angular velocity.
 
         Args:
             name: its name.
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            friction_radius: Radius of the pin or ball, at which friction acts (m).
         """
 
     def cylindrical(
@@ -336,6 +351,11 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        friction_radius: Number = 0.0,
         axis: Vector,
         axis_on_second: Vector,
     ) -> Universal:
@@ -347,6 +367,12 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame.
             axis_on_second: Direction of the axis in the second body's frame.
         """
@@ -357,6 +383,10 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         normal: Vector,
         normal_on_second: Vector = None,
     ) -> Planar:
@@ -368,6 +398,11 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
             normal_on_second: The same direction in the second body's frame; the same components if
                 not given.
@@ -379,6 +414,10 @@ class ElementMethods:
         first: PointLike | None = None,
         second: PointLike | None = None,
         *,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
         normal: Vector,
     ) -> PointOnPlane:
         """The second point stays on the plane through the first point (space).
@@ -388,6 +427,11 @@ class ElementMethods:
             first: Point of the first body; without points, two bodies that have one of the joint's
                 name are joined.
             second: Point of the second body, on which the reaction acts.
+            friction: Sliding friction coefficient; the load is the force of the joint across its
+                motion.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
         """
 
@@ -404,6 +448,7 @@ class ElementMethods:
         axis: Vector,
         axis_on_second: Vector = None,
         pitch: Number,
+        friction_radius: Number = 0.0,
     ) -> Screw:
         """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch.
 
@@ -421,6 +466,7 @@ class ElementMethods:
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given.
             pitch: Advance of the second body per turn; negative for a left-hand thread (m).
+            friction_radius: Radius of the thread, at which friction acts (m).
         """
 
     def clamp(

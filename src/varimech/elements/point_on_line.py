@@ -21,8 +21,8 @@ class PointOnLine(FrictionJoint):
         return (Offset(self.first, self.axis.normals, self.second),)
 
     @property
-    def loaded(self) -> Condition:
-        return self.conditions()[-1]
+    def loaded(self) -> tuple[Condition, ...]:
+        return (self.conditions()[-1],)
 
     @property
     def friction_arm(self) -> SX:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from ..core.errors import ModelError
-from ..core.symbols import SX
 from ..model import fields
 from ..model.conditions import Aligned, Coincident, Condition
-from ..model.joint_friction import FrictionJoint
-from ..model.model_data import ModelData
+from ..model.joint_friction import PinJoint
 from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turning
 from ..model.scalar_outputs import Turn, angle_about, planar_angle
 
 
-class Revolute(FrictionJoint):
+class Revolute(PinJoint):
     """A hinge: two points coincide and, in space, share an axis.
 
     `revolute("A")` alone joins the two bodies that have a point called "A". The reaction is the
@@ -30,26 +27,9 @@ class Revolute(FrictionJoint):
         like="axis",
     )
 
-    friction_radius = fields.Scalar(
-        "Radius of the pin, at which friction acts.", unit="m", rule="non-negative", default=0.0
-    )
-
     @property
-    def loaded(self) -> Condition:
-        return self.conditions()[0]
-
-    @property
-    def friction_arm(self) -> SX:
-        return self.friction_radius
-
-    def prepare(self, model: ModelData) -> None:
-        super().prepare(model)
-        if self.has_friction and self.friction_radius.is_zero():
-            raise ModelError(
-                "friction in a hinge needs the radius of its pin",
-                element=self.label,
-                remedy='give friction_radius, such as friction_radius="5 mm"',
-            )
+    def loaded(self) -> tuple[Condition, ...]:
+        return (self.conditions()[0],)
 
     def conditions(self) -> tuple[Condition, ...]:
         if self.axis is None or self.axis_on_second is None:

@@ -3,13 +3,16 @@
     n·a₂ = 0,  n·(r₂ − r₁) = 0,  s = p φ / 2π     n: both normals of a₁,  s = a₁·(r₂ − r₁)
 
 The last one is stated as  h sin(φ − s/h) = 0  with h = p / 2π, which holds for any number of turns:
-the displacement counts them.
+the displacement counts them. Friction acts along the thread at its radius r: its slip is
+(r² φ̇ + h ṡ) / √(r² + h²), its load the magnitude of the radial and the axial force.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+import casadi as ca
 
 from ..core.symbols import SX
 from ..model import fields
@@ -29,6 +32,12 @@ class Screw(Cylindrical):
         unit="m",
         rule="non-zero",
     )
+    friction_radius = fields.Scalar(
+        "Radius of the thread, at which friction acts.",
+        unit="m",
+        rule="non-negative",
+        default=0.0,
+    )
 
     @property
     def advance(self) -> SX:
@@ -37,6 +46,15 @@ class Screw(Cylindrical):
 
     def conditions(self) -> tuple[Condition, ...]:
         return *super().conditions(), Thread(self)
+
+    @property
+    def loaded(self) -> tuple[Condition, ...]:
+        return self.conditions()[-2:]
+
+    def slips(self, frames: Frames) -> tuple[SX, ...]:
+        r, h = self.friction_radius, self.advance
+        turning, sliding = self.angle().rate(frames), self.displacement().rate(frames)
+        return ((r**2 * turning + h * sliding) / ca.sqrt(r**2 + h**2),)
 
     def relative_motion(self) -> RelativeMotion:
         return MotionFunctions(

@@ -29,6 +29,8 @@ class Gap:
     gap: SX
     slip: SX | None = None
     """A scalar in the plane, along the tangent; components in space."""
+    normal: SX | None = None
+    """Unit normal of the surfaces, where the slip has three components."""
 
 
 class ContactElement(Force):
@@ -85,6 +87,11 @@ class ContactElement(Force):
     @abstractmethod
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
         """Each gap, with the slip velocity where there is friction."""
+
+    @property
+    def slip_components(self) -> int:
+        """Number of components of each slip."""
+        return 1
 
     @property
     def gap_unit(self) -> str:
@@ -207,8 +214,10 @@ class ContactElement(Force):
         """Its gaps, if it is rigid."""
         if not self.is_rigid:
             return ()
+        d = self.slip_components
         return tuple(
-            ContactLabel(name, self.gap_unit, friction=self.sticks) for name in self.gap_names()
+            ContactLabel(name, self.gap_unit, friction=self.sticks, components=d)
+            for name in self.gap_names()
         )
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
@@ -218,7 +227,10 @@ class ContactElement(Force):
         if not self.sticks:
             return [Contact(g.gap, self.restitution) for g in self.gaps(frames, state)]
         μ, μ0 = self._coefficients
-        return [Contact(g.gap, self.restitution, g.slip, μ, μ0) for g in self.gaps(frames, state)]
+        return [
+            Contact(g.gap, self.restitution, g.slip, g.normal, μ, μ0)
+            for g in self.gaps(frames, state)
+        ]
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         """Forces of compliant surfaces."""

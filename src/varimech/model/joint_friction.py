@@ -1,4 +1,6 @@
 """Friction in joints: a torque μ r |R| in a hinge with a pin of radius r, a force μ |R| in a slider.
+In a ball joint the torque is a vector opposite to the angular velocity, on a plane the force is one
+opposite to the slip; their magnitudes are those, and they stick and slide as a whole.
 
 R is the force of the joint across its motion, from its own multipliers; so natural coordinates state
 the equations of such a joint instead of sharing points, and trees are cut there. The load N = |R|
@@ -11,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 
@@ -73,10 +75,15 @@ class FrictionJoint(Joint):
         }
         return [condition.residuals(frames).numel() for condition in self.conditions()]
 
+    slip_components: ClassVar[int] = 1
+    """Of each rate that friction resists."""
+    friction_places: ClassVar[tuple[str, ...]] = ("",)
+    """What distinguishes the names of its frictions, one for each rate."""
+
     @property
     @abstractmethod
-    def loaded(self) -> Condition:
-        """The condition whose force is the load, one of `conditions`."""
+    def loaded(self) -> tuple[Condition, ...]:
+        """The conditions whose force is the load, some of `conditions`."""
 
     @property
     @abstractmethod
@@ -86,16 +93,17 @@ class FrictionJoint(Joint):
     @property
     def load(self) -> SX:
         """|R|, in terms of what stands for the multipliers (N)."""
-        k = self.conditions().index(self.loaded)
-        first = sum(self._rows[:k])
-        own = self.multipliers[first : first + self._rows[k]]
-        return ca.sqrt(ca.sumsqr(own) + LIGHT**2)
+        conditions, own = self.conditions(), []
+        for k in (conditions.index(condition) for condition in self.loaded):
+            first = sum(self._rows[:k])
+            own.append(self.multipliers[first : first + self._rows[k]])
+        return ca.sqrt(ca.sumsqr(ca.vertcat(*own)) + LIGHT**2)
 
-    def slip(self, frames: Frames) -> SX:
-        """Rate that friction resists."""
+    def slips(self, frames: Frames) -> tuple[SX, ...]:
+        """Rates that friction resists, each with `slip_components`."""
         output = self.displacement() or self.angle()
         assert output is not None
-        return output.rate(frames)
+        return (output.rate(frames),)
 
     def prepare(self, model: ModelData) -> None:
         """Check the fields of friction."""
@@ -116,6 +124,35 @@ class FrictionJoint(Joint):
         super().add_to(model)
         if self.has_friction:
             model.add_joint_force(JointFriction(self))
+
+
+class PinJoint(FrictionJoint):
+    """A joint that turns, whose friction acts at a radius."""
+
+    turning_part: ClassVar[str] = "hinge needs the radius of its pin"
+    """What an error says of that radius."""
+
+    friction_radius = fields.Scalar(
+        "Radius of the pin or ball, at which friction acts.",
+        unit="m",
+        rule="non-negative",
+        default=0.0,
+    )
+
+    @property
+    def friction_arm(self) -> SX:
+        """The radius."""
+        return self.friction_radius
+
+    def prepare(self, model: ModelData) -> None:
+        """Check that there is a radius if there is friction."""
+        super().prepare(model)
+        if self.has_friction and self.friction_radius.is_zero():
+            raise ModelError(
+                f"friction in a {self.turning_part}",
+                element=self.label,
+                remedy='give friction_radius, such as friction_radius="5 mm"',
+            )
 
 
 class JointFriction(ForceLaw):
@@ -145,23 +182,37 @@ class JointFriction(ForceLaw):
         return j.friction, j.friction if j.static_friction is None else j.static_friction
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
-        """One that sticks and slides, unless its law is smooth."""
-        return (ContactLabel(self.name, normal=False, friction=True),) if self._sticks else ()
+        """One that sticks and slides for each rate, unless its law is smooth."""
+        j = self._joint
+        return tuple(
+            ContactLabel(
+                self.name + place, normal=False, friction=True, components=j.slip_components
+            )
+            for place in j.friction_places
+            if self._sticks
+        )
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
         """Slip and friction forces of that."""
         if not self._sticks:
             return ()
         (μ, μ0), arm = self._coefficients, self._joint.friction_arm
-        slip = self._joint.slip(frames)
         return [
             Contact(slip=slip, sliding=μ * arm * self._load, static=μ0 * arm * self._joint.load)
+            for slip in self._joint.slips(frames)
         ]
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         """The force of a smooth law."""
         if self._sticks:
             return []
-        j, slip = self._joint, self._joint.slip(frames)
-        share = friction_law.coefficient(j.friction_law, slip, *self._coefficients, j.slip_velocity)
-        return [(slip, -share * j.friction_arm * self._load)]
+        j, (μ, μ0) = self._joint, self._coefficients
+        return [
+            (
+                slip,
+                -friction_law.resistance(j.friction_law, slip, μ, μ0, j.slip_velocity)
+                * j.friction_arm
+                * self._load,
+            )
+            for slip in j.slips(frames)
+        ]

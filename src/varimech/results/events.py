@@ -105,6 +105,8 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
                 events.append(asdict(Event(time, name, what, before, after, 0.0)))
             continue
         unit = units[number]
+        if mode < 0:  # a direction of sliding was renewed
+            continue
         what = "stick" if mode else "slip"
         if unit.limit is None:
             what = "impact" if impulse else "release"

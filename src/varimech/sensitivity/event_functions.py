@@ -14,14 +14,17 @@ from ..coordinates.dynamics import EventUnit
 from ..coordinates.equations import Equations
 from ..core.errors import unknown_name
 from ..core.symbols import SX, symbols_in
+from ..model.contact_law import SMALLEST
 from .objective import AT_EVENT, LOWEST, PEAK, Objective, Sample
 from .objective_functions import scalar_of
 
 CONTACT, FRICTION, EVENT, EXTREMUM = range(4)
-VALUES, WATCHED = 5, 3
-"""Values of each unit; and functions of each whose zeros are events: gap and normal force; slip
-velocity, limit − T and limit + T; the stated function.
+FIELDS, VALUES, WATCHED = 5, 13, 3
+"""Fields of each unit in its table; its values; and functions of each whose zeros are events: gap and
+normal force; slip velocity, limit − T and limit + T; the stated function.
 """
+COMPONENTS = 3
+"""Room for components of a slip among the values."""
 DIRECTIONS = {"falling": -1, "both": 0, "rising": 1}
 
 
@@ -30,8 +33,9 @@ class UnitFunctions:
     """Functions of (state, ρ, t) about all units: contacts, frictions, stated events, extrema."""
 
     values: ca.Function
-    """For each contact g, ġ, g̈, N and ε; for each friction s, ṡ, T, μ₀ N and 0; for each event its
-    function and the rate, not a number where that is not known.
+    """For each contact g, ġ, g̈, N and ε; for each friction s, ṡ, T and μ₀ N, where slips of several
+    components have |s|, 0, |T|, μ₀ N, and then s, ṡ and T as three numbers each (the first of
+    them at 4); for each event its function and the rate, not a number where that is not known.
     """
     gradient: ca.Function | None
     """Of the watched functions: by the state, by the parameters times the directions, by all
@@ -39,8 +43,9 @@ class UnitFunctions:
     """
     table: np.ndarray
     """(unit, 5): its kind; the contact whose normal force friction depends on, or the sample whose
-    extremum is sought, or −1; the place of its first mode in ρ; the direction of an event; and whether
-    it resets velocities (1), states (2), or states also at the start of a run (3).
+    extremum is sought, or −1; the place of its first mode in ρ; the direction of an event, or the number
+    of components of a slip; and whether it resets velocities (1), states (2), or states also at the start
+    of a run (3).
     """
     actions: np.ndarray
     """(action, 3): the event, the place of a mode in ρ and its value; −1 ends the run."""
@@ -131,13 +136,13 @@ class EventFunctions:
     def _add(self, values: list[SX], watched: list[SX], *fields: int) -> None:
         self._values += [*values, *[SX(0)] * (VALUES - len(values))]
         self.watched += [*watched, *[SX(0)] * (WATCHED - len(watched))]
-        self._table.append([*fields, *[0] * (VALUES - len(fields))])
+        self._table.append([*fields, *[0] * (FIELDS - len(fields))])
 
     def _add_contacts(self) -> None:
         e, units = self._e, self._e.units
-        places = {u.multiplier.element_hash(): k for k, (_, u) in enumerate(units)}
+        places = {u.multiplier[0].element_hash(): k for k, (_, u) in enumerate(units)}
         for row, unit in units:
-            w, force = unit.watched, -e.λ[row]
+            w, force = unit.watched, -e.λ[row : row + unit.multiplier.numel()]
             rate = e.differentiate(w)
             if unit.limit is None:
                 assert unit.restitution is not None
@@ -146,9 +151,26 @@ class EventFunctions:
                 continue
             limit = e.of_multipliers(unit.limit, e.λ)
             parent = next((places[s] for s in symbols_in(unit.limit) if s in places), -1)
-            values = [w, rate, force, limit]
-            watched = [w, limit - force, limit + force]
-            self._add(values, watched, FRICTION, parent, unit.first_mode)
+            values, watched = [w, rate, force, limit], [w, limit - force, limit + force]
+            if w.numel() > 1:
+                m = e.ρ[unit.first_mode + 1 : unit.first_mode + 1 + w.numel()]
+                values, watched = self._of_components(m, w, rate, force, limit)
+            self._add(values, watched, FRICTION, parent, unit.first_mode, w.numel())
+
+    def _of_components(
+        self, m: SX, slip: SX, rate: SX, force: SX, limit: SX
+    ) -> tuple[list[SX], list[SX]]:
+        """Values and watched functions of friction whose slip has several components: where sliding
+        ends, the slip along its mode m.
+        """
+
+        def size(x: SX) -> SX:
+            return ca.sqrt(ca.sumsqr(x) + SMALLEST)
+
+        values = [ca.norm_2(slip), SX(0), ca.norm_2(force), limit]
+        for x in (slip, rate, force):
+            values += [*ca.vertsplit(x), *[SX(0)] * (COMPONENTS - x.numel())]
+        return values, [ca.dot(m, slip), limit - size(force)]
 
     def _add_event(self, event: EventUnit) -> list[list[float]]:
         """Returns its actions."""
