@@ -377,3 +377,19 @@ def test_energy_never_grows(seed: int) -> None:
     assert np.diff(E).max() < 1e-9 * abs(E[0])
     assert E[-1] < 0.9 * E[0]
     assert len({e.name for e in run.events if e.what == "impact"}) > 1
+
+
+def test_second_derivatives_of_the_way() -> None:
+    v, μ = 2.0, 0.3
+    way = vm.final(lambda s: s.position("b.C")[0], unit="m")
+    H = block().hessian(way, duration=1.0, method="forward").hessian.values[0]
+    mixed = -v / (μ**2 * G)
+    exact = [[1 / (μ * G), mixed], [mixed, v**2 / (μ**3 * G)]]
+    np.testing.assert_allclose(H, exact, atol=1e-8)
+
+
+def test_second_derivatives_across_an_impact_in_which_friction_slides_are_refused() -> None:
+    with pytest.raises(
+        vm.ModelError, match=r"the impact at t = 0\.2\d* s, in which friction slides"
+    ):
+        ball(0.1, 0.2, 0.5).hessian(vm.final(lambda s: s.position("b.C")[0]), duration=0.35)

@@ -18,7 +18,7 @@ from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
-from ..solving.passages import may_pass, passed, with_events_of
+from ..solving.passages import may_pass, passed, refuse_curved_impacts, with_events_of
 from ..solving.task import Task
 from .simulation import Simulation
 from .solvers import checked_bytes, seconds_of
@@ -126,6 +126,7 @@ def second_derivatives(
     if s.schedule.tolerance or may_pass(solver.equations, objectives):
         trajectory, chosen = solver.run(task, s.ρ)
         steps = passed(solver.equations, objectives, s.schedule, trajectory, s.ρ)
+        refuse_curved_impacts(solver.equations, steps)
         task = replace(task, schedule=steps)
     many = replace(task, runs=len(directions))
     along, ran = _side_by_side(solver, many, s.ρ, directions)

@@ -12,7 +12,9 @@ import numpy as np
 from ..backends.samples import AT_END, AT_START
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
+from ..core.errors import ModelError
 from ..core.schedule import Passages, Schedule
+from ..model.contact_law import DIRECTION_MODES
 from ..sensitivity.event_functions import WATCHED, EventFunctions, has_events
 from ..sensitivity.event_map import EventMap
 from ..sensitivity.objective import AT_EVENT, PEAK, Objective
@@ -55,6 +57,28 @@ def passed(
         outputs=t.time if schedule.outputs is None else again.outputs,
         passages=passages if found.rows else None,
     )
+
+
+def refuse_curved_impacts(equations: Equations, schedule: Schedule) -> None:
+    """Refuse second derivatives across impacts in space with sliding friction, whose law is linearised
+    (`model/contact_law`): first derivatives are exact, second ones are not.
+
+    Raises:
+        ModelError: with the time of the impact.
+    """
+    names = list(equations.model.parameter_set.modes)
+    curved = [k for k, name in enumerate(names) if name.startswith(DIRECTION_MODES[-1])]
+    if schedule.passages is None or schedule.ends is None or not curved:
+        return
+    after = schedule.passages.rows[:, len(names) : 2 * len(names)]
+    hits = schedule.passages.rows[:, -2] != 0
+    for row in np.flatnonzero(hits & (after[:, curved] != 0).any(axis=1)):
+        time = float(schedule.ends[np.flatnonzero(schedule.passages.numbers == row + 1)[0]])
+        raise ModelError(
+            f"mechanism {equations.model.name!r}: second derivatives do not cross the impact at"
+            f" t = {time:.6g} s, in which friction slides in space",
+            remedy="use first derivatives, or differences of gradients",
+        )
 
 
 def with_events_of(trajectory: Trajectory, first: Trajectory) -> Trajectory:
