@@ -4,6 +4,7 @@ kinks, ends of runs, values at events and extrema, against closed forms whose de
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -337,3 +338,25 @@ def test_penalties_refuse_second_derivatives_across_jumps() -> None:
     case = switched()
     with pytest.raises(vm.ModelError, match="cross no jumps or kinks with penalty"):
         case.mechanism.hessian(case.objectives, duration=1.0, formulation="penalty")
+
+
+def incline(share: float) -> vm.Mechanism:
+    """A point mass on a slope, of a share of the angle at which friction lets it go."""
+    angle = share * math.atan(0.3)
+    m = vm.Mechanism("incline", gravity=(G * math.sin(angle), -G * math.cos(angle)))
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=1.0, inertia=1.0, points={"C": (0, 0)}, floating=True)
+    m.contact("floor", "b.C", "ground.O", normal=(0, 1), friction=m.parameter("μ", 0.3))
+    m.start(position={"b.C": (0, 0)}, angle={"b": 0.0})
+    return m
+
+
+@pytest.mark.filterwarnings("ignore:.*at the limit:varimech.EventWarning")
+def test_friction_at_its_limit_has_no_derivative() -> None:
+    end = vm.final("position('b.C')[0]")
+    for share in (0.99, 1.01):
+        assert incline(share).sensitivity(end, duration=1.0).certify().trusted
+    with pytest.warns(vm.EventWarning, match=r"'friction of floor' at t = 0 s sticks at the limit"):
+        g = incline(1.0).sensitivity(end, duration=1.0)
+    c = g.certify()
+    assert not c.trusted and "sticks at the limit of its force" in str(c)

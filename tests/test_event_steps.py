@@ -476,18 +476,20 @@ def test_a_formulation_that_does_not_hold_friction_is_refused() -> None:
         friction_oscillator.mechanism().simulate(1.0, **options)
 
 
-def test_what_leaves_jumps_out_refuses_them_with_equal_steps() -> None:
+def test_all_methods_include_jumps_with_equal_steps() -> None:
     for options in ({"step": 0.03}, {"step": 0.03, "integrator": "rk4"}):
-        for method in ("complex-step", "composite"):
-            with pytest.raises(vm.ModelError, match=r"'force' jumps \(comparison\) .* t = 0\.5 s"):
-                block(brake).sensitivity(END, duration=1.0, method=method, **options)
-        for hessian in ("forward", "backward"):
-            with pytest.raises(vm.ModelError, match=r"t = 0\.5 s; second derivatives do not"):
-                block(brake).hessian(END, duration=1.0, method=hessian, **options)
-            with pytest.raises(
-                vm.ModelError, match=r"'force' jumps at t = 0\.5 s, and the parameter"
-            ):
-                block(push).hessian(END, duration=1.0, method=hessian, **options)
+        for m in (block(brake), block(push)):
+            reference = m.sensitivity(END, duration=1.0, **options).final_gradient
+            for method in ("complex-step", "composite"):
+                g = m.sensitivity(END, duration=1.0, method=method, **options)
+                np.testing.assert_allclose(g.final_gradient, reference, atol=1e-11)
+            forward, backward = (
+                m.hessian(END, duration=1.0, method=method, **options).hessian.values
+                for method in ("forward", "backward")
+            )
+            np.testing.assert_allclose(forward, backward, atol=1e-10)
+            adaptive = m.hessian(END, duration=1.0, tolerance=1e-11).hessian.values
+            np.testing.assert_allclose(forward, adaptive, atol=1e-8)
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas"])

@@ -197,7 +197,7 @@ def test_integrands_with_edges_are_integrated_to_them() -> None:
     assert g.value_history[-1, 0] == pytest.approx((0.3101**2 - 0.31**2) / 2, rel=1e-9)
 
 
-def test_derivatives_by_what_moves_a_jump_are_known_or_refused() -> None:
+def test_derivatives_by_what_moves_a_jump_are_known() -> None:
     m = vm.Mechanism("block", dimension=2)
     τ, ramp = m.parameter("τ", 0.3), m.parameter("ramp", 0.7)
     m.ground_point("O", (0, 0))
@@ -211,13 +211,8 @@ def test_derivatives_by_what_moves_a_jump_are_known_or_refused() -> None:
     m.start(displacement={"guide": 0.0})
     end = {"x": END["x"]}
     for method in ("direct", "adjoint", "complex-step", "composite"):
-        if method in ("direct", "adjoint"):
-            known = m.sensitivity(end, ["τ"], duration=1.0, method=method)
-            assert known.final_gradient.item() == pytest.approx(-2.0 * 0.7, rel=1e-9)
-        else:
-            refused = r"'τ' are not known: 'push' jumps at t = 0\.3 s.*finite-difference"
-            with pytest.raises(vm.ModelError, match=refused):
-                m.sensitivity(end, ["τ"], duration=1.0, method=method)
+        known = m.sensitivity(end, ["τ"], duration=1.0, method=method)
+        assert known.final_gradient.item() == pytest.approx(-2.0 * 0.7, rel=1e-9)
         # a kink moves without harm: x = (T − r)³/6
         g = m.sensitivity(end, ["ramp"], duration=1.0, method=method)
         assert g.gradient_history[-1, 0, 0] == pytest.approx(-(0.3**2) / 2, rel=1e-8)
@@ -233,7 +228,7 @@ def test_derivatives_by_what_moves_a_jump_are_known_or_refused() -> None:
 
 
 @pytest.mark.parametrize("stiffness", [1e4, 1e6])
-def test_a_one_sided_stop_is_differentiated_right_or_refused(stiffness: float) -> None:
+def test_a_one_sided_stop_is_differentiated_right(stiffness: float) -> None:
     """A ball dropped from h on an elastic floor: ẏ is known in closed form before, in and after
     contact.
     """
@@ -268,9 +263,10 @@ def test_a_one_sided_stop_is_differentiated_right_or_refused(stiffness: float) -
         # the time of contact is off by (ω h)²/12 of it
         equal = m.sensitivity(end, duration=T, step=min(1e-4, 0.05 / ω), every=every)
         assert equal.gradient_history[-1, 0, 0] == pytest.approx(exact, rel=1e-4)
-        # beyond 1e5 N/m the force changes so fast that it counts as a jump
-        with pytest.raises(vm.VarimechError, match=r"'floor'( jumps)? \(maximum\)"):
-            m.sensitivity(end, duration=T, step=1e-4, every=every, method="complex-step")
+        other = m.sensitivity(
+            end, duration=T, step=min(1e-4, 0.05 / ω), every=every, method="complex-step"
+        )
+        assert other.final_gradient[0, 0] == pytest.approx(exact, rel=1e-4)
 
 
 def test_equal_steps_across_a_soft_kink_are_taken() -> None:

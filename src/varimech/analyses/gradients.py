@@ -15,7 +15,7 @@ from ..backends.trajectory import BrokenOff, Trajectory
 from ..certification.certify import certify
 from ..core.errors import ModelError, unknown_name
 from ..core.messages import Message
-from ..results.event_smoothness import EventWarning, rough_events
+from ..results.event_smoothness import EventWarning, rough_events, sticking_limits
 from ..results.gradient import Gradient
 from ..schemes import Method, RunOptions
 from ..sensitivity.objective import Objective
@@ -141,7 +141,9 @@ def _executed(
         solver.run_composite(task, ρ) if task.method == "composite" else solver.run(task, ρ)
     )
     check_kinks(solver, task, ρ, trajectory)
-    for event in rough_events(solver.equations, trajectory)[:MOST_WARNINGS]:
+    rough = rough_events(solver.equations, trajectory)
+    rough += sticking_limits(solver.equations, trajectory, trajectory, ρ)
+    for event in rough[:MOST_WARNINGS]:
         warnings.warn(EventWarning(f"{solver.model.name!r}: {event}"), stacklevel=2)
     return trajectory, seconds, None
 

@@ -14,7 +14,12 @@ import numpy as np
 from ..core.progress import progress_bar
 from ..core.schedule import SMALLEST_TOLERANCE
 from ..results.certificate_evidence import DerivativeCheck, GradientEvidence, Refinement
-from ..results.event_smoothness import RoughEvent, near_misses, rough_events
+from ..results.event_smoothness import (
+    RoughEvent,
+    near_misses,
+    rough_events,
+    sticking_limits,
+)
 from ..sensitivity.dependence import dependence
 from ..sensitivity.event_functions import has_events
 from ..sensitivity.smoothness import Switch, switches
@@ -110,6 +115,9 @@ def gather(
             [
                 *rough_events(motion.equations, motion.computed),
                 *near_misses(motion.equations, motion.trajectory, motion.parameters),
+                *sticking_limits(
+                    motion.equations, motion.trajectory, motion.computed, motion.parameters
+                ),
             ]
         ),
         ends_at_jumps=live.computed.crossed is not None,

@@ -114,6 +114,17 @@ class Equations(Dynamics):
                 )
         return tuple(units)
 
+    @cached_property
+    def friction_forces(self) -> ca.Function:
+        """(state, ρ, t) → the largest force with which each friction sticks, and its force."""
+        limits, forces = list[SX](), list[SX]()
+        for row, unit in self.units:
+            if unit.limit is not None:
+                limits.append(self.of_multipliers(unit.limit, self.λ))
+                forces.append(ca.norm_2(self.λ[row : row + unit.multiplier.numel()]))
+        both = [ca.densify(ca.vertcat(SX(0, 1), *x)) for x in (limits, forces)]
+        return ca.Function("friction", [self.packed, self.ρ, self.t], both)
+
     @property
     def has_events(self) -> bool:
         """Whether motions have events: contacts, dry friction, or those that the model states."""

@@ -3,6 +3,7 @@
 grazing        a surface is touched, or just missed, with hardly any speed: the time of the event,
                and whether there is one, changes without bound with the parameters
 simultaneous   several contacts close at one time: neighbouring motions close one before the other
+limit          friction sticks at the limit of its force: with slightly other parameters it slides
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ an ordinary speed has about one.
 """
 NEAR = 1e-7
 """Gap, over the size of the mechanism, by which a surface is just missed."""
+AT_LIMIT = 1e-7
+"""Force that is left until sliding begins, over its limit: a relative change of a parameter by so much
+ends the sticking, as for `NEAR`.
+"""
 
 
 class EventWarning(VarimechWarning):
@@ -35,7 +40,7 @@ class RoughEvent:
     time: float
     name: str
     kind: str
-    """"grazing" or "simultaneous"."""
+    """"grazing", "simultaneous" or "limit"."""
 
     def __str__(self) -> str:
         when = f"{self.name!r} at t = {self.time:.6g} s"
@@ -43,6 +48,8 @@ class RoughEvent:
             return (
                 f"{when} grazes: whether and when it occurs changes without bound with parameters"
             )
+        if self.kind == "limit":
+            return f"{when} sticks at the limit of its force: derivatives hold on one side only"
         return (
             f"{when} occurs together with other impacts: derivatives hold as long as these stay"
             " together"
@@ -93,3 +100,27 @@ def near_misses(equations: Equations, trajectory: Trajectory, ρ: np.ndarray) ->
                 time = float(T.time[row] + x[cubic.argmin()] * h[row])
                 misses.append(RoughEvent(time, unit.label, "grazing"))
     return misses
+
+
+def sticking_limits(
+    equations: Equations, trajectory: Trajectory, computed: Trajectory, ρ: np.ndarray
+) -> list[RoughEvent]:
+    """Frictions that stick at the limit of their force at stored times, each once; the run that was
+    computed first knows its modes.
+    """
+    e, T = equations, trajectory
+    frictions = [unit for _, unit in e.units if unit.limit is not None]
+    if not frictions:
+        return []
+    parameters = computed.parameters_at(T.time, ρ)
+    values = e.friction_forces(T.states.T, parameters.T, T.time[None])
+    limit, force = (np.array(x).T for x in values)
+    rough = []
+    for k, unit in enumerate(frictions):
+        sticks = parameters[:, unit.first_mode] != 0
+        at_limit = sticks & (limit[:, k] > 0) & (limit[:, k] - force[:, k] < AT_LIMIT * limit[:, k])
+        # where it slides soon afterwards, it has just reached the limit, as it should
+        sliding = np.append(~sticks[1:], False)
+        for row in np.flatnonzero(at_limit & ~sliding)[:1]:
+            rough.append(RoughEvent(float(T.time[row]), unit.label, "limit"))
+    return rough
