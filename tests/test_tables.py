@@ -222,3 +222,19 @@ def test_bad_options_are_refused() -> None:
         vm.table([0, 1], [0, 1], outside="repeat")
     with pytest.raises(vm.ModelError, match="has a meaning in texts already"):
         vm.Mechanism("m", gravity=(0, 0)).table("sin", [0, 1], [0, 1])
+
+
+def test_a_kink_in_time_at_the_end_of_a_run_ends_no_step() -> None:
+    """The last step would have no length; gradients failed, with or without tables."""
+    bends = (
+        "(maximum(angle('bar'), 0) + maximum(1 - angle('bar'), 0))*(1 + maximum(1 - t, 0))"
+        " + height*maximum(t - 0.5, 0)"
+    )
+    objective = {"end": vm.final("angle('bar') + maximum(t - 0.5, 0) + maximum(1 - t, 0)")}
+    ends = [
+        pendulum(bends)
+        .sensitivity(objective, wrt=["L", "height"], duration=duration, tolerance=1e-9)
+        .final_gradient
+        for duration in (1.0, 1.0 - 1e-7)
+    ]
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-5)
