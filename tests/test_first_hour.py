@@ -352,7 +352,7 @@ STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
             25,
             "length = parameter 'stiffness', which is in N/m; what belongs here is in m",
         ),
-        (("length: rod", "length: rod + 3 mm"), 25, "units are only allowed after a single number"),
+        (("length: rod", "length: rod + 3 mmm"), 25, "'mmm' is not a unit that can be used"),
         (
             ("  S: revolute\n", ""),
             39,

@@ -40,6 +40,7 @@ from .core.mathematics import (
     vector as vector,
     where as where,
 )
+from .core.tables import Table as Table, table as table
 from .elements.registry import register as register
 from .formulations.index1 import Stabilised as Stabilised
 from .formulations.penalty import Penalty as Penalty

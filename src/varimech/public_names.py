@@ -11,6 +11,7 @@ NAMES = {
         "absolute acos asin atan atan2 cos cosh cross dot exp log maximum minimum norm"
         " rotation sign sin sinh sqrt tan tanh vector where"
     ),
+    "core.tables": "Table table",
     "elements": "elements",
     "elements.registry": "register",
     "formulations.index1": "Stabilised",

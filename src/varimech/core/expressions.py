@@ -4,7 +4,9 @@ Python.
     L_A1/2      3*sin(4*t)      dot(velocity("2"), velocity("2"))
     where(distance("P", "Q") < 0.1, k, 0)
 
-Expressions have + − * / **, comparisons, brackets for vectors, [0] for a component, and the
+    60 rpm * t       30 mm + x       2 N/(m*s)*velocity("2")[0]
+
+Expressions have + − * / **, comparisons, quantities with units (converted to SI units), brackets for vectors, [0] for a component, and the
 functions of `mathematics`; a `Scope` defines names and further functions. Python's grammar is only
 parsed (`ast.parse`), never executed; numbers are floats, so powers cannot grow without bound.
 Parsing time is proportional to the length of the text, and evaluation has a budget: no text of a
@@ -26,10 +28,11 @@ import casadi as ca
 from .errors import ModelError, unknown_name
 from .mathematics import FUNCTIONS
 from .symbols import NOT_SYMBOLIC, SX
-from .units import in_unit, split_quantity
+from .units import LONGEST_TEXT as LONGEST
+from .units import in_unit, si_value, split_quantity, without_units, words_of
 
-LONGEST, DEPTH, OPERATIONS = 10_000, 500, 100_000
-"""Limits of an expression: characters, nesting depth (Python's parser fails at some thousand), and
+DEPTH, OPERATIONS = 500, 100_000
+"""Limits of an expression, beside its characters: nesting depth (Python's parser fails at some thousand), and
 scalar operations, counting those on each component of vectors and matrices (about 0.1 µs and 100
 bytes each).
 """
@@ -88,7 +91,17 @@ class Expression:
         """Parameters and other names in the expression, without function names and
         text arguments.
         """
-        return {node.id for node in self._program if isinstance(node, ast.Name)}
+        return {
+            node.id
+            for node in self._program
+            if isinstance(node, ast.Name) and not isinstance(node, _Unit)
+        }
+
+    @property
+    def unit_words(self) -> set[str]:
+        """Names of units in the expression."""
+        units = [words_of(node.id) for node in self._program if isinstance(node, _Unit)]
+        return set[str]().union(*units)
 
     def value(self, scope: Scope) -> Any:
         """Evaluate the expression.
@@ -120,7 +133,10 @@ def fixed_number(text: str, unit: str, label: str) -> float:
     if (quantity := split_quantity(text)) is not None:
         return in_unit(*quantity, unit, label)
     try:
-        value = SX(Expression(text).value(Scope({})))
+        expression = Expression(text)
+        value = SX(expression.value(Scope({})))
+        if expression.unit_words:  # 2 m + 1: nothing checks dimensions there
+            raise _refused(text, "has a unit within an expression")
         if not value.is_scalar() or not math.isfinite(float(value)):
             raise _refused(text, "is not a single finite number")
     except (ModelError, *NOT_SYMBOLIC):
@@ -135,10 +151,14 @@ def fixed_number(text: str, unit: str, label: str) -> float:
 _EXAMPLES = {"s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 kN"}
 
 
+class _Unit(ast.Name):
+    """A unit after a number; its `id` is the text of it."""
+
+
 def _read(text: str) -> tuple[ast.expr, ...]:
     if len(text) > LONGEST:
         raise _refused(text, f"has {len(text)} characters; at most {LONGEST} are allowed")
-    line = text.translate(_ONE_LINE).strip()
+    line, units = without_units(text.translate(_ONE_LINE).strip())
     try:
         tree = ast.parse(line, mode="eval").body
         written = line.encode()
@@ -146,12 +166,14 @@ def _read(text: str) -> tuple[ast.expr, ...]:
             _check(text, node)
             if isinstance(node, ast.Name):  # as written: Python would identify µ with μ
                 node.id = written[node.col_offset : node.end_col_offset].decode()
+                if node.id in units:
+                    node.__class__, node.id = _Unit, units[node.id]
     except ModelError:
         raise
     except SyntaxError as error:
         unit = (
-            "; units are only allowed after a single number, expressions are in SI units"
-            if re.search(r"\d\s*[A-Za-zµ°]", text)
+            "; a unit follows its number, without blanks in it, as in 5 N/m * x; after a slash, write x/(2 mm)"
+            if units or re.search(r"\d\s*[A-Za-zµ°]", text)
             else ""
         )
         reason = (
@@ -270,6 +292,8 @@ class _Evaluation:
         match node:
             case ast.Constant(value=value):
                 return value if isinstance(value, str) else self._float(value)
+            case _Unit(id=unit):
+                return self._unit(unit)
             case ast.Name(id=name):
                 return self._name(name)
             case ast.UnaryOp(op=ast.USub()):
@@ -317,6 +341,20 @@ class _Evaluation:
             str(unknown_name("parameter or quantity", name, [*self._scope.names, *CONSTANTS])),
         )
 
+    def _unit(self, unit: str) -> float:
+        """Its factor to SI units."""
+        if both := sorted(words_of(unit) & {*self._scope.names, *self._scope.ambiguous}):
+            raise _refused(
+                self._text,
+                f"{both[0]!r} follows a number as units do, and is a name here; write * for a product with {both[0]}, put a"
+                " quantity before a slash in parentheses, or give the number in SI units",
+            )
+        try:
+            return si_value(1.0, unit, "")
+        except ModelError as error:
+            known = str(error).lstrip(": ")
+            raise _refused(self._text, f"{known}; write * for a product") from None
+
     def _numbers(self, values: list[object]) -> list[object]:
         for value in values:
             if isinstance(value, str):
@@ -355,7 +393,7 @@ class _Evaluation:
         of_names = (name, *arguments) if all(isinstance(each, str) for each in arguments) else None
         if of_names in self._called:
             return self._called[of_names]
-        self._spend(1 + sum(map(_size, arguments)))
+        self._spend(getattr(function, "operations", 1) + sum(map(_size, arguments)))
         try:
             value = function(*arguments)
         except ModelError as error:

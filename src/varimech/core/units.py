@@ -7,16 +7,23 @@ pint's, which is imported only when a text needs it.
     item      =  name [power]  |  ( item ((blank | * | /) item)* ) [power]
 
 After a slash, products need a sign (`explicit`), because N/m s is ambiguous. A power is ** or ^
-with one digit, or superscripts; · is another *. A number followed by a name or a bracket is always
-a quantity: no expression has that form. A number followed by a slash is a quantity if only names
-follow; it is a valid expression too, and its meaning depends on whether these names are parameters
-(see `ParameterSet.quantity`). All other texts are expressions (see `expressions`).
+with one digit, or superscripts; · is another *. A number followed by a name or a bracket is a
+quantity, unless more follows that makes an expression. A number followed by a slash is a quantity if
+only names follow; it is a valid expression too, and its meaning depends on whether these names are
+parameters (see `ParameterSet.quantity`). All other texts are expressions (see `expressions`).
+
+Within expressions (60 rpm * t, 30 mm + x), a unit has no blanks, and products have a · or brackets:
+
+    compact   =  name [power] ((· | /) (name [power] | bracket))*
 """
 
 from __future__ import annotations
 
+import ast
+import keyword
 import math
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -25,6 +32,8 @@ from .errors import ModelError
 
 LONGEST = 60
 """Longest unit (characters): more than any needs, and short enough to parse quickly."""
+LONGEST_TEXT = 10_000
+"""Longest expression (characters)."""
 NUMBER = r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
 """Possessive (++), so that "21/s" is never 2 with the unit 1/s, and a long text is scanned once."""
 _QUANTITY = re.compile(rf"\s*+({NUMBER})\s*+(?:(?:[^\W\d]|[°(/]|(?<=\s)1\s*/).*+)?", re.DOTALL)
@@ -36,6 +45,14 @@ _ITEMS = (
 _UNIT = re.compile(
     rf"(?:(?:1\s*)?/\s*{_ITEMS}|{_ITEMS}(?:(?:\s*[*·]\s*|\s+){_ITEMS})*)(?:\s*[*·/]\s*{_ITEMS})*"
 )
+_COMPACT = re.compile(
+    rf"""(?P<text>"[^"]*"|'[^']*')|(?<![\w.])(?P<number>{NUMBER[5:]})[ \t]*+"""
+    rf"(?P<unit>{_ITEM}(?:[·/](?:{_ITEM}|\(\s*{_ITEM}(?:(?:\s*[*·/]\s*|\s+){_ITEM})*\s*\)))*)"
+    r"(?!\s*(?:\*\*|\^))"
+)
+"""A quantity within an expression, or a text, which is passed over. A power of more than one digit is
+neither that of the unit nor of the quantity.
+"""
 _PLAIN = {
     **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
     **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn"), "rad"),
@@ -82,9 +99,48 @@ def split_quantity(text: str) -> tuple[float, str] | None:
     if match is None:
         return None
     unit = text[match.end(1) :].strip()
-    if unit.startswith("/") and not _is_unit(unit):
+    if unit and not _is_unit(unit) and (unit.startswith("/") or has_expression(text)):
         return None
     return float(match[1]), unit
+
+
+def without_units(text: str) -> tuple[str, dict[str, str]]:
+    """An expression with names in place of its units, and the units by these names.
+
+    >>> without_units("60 rpm*t")
+    ('(60*unit_0)*t', {'unit_0': 'rpm'})
+    """
+    units: dict[str, str] = {}
+    prefix = "unit_"
+    while prefix in text:
+        prefix += "_"
+
+    def replaced(match: re.Match[str]) -> str:
+        before = text[: match.start()].rstrip()[-2:]
+        ambiguous = before.endswith(("/", "**"))  # 1/2 m
+        if match["text"] is not None or keyword.iskeyword(match["unit"]) or ambiguous:
+            return match[0]
+        name = f"{prefix}{len(units)}"
+        units[name] = match["unit"]
+        return f"({match['number']}*{name})"
+
+    return _COMPACT.sub(replaced, text), units
+
+
+def has_expression(text: str, names: Set[str] = frozenset()) -> bool:
+    """Whether a text with quantities in it has the form of an expression, and no unit is among the
+    names that have a meaning there.
+    """
+    if len(text) > LONGEST_TEXT:
+        return False
+    plain, units = without_units(text)
+    if not units or any(words_of(unit) & names for unit in units.values()):
+        return False
+    try:
+        ast.parse(plain.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def words_of(unit: str) -> set[str]:

@@ -5,11 +5,16 @@ Each method checks its arguments at the call, before anything changes. `Mechanis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import Label, check_named
+from ..core.errors import Label, ModelError, check_named
+from ..core.expressions import CONSTANTS, Scope
+from ..core.mathematics import FUNCTIONS
 from ..core.names import check_name
+from ..core.tables import Ends, Kind, Outside, Table, in_si_units, table
 from ..model.body import Body, Point
 from ..model.driver import Driver
 from ..model.force import ForceLaw
@@ -17,6 +22,8 @@ from ..model.initial_condition_reader import InitialConditionReader
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.parameter import Number, Parameter, Parameters, Vector
+from ..model.parameter_set import evaluated
+from ..model.state import OUTPUTS_IN_TEXT
 from ..model.writing import change
 from .methods import ElementMethods, method_of
 from .registry import ELEMENTS
@@ -96,6 +103,63 @@ class Model(ElementMethods):
         parameter = Parameter(name, value, unit=unit, bounds=bounds, distribution=distribution)
         self.data.parameter_set.add(parameter)
         return parameter
+
+    @change
+    def table(
+        self,
+        name: str,
+        x: object,
+        y: object = None,
+        z: object = None,
+        *,
+        kind: Kind = "linear",
+        outside: Outside | tuple[Outside, Outside] = "linear",
+        ends: Ends | None = None,
+        columns: Sequence[str | int] | None = None,
+        units: Sequence[str] | None = None,
+    ) -> Table:
+        """Give a table a name that texts and model files call: "lift(angle('cam'))".
+
+        Args:
+            name: its name, an identifier.
+            x: arguments, the path of a CSV file, or a `varimech.table`; numbers may be texts
+                ("30 mm").
+            y: values, or second arguments; texts may be expressions of parameters.
+            z: values of a table in two variables.
+            kind: "linear", "pchip" or "cubic".
+            outside: "linear", "hold", "repeat" or "error".
+            ends: of cubic splines.
+            columns: of a CSV file.
+            units: of x and y, or of x, y and z. See `varimech.table` for all of these.
+
+        Returns:
+            The table, a function.
+
+        Raises:
+            ModelError: for a name that is taken, and for rows that make no table.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("press", gravity=(0, -9.81))
+        >>> m.table("lift", [0, 1, 2], [0, "5 mm", 0], kind="cubic")
+        <Table: cubic, 3 values, outside linear>
+        """
+        label = f"table {name!r}"
+        check_name("table", name)
+        _check_function(name)
+        if isinstance(x, Table):
+            return self.data.parameter_set.add_table(name, x)
+        if isinstance(x, (str, PathLike)):
+            made = table(
+                x, y, z, kind=kind, outside=outside, ends=ends, columns=columns, units=units
+            )
+            return self.data.parameter_set.add_table(name, made)
+        scope = self.data.parameter_set.scope
+        x, y, z = (
+            _without_texts(v, scope, f"{label}: {k}") for k, v in zip("xyz", (x, y, z), strict=True)
+        )
+        x, y, z = in_si_units(x, y, z, units, label)
+        made = Table(x, y, z, kind=kind, outside=outside, ends=ends, label=label)
+        return self.data.parameter_set.add_table(name, made)
 
     @property
     def parameters(self) -> Parameters:
@@ -204,3 +268,22 @@ class Model(ElementMethods):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *ELEMENTS]
+
+
+def _check_function(name: str) -> None:
+    """Names of tables are those of functions in texts."""
+    taken = {*FUNCTIONS, *CONSTANTS, *OUTPUTS_IN_TEXT, "parameter", "t", "s"}
+    taken |= {"energy", "kinetic_energy", "potential_energy"}
+    if not name.isidentifier() or iskeyword(name) or name in taken:
+        problem = "has a meaning in texts already" if name in taken else "is not an identifier"
+        remedy = "choose another one: letters, digits and _, as in lift_2"
+        raise ModelError(f"the name of table {name!r} {problem}", remedy=remedy)
+
+
+def _without_texts(values: Any, scope: Scope, label: str) -> Any:
+    """Numbers and expressions in place of texts such as "30 mm" and "L/2"."""
+    if isinstance(values, str):
+        return evaluated(values, scope, label)
+    if isinstance(values, (list, tuple)):
+        return [_without_texts(each, scope, f"{label}[{k}]") for k, each in enumerate(values)]
+    return values.symbol if isinstance(values, Parameter) else values

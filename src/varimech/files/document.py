@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag, crea
 from ..core.errors import near_names
 from ..elements.registry import registered
 from ..model.element import Element
-from .entries import Entry, ParameterEntry, entries_of
+from .entries import Entry, ParameterEntry, TableEntry, entries_of
 from .field_types import Anything, Matrix, Name, Number, Pair, Place, Points, Strict, Vector
 from .studies import Studies
 
@@ -111,7 +111,7 @@ class StartEntry(Strict):
 class Document(Strict):
     """A mechanism and its studies."""
 
-    tables: ClassVar[dict[str, dict[str, type[Entry]]]] = {}
+    kinds: ClassVar[dict[str, dict[str, type[Entry]]]] = {}
     """Sections whose entries are of several kinds → key → entry."""
     varimech: Literal[1] = Field(description="Version of this format: 1.")
     name: StrictStr = Field(description="Of the mechanism.")
@@ -122,6 +122,9 @@ class Document(Strict):
         None, description="m/s²; two components make the mechanism planar, three spatial."
     )
     parameters: dict[Name, ParameterOf] = Field({}, description="Named numbers that may change.")
+    tables: dict[Name, TableEntry] = Field(
+        {}, description="Functions by tables, which expressions call by their names."
+    )
     ground: Points = Field({}, description="Points of the ground, m.")
     bodies: dict[Name, Entry] = Field({}, description="Bars, beams and rigid bodies.")
     points: dict[Name, Points] = Field({}, description="Further points, by body, m.")
@@ -145,9 +148,9 @@ def document_class() -> type[Document]:
 
 @cache
 def _document_class(kinds: tuple[type[Element], ...]) -> type[Document]:
-    tables = {section: entries_of(section) for section in SECTIONS}
+    kinds_of = {section: entries_of(section) for section in SECTIONS}
     fields: dict[str, Any] = {}
-    for section, entries in tables.items():
+    for section, entries in kinds_of.items():
         one: Any = _one_of(entries, ALONE.get(section))
         if section == "joints":
             alone = BeforeValidator(_word, json_schema_input_type=one | Literal[tuple(entries)])
@@ -155,7 +158,7 @@ def _document_class(kinds: tuple[type[Element], ...]) -> type[Document]:
         about = Document.model_fields[section].description
         fields[section] = (dict[Name, one], Field({}, description=about))
     document = create_model("Document", __base__=Document, __doc__=Document.__doc__, **fields)
-    document.tables = tables
+    document.kinds = kinds_of
     return document
 
 

@@ -7,10 +7,13 @@ other keys are the arguments of the builder method.
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
 
-from pydantic import Field, StrictStr, create_model
+from pydantic import Field, StrictInt, StrictStr, create_model
 
+from ..core.errors import ModelError
+from ..core.tables import Ends, Kind, Outside
 from ..elements.builder import Model
 from ..elements.registry import registered
 from ..model.element import Element
@@ -18,7 +21,7 @@ from ..model.fields import Choice
 from ..model.fields import Field as ElementField
 from . import field_types
 from .distribution_fields import Distribution
-from .field_types import Number, Positive, SectionEntry, Strict, TwoOpen, names_of
+from .field_types import Number, Positive, Row, Rows, SectionEntry, Strict, TwoOpen, names_of
 
 
 class Entry(Strict):
@@ -59,6 +62,37 @@ class ParameterEntry(Strict):
     distribution: Distribution | None = Field(
         None, description="A distribution of scipy.stats, instead of a tolerance."
     )
+
+
+class TableEntry(Strict):
+    """A function by a table: x and y, x, y and z, or a CSV file."""
+
+    file: StrictStr | None = Field(
+        None, description="A CSV file, by its path from the folder of the model file."
+    )
+    x: Row | None = Field(None, description="Arguments, increasing.")
+    y: Row | None = Field(None, description="Values; second arguments if z is given.")
+    z: Rows | None = Field(None, description="Values in two variables, a row for each x.")
+    kind: Literal[get_args(Kind)] = Field("linear", description="How it is interpolated.")  # type: ignore[valid-type]
+    outside: Literal[get_args(Outside)] | list[Literal[get_args(Outside)]] = Field(  # type: ignore[valid-type]
+        "linear", description="What it is outside of its range; a pair in two variables."
+    )
+    ends: Literal[get_args(Ends)] | None = Field(  # type: ignore[valid-type]
+        None, description="Conditions of a cubic spline at its ends; not-a-knot if not given."
+    )
+    columns: list[StrictStr | StrictInt] | None = Field(
+        None, description="Two columns of the file, by name or by number from 0."
+    )
+    units: list[StrictStr] | None = Field(None, description="Of x, y and z, if not SI.")
+
+    def arguments(self, folder: Path) -> dict[str, Any]:
+        """Arguments of `Mechanism.table`, with paths from a folder."""
+        given = self.given("file")
+        if (self.file is None) == (self.x is None):
+            raise ModelError("a table has either x or a file", remedy="give one of x: and file:")
+        if self.file is not None:
+            given["x"] = folder / self.file
+        return given
 
 
 def entry_of(kind: type[Element]) -> type[Entry]:

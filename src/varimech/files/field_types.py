@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from ..core.errors import MOST, ModelError
+from ..core.tables import MOST as MOST_VALUES
 from ..model.sections import SHAPES, Section
 
 A_NUMBER = "a number, a quantity such as 30 mm, or an expression such as L/2"
@@ -90,6 +91,17 @@ Matrix = Annotated[
         _is_matrix,
         "rows of numbers, or an expression such as rotation([0, 0, 1], 0.5)",
         list[_NUMBERS] | str,
+    ),
+]
+Row = Annotated[
+    Any, _only(lambda x: _is_list(x, range(MOST_VALUES)), "a list of numbers", _NUMBERS)
+]
+Rows = Annotated[
+    Any,
+    _only(
+        lambda x: _is_list(x, range(MOST_VALUES), lambda row: _is_list(row, range(MOST_VALUES))),
+        "rows of numbers",
+        list[_NUMBERS],
     ),
 ]
 Inertia = Annotated[

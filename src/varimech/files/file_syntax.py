@@ -11,7 +11,7 @@ from functools import cache
 
 from ..core.messages import BARE, Call, PerInterface, PythonSyntax, alternatives
 
-SECTIONS = {"start": "start", "parameter": "parameters"}
+SECTIONS = {"start": "start", "parameter": "parameters", "table": "tables"}
 """Methods that make no element → the key of a model file."""
 
 

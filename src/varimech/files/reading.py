@@ -63,6 +63,9 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
     for name, entry in document.parameters.items():
         with placing_errors(marked, ("parameters", name)):
             model.parameter(name, entry.value, **_parameter(entry))
+    for name, table in document.tables.items():
+        with placing_errors(marked, ("tables", name)):
+            model.table(name, **table.arguments(marked.path.parent))
     for name, place in document.ground.items():
         with placing_errors(marked, ("ground", name)):
             model.ground_point(name, place)
@@ -197,8 +200,8 @@ def _reached(loc: tuple[int | str, ...]) -> tuple[Any, object]:
     here: object = document
     annotation: object = None
     for step in loc:
-        if here is document and step in document.tables:
-            here = document.tables[str(step)]
+        if here is document and step in document.kinds:
+            here = document.kinds[str(step)]
         elif isinstance(here, dict):
             here = here.get(str(step), here)
         elif isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.errors import ModelError
 from ..core.expressions import Expression
 from ..core.symbols import SX
+from ..core.tables import Table
 from ..core.units import si_value, split_quantity, words_of
 from ..model.body import Body, Point
 from ..model.element import Element
@@ -88,6 +89,7 @@ class _Writer:
             name: {}
             for name in (
                 "parameters",
+                "tables",
                 "ground",
                 "bodies",
                 "points",
@@ -123,6 +125,9 @@ class _Writer:
                     "unit": self._parts.parameter_set.parameters[name].unit,
                 }
             sections["parameters"][name] = self._parameter(given)
+        elif call.method == "table":
+            name = given["name"]
+            sections["tables"][name] = self._table(self._parts.parameter_set.tables[name], name)
         elif call.method == "point":
             body, name = self._name(given["body"]), given["name"]
             place = self._value(given["local"], f"point {name!r}")
@@ -182,6 +187,22 @@ class _Writer:
             return str(thing)
         point = self._parts.find_point(thing)
         return str(thing) if point is self._places[thing][0] else point.label
+
+    def _table(self, table: Table, name: str) -> dict[str, object]:
+        """With its numbers, wherever they came from: the file stands alone."""
+        label = f"table {name!r}"
+        entry: dict[str, object] = {"x": table.x.tolist()}
+        if table.z is None:
+            entry["y"] = self._value(table.y, label)
+        else:
+            entry |= {"y": table.y.tolist(), "z": [self._value(row, label) for row in table.z]}
+        entry["kind"] = table.kind
+        if set(table.outside) != {"linear"}:
+            same = len(set(table.outside)) == 1
+            entry["outside"] = table.outside[0] if same else list(table.outside)
+        if table.ends not in ("not-a-knot", "periodic"):
+            entry["ends"] = table.ends
+        return entry
 
     def _parameter(self, given: dict[str, Any]) -> Any:
         entry: dict[str, object] = {"value": _plain(given["value"])}
@@ -245,6 +266,9 @@ class _Writer:
             return self._value((value.ravel() if 1 in value.shape else value).tolist(), label)
         if isinstance(value, SX):
             return self._symbolic(value, label)
+        if isinstance(value, Table):
+            remedy = 'name it, m.table("lift", …), and write "lift(t)"'
+            raise ModelError("is a table without a name", label=label, remedy=remedy)
         if callable(value):
             remedy = 'write it as a text, such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"'
             raise ModelError(
@@ -266,7 +290,8 @@ class _Writer:
         """
         later = {*self._parameters} - self._earlier
         if (quantity := split_quantity(text)) is None:
-            if both := sorted(Expression(text).names & later):
+            expression = Expression(text)
+            if both := sorted((expression.names | expression.unit_words) & later):
                 problem = (
                     f": a parameter {both[0]!r} was made later, and a file has all parameters"
                     " first, where the text would mean two things"

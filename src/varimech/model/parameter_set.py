@@ -14,7 +14,15 @@ from ..core.errors import ModelError, about, check_named, component, unknown_nam
 from ..core.expressions import Expression, Scope
 from ..core.messages import Call, Message
 from ..core.symbols import NOT_SYMBOLIC, SX
-from ..core.units import in_unit, is_of_kind, of_one_kind, split_quantity, words_of
+from ..core.tables import Table
+from ..core.units import (
+    has_expression,
+    in_unit,
+    is_of_kind,
+    of_one_kind,
+    split_quantity,
+    words_of,
+)
 from .parameter import Parameter
 from .requirements import Allowed, Requirement
 
@@ -29,6 +37,8 @@ class ParameterSet:
         """Numbers that change at events only, by name. They follow the parameters in `vector`, so
         that everything that takes parameters takes them.
         """
+        self.tables: dict[str, Table] = {}
+        """Functions by tables, which texts call by their names."""
         self._first_modes: dict[str, float] = {}
         """Their values at the start of a run."""
         self.requirements: list[Requirement] = []
@@ -55,6 +65,19 @@ class ParameterSet:
         for name in names:
             self.modes[name], self._first_modes[name] = SX.sym(name), initial
         self._allowed = None
+
+    def add_table(self, name: str, table: Table) -> Table:
+        """Take a new table in."""
+        if name in self.tables:
+            raise ModelError(
+                f"mechanism {self.owner!r} already has a table {name!r}",
+                remedy="choose another name",
+            )
+        for value in table.values.ravel() if table.values.dtype == object else ():
+            self.check_symbols(value, f"table {name!r}")
+        self.tables[name] = table
+        self._scope = None
+        return table
 
     def mode_place(self, name: str) -> int:
         """Place of a mode in `vector`."""
@@ -92,6 +115,7 @@ class ParameterSet:
         kept = ParameterSet(self.owner)
         kept.parameters = dict(self.parameters)
         kept.modes, kept._first_modes = dict(self.modes), dict(self._first_modes)
+        kept.tables = dict(self.tables)
         kept.requirements = list(self.requirements)
         return kept
 
@@ -244,6 +268,7 @@ class ParameterSet:
         them it is depends on its names:
 
             30 m      a quantity; refused where m is a name in `scope`, such as a parameter
+            60 rpm*t  the same where t is a name in `scope`, and rpm is not
             21/s      a quantity where no name in it is one in `scope`; else an expression, unless it could be the quantity that is wanted,
                       too, which is refused
             (21/s)    an expression, as all texts that do not begin with a number
@@ -256,11 +281,12 @@ class ParameterSet:
         number, own = found
         names = (scope or self.scope).names
         if both := sorted(words_of(own) & set(names)):
-            if own.startswith("/") and not is_of_kind(own, unit):
+            product = has_expression(text, set(names))
+            if (own.startswith("/") or product) and not is_of_kind(own, unit):
                 return None
             expression = (
                 f"({text.strip()})"
-                if own.startswith("/")
+                if own.startswith("/") or product
                 else f"{text[: text.index(own)].strip()}*{both[0]}"
             )
             known = "a parameter" if both[0] in self.parameters else "a name in expressions"
@@ -278,7 +304,7 @@ class ParameterSet:
         """
         if self._scope is None:
             symbols = {p.name: p.symbol for p in self.parameters.values()}
-            self._scope = Scope(symbols, {"parameter": self._symbol})
+            self._scope = Scope(symbols, {**self.tables, "parameter": self._symbol})
         return self._scope
 
     def _symbol(self, name: object) -> SX:

@@ -453,9 +453,8 @@ class State:
         the names they have here.
         """
         scope = self._model.parameter_set.scope_with("t", self.time, "the time")
-        functions: dict[str, Callable[..., object]] = {
-            name: getattr(self, name) for name in OUTPUTS_IN_TEXT
-        }
+        functions: dict[str, Callable[..., object]] = dict(self._model.parameter_set.tables)
+        functions |= {name: getattr(self, name) for name in OUTPUTS_IN_TEXT}
         for name in ("axial_force", "bending_moment"):  # numbers in a text are floats
             functions[name] = lambda beam, part=None, name=name: getattr(self, name)(
                 beam, part if part is None else int(part)

@@ -99,6 +99,24 @@ class Tape:
                 found.append(_bounds(operation.code, [found[k] for k in operation.arguments]))
         return found
 
+    def thresholds(self) -> np.ndarray:
+        """Constants that the variable itself is compared with: in c < t, max(t, c), max(c − t, 0)."""
+        found = [
+            value
+            for operation in self.operations
+            if operation.code in (ca.OP_LT, ca.OP_LE, ca.OP_FMAX, ca.OP_FMIN)
+            and (value := self._threshold(*operation.arguments)) is not None
+        ]
+        return np.unique(found)
+
+    def _threshold(self, a: int, b: int) -> float | None:
+        if self.constants.get(b) == 0.0 and self.operations[a].code == ca.OP_SUB:
+            a, b = self.operations[a].arguments
+        for variable, constant in ((a, b), (b, a)):
+            if variable in self.variable and constant in self.constants:
+                return self.constants[constant]
+        return None
+
     @cached_property
     def parameters_of(self) -> list[frozenset[int]]:
         """Parameters that each result depends on."""

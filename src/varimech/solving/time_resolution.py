@@ -147,8 +147,8 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     """Find all switches and narrow features over a run, for some values of the parameters."""
     tape = functions.tape
     search = _Search(tape, duration, values)
-    low = np.arange(COARSE) * (duration / COARSE)
-    high = np.append(low[1:], duration)
+    points = _first_points(tape.thresholds(), duration)
+    low, high = points[:-1], points[1:]
     leaves: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     edges: list[tuple[float, float]] = []
     count, most = 0, max(4 * COARSE, min(MOST, WORK // len(tape.operations)))
@@ -167,6 +167,9 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     starts, ends, longest = (np.concatenate([leaf[k] for leaf in leaves]) for k in range(3))
     order = np.argsort(starts)
     merged = np.array(_adjacent_merged(sorted(edges))).reshape(-1, 2)
+    # a kink at the end of the run needs no end of a step: nothing follows
+    at_end = merged[:, 1] >= duration
+    merged = merged[~at_end | search.jumps(merged).any(axis=0)]
     bounds, limits = _without_inner(
         np.append(starts[order], ends[order][-1]), longest[order], merged
     )
@@ -176,6 +179,17 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     return TimeResolution(
         merged, np.asarray(jumping.any(axis=0)), bounds, limits, frozenset(search.decisive), moving
     )
+
+
+def _first_points(thresholds: np.ndarray, duration: float) -> np.ndarray:
+    """Ends of intervals to begin with: equidistant, and on both sides of times that are compared with
+    constants, which need no search (a table has hundreds of them).
+    """
+    even = np.append(np.arange(COARSE) * (duration / COARSE), duration)
+    c = thresholds[(thresholds >= 0) & (thresholds <= duration)]
+    after = np.maximum(np.nextafter(c, np.inf), np.where(c == 0, FINEST * duration, 0.0))
+    points = np.unique(np.concatenate([even, np.nextafter(c, -np.inf), c, after]))
+    return np.asarray(points[(points >= 0) & (points <= duration)])
 
 
 def _cut(low: np.ndarray, high: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
@@ -213,6 +227,13 @@ class _Search:
         """Longest steps of some intervals; whether they are too wide for that to be known; whether
         something may switch within.
         """
+        parts = -(-low.size * len(self.tape.operations) // WORK)
+        each = zip(np.array_split(low, parts), np.array_split(high, parts), strict=True)
+        limits, rough, switching = zip(*[self._look(*part) for part in each], strict=True)
+        return np.concatenate(limits), np.concatenate(rough), np.concatenate(switching)
+
+    def _look(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for as many as fit into memory at once."""
         tape = self.tape
         middle = low + (high - low) / 2
         self._sample(tape.bounds(middle, middle, self.values))
