@@ -186,7 +186,8 @@ class Linearization:
         """Largest velocity, over the size of positions (1/s)."""
         n = self._n
         q, v = (float(np.abs(x).max(initial=0.0)) for x in (place.x[:n], place.x[n : 2 * n]))
-        return v / (q or 1.0)
+        # relative coordinates may all be near zero; angles of 1 rad are their size
+        return v / ((q or 1.0) if self.equations.sizes is None else max(q, 1.0))
 
     def _values(self, place: Place) -> np.ndarray:
         """π."""

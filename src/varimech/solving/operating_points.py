@@ -80,7 +80,7 @@ def steady(linear: Linearization, place: Place) -> Place:
     for _ in range(ITERATIONS):
         matrices = linear.at(place)
         A = matrices.S[k : k + linear.velocity_count, :k]
-        step = -np.linalg.lstsq(A, now, rcond=RANK)[0] if A.size else np.zeros(k)
+        step = -_balanced(A, now[:, None], linear.speed(place))[:, 0]
         moves = matrices.seeds[:n, :k] @ step
         size = 1.0 + float(np.abs(place.x[:n]).max(initial=0.0))
         if np.abs(moves).max(initial=0.0) <= CONVERGED * size:
@@ -153,16 +153,32 @@ def changes(
     rates = np.zeros((s - k, count)) if point.rates is None else point.rates
     push = S[k:, k:s] @ rates + S[k:, S.shape[1] - count :]
     A = S[k:, :k]
-    y = -np.linalg.lstsq(A, push, rcond=RANK)[0] if A.size else np.zeros((k, count))
-    _check_met(linear, A @ y + push, push, indices)
+    y = -_balanced(A, push, linear.speed(point.place))
+    # what would cancel, so that rounding of it does not count
+    size = np.abs(S[k:, k:s]).max(initial=0.0) * np.abs(rates).max(axis=0, initial=0.0)
+    size = size + np.abs(S[k:, S.shape[1] - count :]).max(axis=0, initial=0.0)
+    _check_met(linear, A @ y + push, size, indices)
     moved = matrices.seeds[: 2 * n, :s] @ np.vstack([y, rates]) + direct
     return linear.completed(matrices, moved[:n], moved[n:], π)
 
 
+def _balanced(A: np.ndarray, b: np.ndarray, speed: float) -> np.ndarray:
+    """The shortest solution of A y ≈ b, for ∂ÿ/∂y of a motion with a speed (1/s).
+
+    Stiffnesses are differences of forces of inertia: below a share of these they are rounding, and
+    positions that nothing depends on stay where they are.
+    """
+    if not A.size:
+        return np.zeros((A.shape[1], b.shape[1]))
+    U, σ, Vt = np.linalg.svd(A, full_matrices=False)
+    kept = σ > RANK * max(float(σ[0]), speed**2)
+    return np.asarray(Vt[kept].T @ ((U[:, kept].T @ b) / σ[kept, None]))
+
+
 def _check_met(
-    linear: Linearization, left: np.ndarray, push: np.ndarray, indices: list[int]
+    linear: Linearization, left: np.ndarray, size: np.ndarray, indices: list[int]
 ) -> None:
-    for row, k in np.argwhere(np.abs(left) > UNMET * (np.abs(push).max(axis=0) + 1e-9)):
+    for row, k in np.argwhere(np.abs(left) > UNMET * (size + 1e-9)):
         model = linear.equations.model
         name = list(model.parameter_set.parameters)[indices[k]]
         state = linear.states.names[: linear.position_count][row : row + 1]
