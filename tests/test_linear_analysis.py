@@ -37,8 +37,8 @@ def test_a_damped_oscillator(coordinates: str) -> None:
         coordinates=coordinates,
     )
     assert model.inputs == ("push.x", "push.y", "c")
-    np.testing.assert_allclose(model.A, [[0, 1], [-25, -0.3]], atol=1e-10)
-    np.testing.assert_allclose(model.B, [[0, 0, 0], [0.5, 0, 0]], atol=1e-10)
+    np.testing.assert_allclose(model.A, np.array([[0, 1], [-25, -0.3]]), atol=1e-10)
+    np.testing.assert_allclose(model.B, np.array([[0, 0, 0], [0.5, 0, 0]]), atol=1e-10)
     np.testing.assert_allclose(model.C, [[1, 0]], atol=1e-10)
     slopes = model.dataset["A_derivative"].sel(rate="guide.displacement rate").to_numpy()
     np.testing.assert_allclose(slopes, [[-0.5, 0, 12.5], [0, -0.5, 0.15]], atol=1e-10)
@@ -101,7 +101,7 @@ def test_a_driver_as_input(coordinates: str) -> None:
     assert model.states == ("P.angle", "P.angle rate", "motor", "motor rate")
     np.testing.assert_allclose(model.A[1], [-187.5, 0, 0, 0], atol=1e-9)
     np.testing.assert_allclose(model.A[2], [0, 0, 0, 1], atol=1e-12)
-    np.testing.assert_allclose(model.B, [[0], [-(1 + 1.875)], [0], [1]], atol=1e-9)
+    np.testing.assert_allclose(model.B, np.array([[0], [-(1 + 1.875)], [0], [1]]), atol=1e-9)
 
 
 @BOTH
@@ -166,10 +166,11 @@ def test_an_instant_of_a_run_has_total_derivatives() -> None:
     m.bar("rod", "O", "tip", length=L, mass=3.0)
     m.revolute("O")
     m.start(angle={"rod": -1.0})
-    options = {"duration": 0.5, "tolerance": 1e-12}
-    run = m.sensitivity(wrt="L", method="direct", **options).run
+    p = m.problem(wrt="L", duration=0.5, tolerance=1e-12)
+    run = p.gradient("direct").run
     model = m.linearize(run, time=0.5, wrt="L")
     assert not model.steady
+    np.testing.assert_allclose(p.linearize(time=0.5).matrix, model.matrix, rtol=1e-12)
     sin = -1.5 * G * np.cos(run.angle("rod")[-1].item() + np.pi / 2)
     np.testing.assert_allclose(model.A[1, 0], sin, rtol=1e-9)
     values = [
@@ -239,3 +240,53 @@ def test_a_gyroscope_in_gimbals_nutates() -> None:
         np.testing.assert_allclose(modes.eigenvalues[-1], 1j * nutation, rtol=1e-10)
         slope = modes.eigenvalue_derivatives[-1].item()
         np.testing.assert_allclose(slope, 1j * nutation / 40.0, rtol=1e-9)
+
+
+@BOTH
+def test_equal_eigenvalues_with_their_own_shapes_have_derivatives(coordinates: str) -> None:
+    """Two equal pendulums, f ∝ 1/√L: the length of one changes one of both frequencies."""
+    m = vm.Mechanism("two pendulums", gravity=(0, -G))
+    lengths = {"one": m.parameter("L", 1.0), "two": 1.0}
+    for k, (name, length) in enumerate(lengths.items()):
+        m.ground_point(f"O{k}", (float(k), 0))
+        m.bar(name, f"O{k}", f"P{k}", length=length, mass=1.0)
+        m.revolute(f"O{k}")
+    m.start(angle={"one": -1.5, "two": -1.6})
+    modes = m.modes(wrt="L", coordinates=coordinates)
+    f = np.sqrt(1.5 * G) / (2 * np.pi)
+    assert modes.repeated == ((1, 2),)
+    np.testing.assert_allclose(modes.frequency, [f, f], rtol=1e-9)
+    slopes = np.sort(modes.dataset["frequency_derivative"][:, 0])
+    np.testing.assert_allclose(slopes, [-f / 2, 0], atol=1e-8)
+
+
+def test_redundant_constraints_change_nothing() -> None:
+    """A parallelogram of three equal cranks swings as a pendulum, with one loop too many."""
+    frequencies = []
+    for cranks in (2, 3):
+        m = vm.Mechanism("swing", gravity=(0, -G))
+        points = {f"P{k}": (0.5 * k, 0.0) for k in range(cranks)}
+        m.body("table", mass=2.0, inertia=0.3, points=points)
+        for k in range(cranks):
+            m.ground_point(f"O{k}", (0.5 * k, 0))
+            m.bar(f"crank {k}", f"O{k}", f"Q{k}", length=0.8, mass=0.6 / cranks)
+            m.revolute(f"O{k}")
+            m.revolute(f"hinge {k}", f"crank {k}.Q{k}", f"table.P{k}")
+        m.start(angle={"crank 0": -1.2})
+        frequencies.append(m.modes().frequency.item())
+    inertia, torque = (2.0 + 0.6 / 3) * 0.8**2, (2.0 + 0.3) * G * 0.8
+    np.testing.assert_allclose(frequencies, np.sqrt(torque / inertia) / (2 * np.pi), rtol=1e-9)
+
+
+@BOTH
+def test_a_body_that_spins_freely_about_its_middle_axis_tumbles(coordinates: str) -> None:
+    """Euler's equations: λ² = Ω² (I₂ − I₃)(I₁ − I₂) / (I₁ I₃), measured in the body."""
+    m = vm.Mechanism("racket", dimension=3)
+    m.ground_point("O", (0, 0, 0))
+    m.body("racket", mass=1.0, inertia=(0.1, 0.2, 0.25), points={"C": (0, 0, 0)})
+    m.spherical("ball", "ground.O", "racket.C")
+    m.start(orientation={"racket": np.eye(3)}, speed={"racket": (0, 5.0, 0)})
+    modes = m.modes("start", coordinates=coordinates)
+    assert modes.steady
+    λ = 5.0 * np.sqrt((0.2 - 0.25) * (0.1 - 0.2) / (0.1 * 0.25))
+    np.testing.assert_allclose(modes.growth_rate.max(), λ, rtol=1e-10)
