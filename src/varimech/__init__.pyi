@@ -73,9 +73,11 @@ from .results.certificate import Certificate as Certificate
 from .results.ensemble import Ensemble as Ensemble
 from .results.event_smoothness import EventWarning as EventWarning
 from .results.events import Event as Event, Events as Events
+from .results.linear_model import LinearModel as LinearModel
 from .results.lost_motion import LostMotion as LostMotion
 from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian
+from .results.modes import Modes as Modes
 from .results.result import SavedResult as SavedResult
 from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .analyses.ensembles import Samples
+    from .analyses.linear import Inputs
     from .coordinates.systems import Coordinates
     from .files.studies import Studies
     from .interchange.motion_equations import MotionEquations
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian
+    from .results.linear_model import LinearModel
+    from .results.modes import Modes
     from .results.run import Run
     from .results.topology import Topology
     from .uncertainty.moments import Moments
@@ -464,6 +467,84 @@ class Mechanism(Model):
         from .analyses.at_rest import frequencies
 
         return frequencies(self._solvers, count, parameters)
+
+    def linearize(
+        self,
+        at: str | Run = "equilibrium",
+        *,
+        time: float | None = None,
+        inputs: Inputs = (),
+        outputs: Mapping[str, Callable[[State], object] | str] | None = None,
+        wrt: Wrt = None,
+        parameters: Values | None = None,
+        coordinates: str | Coordinates = "natural",
+    ) -> LinearModel:
+        """Linear equations of small motions about a motion, in independent coordinates:
+        ẇ = A w + B u, z = C w + D u.
+
+        Args:
+            at: "equilibrium" (the stable one downhill of the start), "steady" (a motion without
+                accelerations of the independent coordinates, near the start and with its speeds;
+                drivers go on), "start" (the initial state as it is), or a run.
+            time: instant of the run (s), the nearest stored one; its end if not given.
+            inputs: names of forces, torques, drivers and parameters. That of a driver is its
+                acceleration.
+            outputs: functions of the state, by name; the states if not given.
+            wrt: parameters to differentiate the matrices for ("all" for all of them).
+            parameters: values that differ from the nominal ones.
+            coordinates: in which equations are written, as for `simulate`; the result is the same.
+
+        Returns:
+            A `LinearModel`: `.A`, `.B`, `.C`, `.D`, `.to_scipy()`, `.to_matrices()`,
+            `.frequency_response(…)`.
+
+        Raises:
+            ModelError: for contacts and dry friction, unknown names, and motions that are not
+                steady.
+            VarimechError: if there is no such motion.
+        """
+        from .analyses.linear import linearize
+
+        return linearize(self._solvers, at, time, inputs, outputs, wrt, parameters, coordinates)
+
+    def modes(
+        self,
+        at: str | Run = "equilibrium",
+        *,
+        time: float | None = None,
+        wrt: Wrt = None,
+        parameters: Values | None = None,
+        coordinates: str | Coordinates = "natural",
+    ) -> Modes:
+        """Modes of small motions about a motion: eigenvalues with frequencies and damping, shapes,
+        and derivatives with respect to parameters.
+
+        Args:
+            at, time, parameters, coordinates: as for `linearize`.
+            wrt: parameters to differentiate eigenvalues for, the change of the motion included;
+                none if not given.
+
+        Returns:
+            `Modes`: `.eigenvalues`, `.frequency`, `.damping_ratio`, `.shapes`, `.dataset`, …
+
+        Raises:
+            ModelError, VarimechError: as for `linearize`, and for derivatives of repeated
+                eigenvalues that lack eigenvectors.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m")
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> modes = m.modes(wrt="L")
+        >>> f"{modes.frequency.item():.4f} Hz, {modes.dataset['frequency_derivative'].item():.4f} Hz/m"
+        '0.6105 Hz, -0.3053 Hz/m'
+        """
+        from .analyses.linear import modes
+
+        return modes(self._solvers, at, time, wrt, parameters, coordinates)
 
     def equations(
         self,

@@ -8,7 +8,7 @@ hands them over.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Required, Unpack
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .analyses.ensembles import Samples
+    from .analyses.linear import Inputs
+    from .model.state import State
     from .optimization.design import DesignOptions, SearchOptions
     from .optimization.design_problem import DesignProblem
     from .optimization.fit import Fit
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian
+    from .results.linear_model import LinearModel
     from .results.run import Run
     from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
@@ -209,6 +212,38 @@ class Problem(Displayed):
         """
         objectives = dict(self.objectives)
         return hessian_product(self._simulation, objectives, along, self._differentiated(), method)
+
+    def linearize(
+        self,
+        at: str = "equilibrium",
+        *,
+        time: float | None = None,
+        inputs: Inputs = (),
+        outputs: Mapping[str, Callable[[State], object] | str] | None = None,
+    ) -> LinearModel:
+        """Linear equations of small motions, with derivatives with respect to `wrt` where that
+        names parameters.
+
+        Args:
+            at, inputs, outputs: as for `Mechanism.linearize`.
+            time: instant of the run of this problem (s), in place of `at`.
+
+        Returns:
+            A `LinearModel`.
+
+        Raises:
+            VarimechError: as `Mechanism.linearize` does.
+        """
+        from .analyses.linear import linearize
+
+        s = self._simulation
+        s.check_unchanged("state the problem anew")
+        if time is None:
+            return linearize(s.solvers, at, None, inputs, outputs, self.wrt, s.given, "natural")
+        run = (
+            self.run() if self.wrt is None else replace(self, objectives={}).gradient("direct").run
+        )
+        return linearize(s.solvers, run, time, inputs, outputs, self.wrt, None, "natural")
 
     def certify(
         self,

@@ -167,6 +167,9 @@ BENCHMARKS: dict[str, Entry] = {
     "sliding-block": Entry(
         "Block on an incline with dry friction, and its sensitivities", "sliding_block"
     ),
+    "rotating-pendulum": Entry(
+        "Vibrations about a driven steady motion, and their sensitivities", "rotating_pendulum"
+    ),
 }
 
 

@@ -174,8 +174,8 @@ class Statics:
             if ca.jacobian(driver.motion(e.t), e.t).nnz():
                 raise ModelError(
                     f"mechanism {self.name!r} has no frequencies about rest: driver {driver.name!r}"
-                    " moves it; hold the driver at a constant value, or simulate a small"
-                    " disturbance and look at its period"
+                    " moves it; hold the driver at a constant value, or take modes about its steady"
+                    ' motion, modes("steady")'
                 )
         found = self.equilibrium(ρ, None)
         ω = frequencies(
@@ -186,8 +186,8 @@ class Statics:
                 f"mechanism {self.name!r} has no frequencies about rest: its start gives it a"
                 " speed, and nothing resists one of its motions",
                 remedy=Message(
-                    "leave {speed} out of the start for frequencies at rest, or simulate a small"
-                    " disturbance and look at its period"
+                    "leave {speed} out of the start for frequencies at rest, or take modes about the"
+                    ' steady motion, modes("steady")'
                 ),
             )
         return ω

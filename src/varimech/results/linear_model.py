@@ -1,0 +1,175 @@
+"""Linear equations of small motions, ẇ = A w + B u, z = C w + D u, with names of states, inputs and
+outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import ModelError
+from .labels import with_units
+from .result import Description, Result, Variable
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from scipy.signal import StateSpace
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearModel(Result):
+    """Linear equations about a motion; made by `Mechanism.linearize`.
+
+    States are deviations of independent coordinates and of their rates from the motion. A driver
+    that is an input has its acceleration as the input, and its value and rate as states.
+    """
+
+    mechanism: str
+    at: str
+    time: float
+    """s"""
+    steady: bool
+    """Whether the equations do not change along the motion."""
+    states: tuple[str, ...]
+    state_units: tuple[str, ...]
+    inputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parameter_names: tuple[str, ...]
+    matrix: np.ndarray
+    """[A B; C D]."""
+    matrix_derivatives: np.ndarray | None
+    """(row, column, parameter)"""
+
+    A = Variable("(rate, state).")
+    B = Variable("(rate, input).")
+    C = Variable("(output, state).")
+    D = Variable("(output, input).")
+    _dims = ("rate", "state")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, place and time."""
+        return {
+            "mechanism": self.mechanism,
+            "at": self.at,
+            "time": self.time,
+            "steady": self.steady,
+        }
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """A, B, C and D, and their derivatives (`A_derivative`, …) where there are any."""
+        import xarray as xr
+
+        n = len(self.states)
+        parts = {
+            "A": (("rate", "state"), slice(0, n), slice(0, n)),
+            "B": (("rate", "input"), slice(0, n), slice(n, None)),
+            "C": (("output", "state"), slice(n, None), slice(0, n)),
+            "D": (("output", "input"), slice(n, None), slice(n, None)),
+        }
+        variables: dict[str, object] = {
+            k: (dims, self.matrix[i, j]) for k, (dims, i, j) in parts.items()
+        }
+        coords: dict[str, object] = {
+            **with_units("state", self.states, self.state_units),
+            **with_units("input", self.inputs, self.input_units),
+            "rate": list(self.states),
+            "output": list(self.outputs),
+        }
+        if self.matrix_derivatives is not None:
+            coords["parameter"] = list(self.parameter_names)
+            for k, (dims, i, j) in parts.items():
+                variables[f"{k}_derivative"] = ((*dims, "parameter"), self.matrix_derivatives[i, j])
+        return xr.Dataset(variables, coords=coords)
+
+    def to_matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """A, B, C and D as plain arrays, as `control.ss(*model.to_matrices())` of python-control
+        takes them.
+
+        Returns:
+            The four matrices.
+        """
+        n, S = len(self.states), self.matrix
+        return S[:n, :n], S[:n, n:], S[n:, :n], S[n:, n:]
+
+    def to_scipy(self) -> StateSpace:
+        """The same for SciPy.
+
+        Returns:
+            `scipy.signal.StateSpace`.
+
+        Raises:
+            ModelError: without inputs.
+        """
+        from scipy.signal import StateSpace
+
+        if not self.inputs:
+            raise ModelError(
+                "there is no input", element="to_scipy", remedy="name some: inputs=['push']"
+            )
+        return StateSpace(*self.to_matrices())
+
+    def frequency_response(self, frequencies: Sequence[float] | np.ndarray) -> xr.Dataset:
+        """H(iω) = C (iω − A)⁻¹ B + D, with derivatives where the model has any.
+
+        Args:
+            frequencies: Hz.
+
+        Returns:
+            `response` (frequency, output, input), complex, and `derivative` with (parameter) as its
+            last dimension.
+
+        Raises:
+            ModelError: for frequencies that are no finite numbers, or one of an undamped mode.
+        """
+        import xarray as xr
+
+        f = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        if f.ndim != 1 or not np.isfinite(f).all():
+            raise ModelError(
+                "must be finite numbers (Hz)", element="frequency_response", value=frequencies
+            )
+        n, (A, B, C, D) = len(self.states), self.to_matrices()
+        values, derivatives = [], []
+        for each in f:
+            K = 2j * np.pi * each * np.eye(n) - A
+            try:
+                X, Y = np.linalg.solve(K, B + 0j), np.linalg.solve(K.T, C.T + 0j).T
+            except np.linalg.LinAlgError:
+                raise ModelError(
+                    "is that of a mode without damping, whose response is infinite",
+                    element="frequency_response",
+                    value=float(each),
+                ) from None
+            values.append(C @ X + D)
+            if self.matrix_derivatives is not None:
+                left = np.hstack([Y, np.eye(len(C))])
+                right = np.vstack([X, np.eye(B.shape[1])])
+                derivatives.append(
+                    np.einsum("or,rcp,ci->oip", left, self.matrix_derivatives, right)
+                )
+        dims = ("frequency", "output", "input")
+        coords: dict[str, object] = {
+            "frequency": ("frequency", f, {"units": "Hz"}),
+            "output": list(self.outputs),
+            "input": list(self.inputs),
+        }
+        data: dict[str, object] = {"response": (dims, np.array(values))}
+        if self.matrix_derivatives is not None:
+            coords["parameter"] = list(self.parameter_names)
+            data["derivative"] = ((*dims, "parameter"), np.array(derivatives))
+        return xr.Dataset(data, coords=coords)
+
+    def _described(self) -> Description:
+        n, head = len(self.states), ["", *self.states, *self.inputs]
+        names = [*(f"d/dt {s}" for s in self.states), *self.outputs]
+        rows = [[name, *row] for name, row in zip(names, self.matrix.tolist(), strict=True)]
+        counts = f"{n} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        title = f"Linear equations of {self.mechanism!r}, {self.at}, t = {self.time:g} s: {counts}"
+        return Description(title, tables=[(head, rows)])

@@ -1,0 +1,54 @@
+"""Dense linear systems that may have dependent, but consistent, rows: by LU where they are square and
+regular, by singular values otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+Solve = Callable[[np.ndarray], np.ndarray]
+"""Right-hand sides, one a column → solutions."""
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero, as for starts (`linear`)."""
+REGULAR = 1e-11
+"""Reciprocal condition above which LU is as good as singular values: five digits remain, and
+redundant constraints leave 1e-15 or so.
+"""
+
+
+def solver_of(A: np.ndarray) -> Solve:
+    """Solves with a matrix; for the shortest solution if there are several (of a square one: in scaled
+    unknowns).
+    """
+    from scipy.linalg import lapack
+
+    if 0 in A.shape:
+        return lambda b: np.zeros((A.shape[1], *b.shape[1:]))
+    rows = _inverse(np.abs(A).max(axis=1))[:, None]
+    columns = np.ones((A.shape[1], 1))
+    if A.shape[0] == A.shape[1]:  # otherwise the shortest step is one of unscaled unknowns
+        columns = _inverse(np.abs(rows * A).max(axis=0))[:, None]
+    scaled = rows * A * columns.T
+    if scaled.shape[0] == scaled.shape[1]:
+        factors, pivots, singular = lapack.dgetrf(scaled)
+        rcond = 0.0 if singular else lapack.dgecon(factors, np.linalg.norm(scaled, 1))[0]
+        if rcond > REGULAR:
+            return lambda b: columns * np.asarray(lapack.dgetrs(factors, pivots, rows * b)[0])
+    inverse = np.linalg.pinv(scaled, rcond=RANK)
+    return lambda b: columns * (inverse @ (rows * b))
+
+
+def null_space(A: np.ndarray, count: int) -> np.ndarray:
+    """An orthonormal basis of what a matrix with so many columns takes to zero, one a column."""
+    if not A.size:
+        return np.eye(count)
+    sizes = np.linalg.norm(A, axis=1, keepdims=True)
+    _, σ, Vt = np.linalg.svd(A / np.where(sizes > 0, sizes, 1.0))
+    return np.asarray(Vt[int((σ > RANK * σ.max(initial=0.0)).sum()) :].T)
+
+
+def _inverse(sizes: np.ndarray) -> np.ndarray:
+    """1 / sizes, where these are not zero."""
+    return np.asarray(1 / np.where(sizes > 0, sizes, 1.0))
