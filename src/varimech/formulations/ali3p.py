@@ -12,6 +12,9 @@ do are
     M (q̇ − q̇*) + Φ_qᵀ σ = 0,      Φ_q q̇ + Φ_t = 0                           σ ← σ + α Φ̇
     M (q̈ − q̈*) + Φ_qᵀ τ = 0,      Φ_q q̈ + Φ̇_q q̇ + Φ̇_t = 0                   τ ← τ + α Φ̈
 
+A constraint of velocities Ψ(q, q̇) = 0 takes part in the first line as Ψ(q, q̇*) = 0, with Ψ_q̇ for
+Φ_q, and in the projections likewise.
+
 λ of the first line belongs to q̈*, whose part along the constraints is only of order h. Adding the
 first and the last line shows that the multipliers that belong to the projected q̈ are λ + τ; these
 are of order 2, and they are what a state holds.
@@ -52,7 +55,7 @@ class ALI3P(Formulation):
         "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
         " constraints satisfied to rounding"
     )
-    traits = FormulationTraits(exact=True, step=True, composite=True)
+    traits = FormulationTraits(exact=True, step=True, composite=True, nonholonomic=True)
     saddle = exact_saddle  # the motion is iterated
 
     def step(
@@ -67,20 +70,21 @@ class ALI3P(Formulation):
             s.a_,
             e.λ,
             ca.substitute([e.balance], [e.v, e.a], [s.v_, s.a_])[0],
-            e.constraints,
+            self._conditions(e, s),
             s.a0,
             s.λ0,
             s.α,
-            e.symmetric,
+            e.symmetric and not e.has_velocity_constraints,
             s.position_weight,
             s.relations,
             noise=ROUNDING / s.position_weight,
             magnitude=e.q,
+            oblique=e.has_velocity_constraints,
         )
         if not constrained:
             return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
 
-        Φ_q = e.constraint_jacobian
+        Φ_q = e.rate_jacobian
 
         def projection(of: str, x: SX, x_: SX, multiplier: SX, condition: SX) -> Stage:
             balance = e.mass @ (x - x_) + Φ_q.T @ multiplier
@@ -95,3 +99,14 @@ class ALI3P(Formulation):
             projection("acceleration", e.a, s.a_, τ, e.constraint_acceleration),
         )
         return s.chain(stages, e.v, e.a, e.λ + τ, saddle)
+
+    def _conditions(self, e: Dynamics, s: ImplicitStep) -> SX:
+        """Φ(q), and Ψ(q, q̇*) in units of positions: divided by ∂q̇*/∂q."""
+        if not e.has_velocity_constraints:
+            return e.constraints
+        per_velocity = s.position_weight / s.velocity_weight
+        rows = [
+            per_velocity * ca.substitute(b.rate, e.v, s.v_) if b.is_nonholonomic else b.residuals
+            for b in e.blocks
+        ]
+        return ca.vertcat(*rows)

@@ -42,7 +42,9 @@ class Independent(Formulation):
     name = "independent"
     title = "independent coordinates"
     suits = "smooth motions; integrates one coordinate per degree of freedom, and reselects them where needed"
-    traits = FormulationTraits(exact=True, rates=True, selects=True, large_models=False)
+    traits = FormulationTraits(
+        exact=True, rates=True, selects=True, large_models=False, nonholonomic=True
+    )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The whole state at given independent positions and velocities."""
@@ -71,8 +73,9 @@ class Independent(Formulation):
             magnitude=e.q,
             metric=ca.substitute(metric, e.q, q_),
         )
+        J = e.rate_jacobian
         velocities = Stage(
-            "velocities", e.v, σ, metric @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α
+            "velocities", e.v, σ, metric @ (e.v - v_) + J.T @ σ, e.constraint_rate, v_, none, α
         )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         settings = Block(COORDINATES, chosen), *settings_of(e, α)

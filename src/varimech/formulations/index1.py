@@ -55,7 +55,13 @@ class Projected(Formulation):
     title = "index 1 with projections"
     suits = "smooth motions with high accuracy, also with redundant constraints; constraint error is the square of a step's error"
     traits = FormulationTraits(
-        exact=True, rates=True, projection=True, sharp_first=True, composite=True, recursive=True
+        exact=True,
+        rates=True,
+        projection=True,
+        sharp_first=True,
+        composite=True,
+        nonholonomic=True,
+        recursive=True,
     )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
@@ -131,7 +137,7 @@ class Stabilised(Formulation):
     name = "index1-stabilised"
     suits = "the same without projections: constraints drift within the tolerance; used by CVODES and IDAS"
     traits = FormulationTraits(
-        exact=False, rates=True, continuous=True, algebraic=True, composite=True
+        exact=False, rates=True, continuous=True, algebraic=True, composite=True, nonholonomic=True
     )
 
     def __post_init__(self) -> None:
