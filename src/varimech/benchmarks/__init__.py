@@ -167,6 +167,7 @@ BENCHMARKS: dict[str, Entry] = {
     "sliding-block": Entry(
         "Block on an incline with dry friction, and its sensitivities", "sliding_block"
     ),
+    "rolling-disc": Entry("Disc and hoop rolling upright, and their sensitivities", "rolling_disc"),
 }
 
 

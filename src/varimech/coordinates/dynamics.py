@@ -254,7 +254,7 @@ class Dynamics:
             return J
         rows = ca.vertsplit(J, [*self._block_rows, J.shape[0]])
         for k, b in enumerate(self.blocks):
-            if b.is_nonholonomic:
+            if b.rate is not None and b.is_nonholonomic:
                 rows[k] = ca.jacobian(b.rate, self.v)
         return ca.vertcat(*rows)
 

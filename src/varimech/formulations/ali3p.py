@@ -106,7 +106,9 @@ class ALI3P(Formulation):
             return e.constraints
         per_velocity = s.position_weight / s.velocity_weight
         rows = [
-            per_velocity * ca.substitute(b.rate, e.v, s.v_) if b.is_nonholonomic else b.residuals
+            per_velocity * ca.substitute(b.rate, e.v, s.v_)
+            if b.rate is not None and b.is_nonholonomic
+            else b.residuals
             for b in e.blocks
         ]
         return ca.vertcat(*rows)

@@ -33,6 +33,7 @@ class EquationElement(Force):
     )
 
     def prepare(self, model: ModelData) -> None:
+        """Count and check the equations."""
         state = trial_state(model, self.label)
         tried = self.equations(state)
         if not tried.numel():
