@@ -66,11 +66,12 @@ class Projected(Formulation):
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        return _rates(dynamics, dynamics.constraint_acceleration, saddle)
+        firm = _firm(dynamics, saddle)
+        return _rates(dynamics, dynamics.constraint_acceleration, firm)
 
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The state on the constraints that is next to given positions and velocities."""
-        e = dynamics
+        e, saddle = dynamics, _firm(dynamics, saddle)
         n, m = e.q.numel(), e.λ.numel()
         q_, v_, α, none = SX.sym("q*", n), SX.sym("v*", n), SX.sym("α", m), SX.zeros(m)
         μ, σ = SX.sym("μ", m), SX.sym("σ", m)
@@ -171,6 +172,16 @@ class Stabilised(Formulation):
             formulation=("ali3p", "index1"),
         )
         return (motion.position_limit(remedy, allowed),)
+
+
+def _firm(dynamics: Dynamics, saddle: Saddle) -> Saddle:
+    """The solver with one more pass where velocities are constrained alone, as by friction that
+    sticks. One pass leaves 1e-12 of the accelerations, and no projection of positions puts right what
+    comes of it: a slider under a force crept by 3e-6 m in 10⁴ s, in 36 steps.
+    """
+    if all(block.rate is None for block in dynamics.blocks):
+        return saddle
+    return replace(saddle, passes=saddle.linear_passes + 1)
 
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
