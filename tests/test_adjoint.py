@@ -106,6 +106,7 @@ STEPS = {
     "chain": 1e-2,
     "pendulum-tolerance": 5e-2,
     "slider-crank-tolerance": 1e-2,
+    "rolling-disc": 1e-2,
 }
 """Of each benchmark with given steps, s."""
 CONTACTS = (

@@ -42,6 +42,7 @@ DURATIONS = {
     "rocking-block": 0.7,
     "sliding-block": 0.5,
     "rotating-pendulum": 0.5,
+    "rolling-disc": 0.5,
 }
 """Simulated times (s): long enough to move all bodies far, short enough that no error grows."""
 STEPS = {"andrews": 2e-5, "governor": 5e-5}

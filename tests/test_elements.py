@@ -80,6 +80,9 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
         elif isinstance(field, el.fields.StateFunction) and field.size == "scalar":
             output = "displacement" if name == "output" else "displacement_rate"
             given[name] = f"p*{output}('guide')"
+        elif isinstance(field, el.fields.StateFunction) and field.size == "any":
+            output = "velocity" if kind.kind == "velocity constraint" else "position"
+            given[name] = [f"{output}('a.A')[0]", f"p*{output}('b.B')[1]"]
         elif isinstance(field, el.fields.StateFunction):
             components = ["p*t", "2.0", "t"][: 1 if n == 2 and field.size == "torque" else n]
             given[name] = components[0] if len(components) == 1 else components
@@ -92,6 +95,8 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
         elif isinstance(field, el.fields.Whole):
             given[name] = 3
     if kind.kind == "revolute" and n == 3:
+        given["axis"] = next(directions)
+    if kind.kind == "rolling" and n == 3:
         given["axis"] = next(directions)
     if kind.kind == "stop":
         given["upper"] = "p"
@@ -342,7 +347,10 @@ def variant(base: type, **changes: Any) -> Any:
     [
         (int, "it is not a subclass of one of"),
         (variant(el.Joint), "element 'Odd': cannot be registered: it lacks conditions"),
-        (variant(el.Force), "it lacks one of potential_energy, efforts, constraints, rates"),
+        (
+            variant(el.Force),
+            "it lacks one of potential_energy, efforts, constraints, velocity_constraints, rates",
+        ),
         (variant(el.Driver), "it lacks output"),
         (variant(el.Driver, output=property(lambda self: None)), r"it lacks motion = .*Motion\("),
         (variant(Gap, kind="revolute"), "element 'revolute': is registered already"),

@@ -321,7 +321,7 @@ def test_the_mistakes_of_the_documentation_are_reported_so(
 # --- the schema says what the words say
 
 
-POSITIONAL = ("value", "motion", "direction", "output", "rate", "when")
+POSITIONAL = ("value", "motion", "direction", "output", "rate", "when", "equations")
 
 
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.method())

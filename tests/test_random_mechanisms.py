@@ -62,8 +62,10 @@ def words() -> set[str]:
     members = {name: getattr(Model, name) for name in dir(Model) if not name.startswith("_")}
     made = {name for name, member in members.items() if hasattr(member, "__wrapped__")}
     of_events = {"stop", "contact", "clearance_joint", "dry_friction", "mode", "event"}
-    # angles that fit them: test_gears_and_screws.py; events: test_random_contacts.py
-    return made - {"gear", "screw"} - of_events
+    # angles that fit them: test_gears_and_screws.py; events: test_random_contacts.py; equations that
+    # are written for a mechanism: test_constraints.py
+    equations = {"constraint", "velocity_constraint", "rolling"}
+    return made - {"gear", "screw"} - of_events - equations
 
 
 def saying(method: str) -> Recipe:

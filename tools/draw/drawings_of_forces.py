@@ -89,6 +89,46 @@ def gear(s: Sketch) -> None:
 
 
 @drawing
+def constraint(s: Sketch) -> None:
+    x = np.linspace(0.5, 5.5, 120)
+    path = [(float(a), 1.6 + 0.7 * float(np.sin(1.3 * a))) for a in x]
+    s.line(*path, colour=GIVEN, width=1.6)
+    at = path[70]
+    s.body(
+        (at[0] - 0.7, at[1] - 0.2),
+        (at[0] + 0.5, at[1] - 0.5),
+        (at[0] + 0.8, at[1] + 0.7),
+        (at[0] - 0.3, at[1] + 0.9),
+    )
+    s.pin(at, "P", (0.15, 0.15))
+    s.text((0.7, 3.2), "Φ(q, t) = 0", GIVEN)
+
+
+@drawing
+def velocity_constraint(s: Sketch) -> None:
+    s.axes((0.5, 0.5), size=0.8)
+    s.box((3.0, 1.9), 2.2, 0.9, 25)
+    s.line((2.3, 1.57), (3.7, 2.23), colour=METAL, width=5, order=6)
+    s.pin((3.0, 1.9), "P", (-0.1, -0.5))
+    s.arrow((3.0, 1.9), (4.9, 2.79), "v", GIVEN)
+    s.text((0.7, 3.3), "Ψ = A q̇ + b = 0", GIVEN)
+
+
+@drawing
+def rolling(s: Sketch) -> None:
+    s.wall((0.5, 0.7), (5.5, 0.7))
+    centre = (2.9, 1.8)
+    s.ball(centre, 1.1, FIRST)
+    s.pin(centre, "c", (-0.4, 0.1))
+    s.line(centre, (2.9, 0.7), colour=GIVEN, width=0.9, order=6)
+    s.text((3.0, 1.15), "r", GIVEN)
+    s.arrow(centre, (4.6, 1.8), "v", GIVEN)
+    s.arrow((1.0, 0.7), (1.0, 1.5), "n", GIVEN)
+    s.pin((1.0, 0.7), "p", (0.1, -0.4))
+    s.turn(centre, 0.8, 150, 40, "ω", GIVEN)
+
+
+@drawing
 def force(s: Sketch) -> None:
     s.axes((0.5, 0.5), size=0.8)
     s.body((1.3, 0.9), (3.4, 0.5), (4.5, 2.3), (3.4, 3.4), (1.9, 2.7))

@@ -170,6 +170,7 @@ BENCHMARKS: dict[str, Entry] = {
     "rotating-pendulum": Entry(
         "Vibrations about a driven steady motion, and their sensitivities", "rotating_pendulum"
     ),
+    "rolling-disc": Entry("Disc and hoop rolling upright, and their sensitivities", "rolling_disc"),
 }
 
 

@@ -75,7 +75,7 @@ def singularity_of(live: LiveRun) -> Singularity | None:
         return None
     few = max(10, int(SVD_WORK / (m * n * min(m, n))))
     rows = np.unique(np.linspace(0, T.time.size - 1, min(T.time.size, few)).astype(int))
-    f = ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
+    f = ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.force_directions)])
     J = (
         np.array(f(T.states[rows, :n].T, live.parameters, T.time[None, rows]))
         .reshape(m, rows.size, n)

@@ -65,10 +65,8 @@ class Assembly:
         self.closure = ClosureConditions(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         self._given_count = e.start_positions.numel() - e.λ.numel()
-        self._last: tuple[tuple[bytes, bool], np.ndarray | VarimechError] = (
-            (b"", False),
-            np.zeros(0),
-        )
+        # no values yet: a model without parameters has none either, b""
+        self._last: tuple[tuple[bytes, bool] | None, np.ndarray | VarimechError] = None, np.zeros(0)
 
     def check_closure(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
         """Bodies held by the ground at several places have to fit in, also for small changes of the
@@ -163,6 +161,9 @@ class Assembly:
             if residual <= CLOSED * size and self._oriented(q, ρ):
                 self._check_spans(q, ρ, size)
                 return self._wound_back(q, ρ)
+            if any(self.model.forces.keys() & set(b.joints) for b in self.equations.blocks):
+                # joints close, so it is the constraint of another element that does not
+                raise self._contradicted(first, size, ρ) or self._open(q, ρ)
         raise self._contradicted(first, size, ρ) or fit.error()
 
     def _placed(self, poses: Mapping[Body, Pose], ρ: np.ndarray) -> np.ndarray:

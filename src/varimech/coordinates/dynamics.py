@@ -47,6 +47,11 @@ class Constraint:
     multipliers: SX | None = None
     """Stand for its multipliers in loads (`formulations/loads`)."""
 
+    @property
+    def is_nonholonomic(self) -> bool:
+        """Whether it constrains velocities at all times: sticking friction does so in its mode."""
+        return self.rate is not None and self.contact is None
+
 
 @dataclass(frozen=True, eq=False)
 class ContactUnit:
@@ -230,6 +235,31 @@ class Dynamics:
         if not self.constrains_velocities:
             return self.constraint_jacobian
         return ca.jacobian(self.constraint_rate, self.v)
+
+    @cached_property
+    def has_velocity_constraints(self) -> bool:
+        """Whether velocities are constrained that no contact or friction with modes concerns."""
+        return any(b.is_nonholonomic for b in self.blocks)
+
+    @cached_property
+    def force_directions(self) -> SX:
+        """Φ_q, with Ψ_q̇ for constraints of velocities."""
+        return self._with_rates(self.constraint_jacobian)
+
+    @cached_property
+    def start_jacobian(self) -> SX:
+        """Derivative of `start_positions`, likewise."""
+        return self._with_rates(ca.jacobian(self.start_positions, self.q))
+
+    def _with_rates(self, J: SX) -> SX:
+        """A Jacobian whose first rows are those of constraints, with Ψ_q̇ in its rows."""
+        if not self.has_velocity_constraints:
+            return J
+        rows = ca.vertsplit(J, [*self._block_rows, J.shape[0]])
+        for k, b in enumerate(self.blocks):
+            if b.rate is not None and b.is_nonholonomic:
+                rows[k] = ca.jacobian(b.rate, self.v)
+        return ca.vertcat(*rows)
 
     @cached_property
     def impact_rate(self) -> SX:

@@ -326,7 +326,7 @@ def derive(
         )
         for c in conditions
     ]
-    return Equations(
+    equations = Equations(
         q,
         v,
         model.parameter_set.vector,
@@ -345,6 +345,11 @@ def derive(
         own=own,
         given_turns=given_turns,
     )
+    if not equations.has_velocity_constraints:
+        return equations
+    from .released_rates import with_released_rates  # which knows assemblies
+
+    return with_released_rates(equations)
 
 
 def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Frames) -> Constraint:
@@ -452,6 +457,13 @@ class ForceStatements:
         names += [name for label in force.contact_labels() for name in label.slacks]
         slacks = [own.slack(name) for name in names]
         resets = self._resets(force, frames, own)
+        held = [own.slack(name) for name in force.velocity_slacks()]
+        if held:
+            Ψ, y = force.velocity_constraints(frames, self._state), [y for y, _ in held]
+            self._check(force, [Ψ])
+            name = f"velocities of {force.name}" if blocks else force.name
+            blocks = (*blocks, Constraint(name, ca.vertcat(*y), (force.name,), rate=Ψ))
+            slacks += held
         return Element(
             force.name,
             kinetic + slack_energy([rate for _, rate in slacks], own.mass),
@@ -478,6 +490,7 @@ class ForceStatements:
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         stated = force.contacts(frames, self._state)
         gaps = [c.gap for c in stated if c.gap is not None]
+        gaps.append(force.velocity_constraints(frames, self._state))
         gaps += force.event_functions(frames, self._watching)
         new = [x for pairs in force.resets(frames, self._state) for _, x in pairs]
         return [potential, kinetic, Φ, *rates, *[effort for _, effort in efforts], *gaps, *new]

@@ -197,7 +197,7 @@ class InitialStateSolver(Assembly):
     def _least_multipliers(self) -> tuple[SX, SX]:
         """w, and λ = Φ_q w."""
         w = SX.sym("w", self.equations.q.numel())
-        return w, ca.densify(self.equations.constraint_jacobian @ w)
+        return w, ca.densify(self.equations.force_directions @ w)
 
     @cached_property
     def _accelerations(self) -> Level:

@@ -18,7 +18,7 @@ from .element_types import position_writer
 def penalty_function(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
     """(q, ρ, t) → α."""
     e = dynamics
-    α = saddle.penalty(ca.jacobian(e.start_positions, e.q), ca.diag(e.mass))
+    α = saddle.penalty(e.start_jacobian, ca.diag(e.mass))
     return ca.Function("penalty", [e.q, e.ρ, e.t], [α])
 
 
@@ -39,7 +39,7 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     w.over_entries(COORDINATES, Output(lambda e: w.symbol(e, "masses"), heaviest, Mode.LARGEST))
 
     def jacobian(e: Dynamics) -> SX:
-        return ca.jacobian(e.start_positions, e.q)
+        return e.start_jacobian
 
     def weighed(e: Dynamics) -> tuple[SX, SX, SX]:
         return jacobian(e), w.symbol(e, "masses"), w.symbol(e, "heaviest")

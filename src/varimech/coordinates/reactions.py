@@ -32,6 +32,7 @@ from ..model.beam import Beam
 from ..model.body import Frames, Point, RigidBody
 from ..model.contact_law import ContactSymbols
 from ..model.driver import Driver
+from ..model.force import ForceLaw
 from ..model.joint import Joint
 from ..model.model_data import ModelData
 from ..model.state import State
@@ -67,8 +68,11 @@ class BodyReactions:
         """What elements see in the frames of virtual motions; angles and states are symbols."""
         for element in model.forces.values():
             Φ = element.constraints(self._twist.frames, self._virtual)
-            if Φ.numel():
-                self._jacobians[element.name] = self._derivative(Φ, state)
+            J = [self._derivative(Φ, state)] if Φ.numel() else []
+            if element.velocity_rows:
+                J.append(self._rate_derivative(element, state))
+            if J:
+                self._jacobians[element.name] = ca.vertcat(*J)
         self.symbols = {
             name: SX.sym(f"μ {name}", J.shape[0]) for name, J in self._jacobians.items()
         }
@@ -142,6 +146,9 @@ class BodyReactions:
         """
         if driver not in (known := self._model.effort_units):
             raise unknown_name("driver", driver, known)
+        for force in self._model.forces.values():
+            if driver in (names := list(force.effort_names())):
+                return -self._multipliers[force.name][names.index(driver)]
         return -self._multipliers[driver]
 
     def _wrench(self, joint: str) -> SX:
@@ -201,6 +208,22 @@ class BodyReactions:
         if not turning.is_zero():
             J += self._twist.rate_jacobian(turning, self._frames)
         return self._angles.replaced([J], state.angle)[0]
+
+    def _rate_derivative(self, element: ForceLaw, state: State) -> SX:
+        """The same of rates that an element constrains; time derivatives are those of translations
+        and rotations.
+        """
+        moving = self._twist.frames
+        virtual = State(
+            self._model,
+            moving,
+            state.time,
+            lambda x: self._twist.rate(x) + self._angles.rate(x, moving),
+            counted=self._angles,
+            own=state.states,
+        )
+        Ψ = element.velocity_constraints(moving, virtual)
+        return self._angles.replaced([self._twist.rate_jacobian(Ψ, self._frames)], state.angle)[0]
 
     def _inertial(self, differentiate: Callable[[SX], SX]) -> SX:
         """∫ r̈·δr dm for unit translations and rotations of each body."""

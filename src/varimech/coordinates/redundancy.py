@@ -208,7 +208,7 @@ class Redundancy:
         return Z @ (Vt[held].T / σ[held]), U[:, held], μ.ravel()
 
     def _null(self, x: np.ndarray, t: float, ρ: np.ndarray) -> np.ndarray:
-        """A basis of the null space of Φ_qᵀ."""
+        """A basis of the null space of Φ_qᵀ, with Ψ_q̇ for constraints of velocities."""
         Φ_q = np.array(self._jacobian(x, ρ, t))
         sizes = np.linalg.norm(Φ_q, axis=1, keepdims=True)
         scaled = Φ_q / np.where(sizes > 0, sizes, 1.0)
@@ -222,7 +222,7 @@ class Redundancy:
     @cached_property
     def _jacobian(self) -> ca.Function:
         e = self._equations
-        return ca.Function("jacobian", [e.packed, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
+        return ca.Function("jacobian", [e.packed, e.ρ, e.t], [ca.densify(e.force_directions)])
 
     @cached_property
     def _labels(self) -> tuple[dict[str, list[int]], list[tuple[str, str]]]:

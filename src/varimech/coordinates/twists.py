@@ -67,8 +67,12 @@ class Twists:
         """Derivative of a function of the poses with respect to translations and rotations, at the
         actual frames.
         """
+        return self.rate_jacobian(self.rate(expression), actual)
+
+    def rate(self, expression: SX) -> SX:
+        """How a function of the poses changes by translations and rotations."""
         moved = ca.vertcat(*[x for b in self._bodies for x in _pose(b, self.frames[b], rate=True)])
-        return self.rate_jacobian(ca.jtimes(expression, ca.vertcat(*self._pose), moved), actual)
+        return ca.jtimes(expression, ca.vertcat(*self._pose), moved)
 
     def rate_jacobian(self, rate: SX, actual: Frames) -> SX:
         """The same of a rate that is linear in translations and rotations."""

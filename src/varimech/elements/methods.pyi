@@ -13,6 +13,7 @@ from ..model.model_data import PointLike
 from ..model.parameter import Number, Vector
 from .clamp import Clamp
 from .clearance_joint import ClearanceJoint
+from .constraint import Equation
 from .contact import ContactPair
 from .cylindrical import Cylindrical
 from .damper import Damper
@@ -32,6 +33,7 @@ from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
 from .revolute import Revolute
+from .rolling import Rolling
 from .screw import Screw
 from .spherical import Spherical
 from .spring import Spring
@@ -39,6 +41,7 @@ from .stop import Stop
 from .torque import Torque
 from .torsional_spring import TorsionalDamper, TorsionalSpring
 from .universal import Universal
+from .velocity_constraint import VelocityEquation
 
 def method_of(kind: type[Element]) -> Any: ...
 
@@ -614,6 +617,61 @@ class ElementMethods:
             second: Joint that turns, or planar body, whose angle is the second one.
             ratio: Second angle per first one; negative for two gears that mesh outside.
             phase: Second angle where the first one is zero (rad).
+        """
+
+    def constraint(self, name: str, equations: Any, *, unit: str = "m") -> Equation:
+        """Equations of positions, angles and time that hold along every motion.
+
+        `m.constraint("pulley", lambda s: s.position("A")[1] + 2 * s.position("B")[1] + 3.0)`; several
+        equations as a list. Angles count turns.
+
+        Args:
+            name: its name.
+            equations: Function of the state that vanishes, or several of them in a list (of t and
+                the state as text).
+            unit: Unit of the equations, of velocities times seconds: "m" (forces in N), "rad" (N·m)
+                or "1" (J).
+        """
+
+    def velocity_constraint(
+        self, name: str, equations: Any, *, unit: str = "m"
+    ) -> VelocityEquation:
+        """Equations that are linear in the velocities and hold along every motion: blades, wheels, casters.
+
+        `m.velocity_constraint("blade", lambda s: s.velocity("P")[1] * vm.cos(s.angle("sleigh")) -
+        s.velocity("P")[0] * vm.sin(s.angle("sleigh")))`; several equations as a list.
+
+        Args:
+            name: its name.
+            equations: Function of the state that vanishes, or several of them in a list (of t and
+                the state as text).
+            unit: Unit of the equations, of velocities times seconds: "m" (forces in N), "rad" (N·m)
+                or "1" (J).
+        """
+
+    def rolling(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        radius: Number,
+        normal: Vector,
+        axis: Vector = None,
+    ) -> Rolling:
+        """A wheel or disc that rolls on a line (plane) or on a plane (space) without slip.
+
+        `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`; in space also the axis of
+        the wheel, `axis=(0, 1, 0)`. The start gives the place and the angle of the wheel, and one of
+        their speeds.
+
+        Args:
+            name: its name.
+            first: Centre of the wheel.
+            second: Point of the line or plane that it rolls on.
+            radius: Radius of the wheel (m).
+            normal: Normal of the line or plane, towards the wheel, in the second body's frame.
+            axis: Axis of the wheel in its own frame (space).
         """
 
     def stop(

@@ -26,6 +26,7 @@ from .beam import BeamElement
 from .body import RigidBodyElement
 from .clamp import Clamp
 from .clearance_joint import ClearanceJoint
+from .constraint import Equation
 from .contact import ContactPair
 from .cylindrical import Cylindrical
 from .damper import Damper
@@ -45,6 +46,7 @@ from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
 from .revolute import Revolute
+from .rolling import Rolling
 from .screw import Screw
 from .spherical import Spherical
 from .spring import Spring
@@ -52,6 +54,7 @@ from .stop import Stop
 from .torque import Torque
 from .torsional_spring import TorsionalDamper, TorsionalSpring
 from .universal import Universal
+from .velocity_constraint import VelocityEquation
 
 E = TypeVar("E", bound=type[Element])
 BUILT_IN: tuple[type[Element], ...] = (
@@ -77,6 +80,9 @@ BUILT_IN: tuple[type[Element], ...] = (
     PointForce,
     Torque,
     Gear,
+    Equation,
+    VelocityEquation,
+    Rolling,
     Stop,
     ContactPair,
     ClearanceJoint,
@@ -156,7 +162,7 @@ def _faults(kind: type[Element]) -> list[str]:
     faults = [f"it lacks {name}" for name in sorted(getattr(kind, "__abstractmethods__", ()))]
     if not (kind.__doc__ or "").strip() or kind.__doc__ is kind.__mro__[1].__doc__:
         faults.append("it needs a docstring, which its method and its page have")
-    acts = ("potential_energy", "efforts", "constraints", "rates")
+    acts = ("potential_energy", "efforts", "constraints", "velocity_constraints", "rates")
     if issubclass(kind, Force) and all(getattr(kind, x) is getattr(ForceLaw, x) for x in acts):
         faults.append(f"it lacks one of {', '.join(acts)}: it does nothing")
     if issubclass(kind, Driver) and not isinstance(getattr(kind, "motion", None), Motion):

@@ -148,6 +148,14 @@ Names = list[Name]
 Flag = StrictBool
 Rotation = Number | Matrix
 NumberOrVector = Number | Vector
+NumberOrList = Annotated[
+    Any,
+    _only(
+        lambda x: _is_number(x) or _is_list(x, range(1, 10_000)),
+        "an expression, or a list of them",
+        float | str | _NUMBERS,
+    ),
+]
 Shape = Matrix | Vector
 
 

@@ -12,6 +12,9 @@ do are
     M (q̇ − q̇*) + Φ_qᵀ σ = 0,      Φ_q q̇ + Φ_t = 0                           σ ← σ + α Φ̇
     M (q̈ − q̈*) + Φ_qᵀ τ = 0,      Φ_q q̈ + Φ̇_q q̇ + Φ̇_t = 0                   τ ← τ + α Φ̈
 
+A constraint of velocities Ψ(q, q̇) = 0 takes part in the first line as Ψ(q, q̇*) = 0, with Ψ_q̇ for
+Φ_q, and in the projections likewise.
+
 λ of the first line belongs to q̈*, whose part along the constraints is only of order h. Adding the
 first and the last line shows that the multipliers that belong to the projected q̈ are λ + τ; these
 are of order 2, and they are what a state holds.
@@ -62,7 +65,9 @@ class ALI3P(Formulation):
         "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
         " constraints satisfied to rounding"
     )
-    traits = FormulationTraits(exact=True, step=True, sticks=True, composite=True)
+    traits = FormulationTraits(
+        exact=True, step=True, sticks=True, composite=True, nonholonomic=True
+    )
     saddle = exact_saddle  # the motion is iterated
 
     def step(

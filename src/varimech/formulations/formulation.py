@@ -74,6 +74,8 @@ class FormulationTraits:
     """
     composite: bool = False
     """Takes the composite system of Serban and Freeman as its equations of motion."""
+    nonholonomic: bool = False
+    """Takes constraints of velocities (`Constraint.rate`)."""
     recursive: bool = False
     """Without constraints, as in an open tree, its rates are those of the recursion over bodies."""
 

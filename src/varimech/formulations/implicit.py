@@ -42,6 +42,11 @@ class ImplicitStep:
         return self._scheme.beta * self.h**2
 
     @property
+    def velocity_weight(self) -> SX:
+        """∂v*/∂a*."""
+        return self._scheme.gamma * self.h
+
+    @property
     def relations(self) -> tuple[tuple[SX, SX], ...]:
         """q and v* by a*."""
         q̂, v̂ = self._scheme.predict(self.q0, self.v0, self.a0, self._memory, self.h)

@@ -43,7 +43,12 @@ class Independent(Formulation):
     title = "independent coordinates"
     suits = "smooth motions; integrates one coordinate per degree of freedom, and reselects them where needed"
     traits = FormulationTraits(
-        exact=True, rates=True, selects=True, large_models=False, sticks=True
+        exact=True,
+        rates=True,
+        selects=True,
+        large_models=False,
+        sticks=True,
+        nonholonomic=True,
     )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:

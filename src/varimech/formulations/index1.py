@@ -62,6 +62,7 @@ class Projected(Formulation):
         sharp_first=True,
         sticks=True,
         composite=True,
+        nonholonomic=True,
         recursive=True,
     )
 
@@ -138,7 +139,7 @@ class Stabilised(Formulation):
     name = "index1-stabilised"
     suits = "the same without projections: constraints drift within the tolerance; used by CVODES and IDAS"
     traits = FormulationTraits(
-        exact=False, rates=True, continuous=True, algebraic=True, composite=True
+        exact=False, rates=True, continuous=True, algebraic=True, composite=True, nonholonomic=True
     )
 
     def __post_init__(self) -> None:

@@ -91,10 +91,17 @@ class Penalty(Formulation):
 
     @property
     def traits(self) -> FormulationTraits:
-        """Without Φ̈ it is stiff: for implicit integrators only."""
+        """Without Φ̈ it is stiff: for implicit integrators only; without Φ̇ too, springs alone do
+        not resist velocities.
+        """
         rates = self.inertial
         return FormulationTraits(
-            exact=False, compliant=True, step=True, rates=rates, continuous=rates
+            exact=False,
+            compliant=True,
+            step=True,
+            rates=rates,
+            continuous=rates,
+            nonholonomic=self.inertial or self.xi > 0,
         )
 
     def step(

@@ -125,7 +125,7 @@ def motion_equations(
     )
     rows = e.constraints.numel()
     γ, inertia = -at_rest[:rows], at_rest[rows:]
-    expressions = [e.mass, e.forces - inertia, e.constraints, e.constraint_jacobian, γ]
+    expressions = [e.mass, e.forces - inertia, e.constraints, e.force_directions, γ]
     names = list(OUTPUTS)
     for name, function in outputs.items():
         if not _is_name(name) or name in (*INPUTS, *names):

@@ -334,7 +334,7 @@ class StateFunction(Field[Callable[[State], SX]]):
     """Numbers, or a function of the state that returns them: in Python or as text.
 
     Args:
-        size: "scalar", "vector" (2 or 3 components), or "torque" (1 in the plane, 3 in space).
+        size: "scalar", "vector" (2 or 3 components), "torque" (1 in the plane, 3 in space), or "any".
         of_a_run: whether it may depend on accelerations and reactions.
     """
 
@@ -351,7 +351,12 @@ class StateFunction(Field[Callable[[State], SX]]):
         super().__init__(description, unit=unit, positional=positional, default=default)
         self.of_a_run = of_a_run
         self.size = size
-        self.file_type = {"scalar": "Number", "vector": "Vector", "torque": "NumberOrVector"}[size]
+        self.file_type = {
+            "scalar": "Number",
+            "vector": "Vector",
+            "torque": "NumberOrVector",
+            "any": "NumberOrList",
+        }[size]
 
     def label(self, element: Element) -> str:
         """A function is called by the name of its element."""
@@ -359,7 +364,8 @@ class StateFunction(Field[Callable[[State], SX]]):
 
     def read(self, model: ModelData, element: Element, value: object) -> Callable[[State], SX]:
         n = model.dimension
-        size = {"scalar": 1, "vector": n, "torque": 1 if n == 2 else 3}[self.size]
+        sizes = {"scalar": 1, "vector": n, "torque": 1 if n == 2 else 3}
+        size = sizes.get(self.size)
         label = self.label(element)
         return function_of_state(model, value, size, label, self.unit, of_a_run=self.of_a_run)
 

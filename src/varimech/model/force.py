@@ -98,6 +98,27 @@ class ForceLaw(Named):
         """Residuals, of positions and time, that vanish along every motion."""
         return SX(0, 1)
 
+    @property
+    def velocity_rows(self) -> int:
+        """Number of its equations for velocities, before anything is known of the motion."""
+        return 0
+
+    def velocity_constraints(self, frames: Frames, state: State) -> SX:
+        """Residuals Ψ(q, q̇, t), linear in the velocities, that vanish along every motion and follow
+        from no constraint of positions; their forces act along ∂Ψ/∂q̇.
+        """
+        return SX(0, 1)
+
+    def velocity_slacks(self) -> tuple[str, ...]:
+        """A coordinate for each of them, in whose place they stand among constraints of positions."""
+        return tuple(f"slack {k} of velocities of {self.name}" for k in range(self.velocity_rows))
+
+    def effort_names(self) -> dict[str, str]:
+        """Units of its equations, by the names under which `effort` knows their forces: constraints
+        of positions first, in their order, then those of velocities.
+        """
+        return {self.name: self.constraint_unit} if self.constraint_unit else {}
+
     def contact_labels(self) -> tuple[ContactLabel, ...]:
         """Its unilateral contacts, before anything is known of the motion."""
         return ()

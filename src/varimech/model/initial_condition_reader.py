@@ -37,13 +37,13 @@ class InitialConditionReader:
         """Angles of planar bodies or of joints."""
         for name, value in values.items():
             turn, speed = self._data.find_angle(name), self._speed(name, of_pair=0)
-            self._add(f"angle of {name!r}", turn, value, speed)
+            self._add(f"angle of {name!r}", turn, value, speed, name in self._speeds)
 
     def displacements(self, values: Mapping[str, object]) -> None:
         """Displacements of joints."""
         for name, value in values.items():
             slide, speed = self._data.find_displacement(name), self._speed(name, of_pair=1)
-            self._add(f"displacement of {name!r}", slide, value, speed)
+            self._add(f"displacement of {name!r}", slide, value, speed, name in self._speeds)
 
     def distances(self, values: Mapping[tuple[str, str], object]) -> None:
         """Distances between pairs of points."""
@@ -56,7 +56,7 @@ class InitialConditionReader:
             output = self._data.find_distance(pair[0], pair[1], "start: distance")
             label = f"distance of {pair[0]!r} and {pair[1]!r}"
             self._data.parameter_set.scalar(value, f"start: {label}", "positive", unit="m")
-            self._add(label, output, value, self._speed(pair))
+            self._add(label, output, value, self._speed(pair), pair in self._speeds)
 
     def positions(self, values: Mapping[str, object]) -> None:
         """Positions of points; components that are None stay open."""
@@ -87,6 +87,7 @@ class InitialConditionReader:
                         output,
                         component,
                         0.0 if speed[k] is None else speed[k],
+                        name in self._speeds and speed[k] is not None,
                     )
 
     def orientations(self, values: Mapping[str, object]) -> None:
@@ -105,7 +106,11 @@ class InitialConditionReader:
             )
             self.conditions.append(
                 OrientationCondition(
-                    label, parts.find_rigid_body(name, f"start: {label}"), matrix, omega
+                    label,
+                    parts.find_rigid_body(name, f"start: {label}"),
+                    matrix,
+                    omega,
+                    rate_given=name in self._speeds,
                 )
             )
 
@@ -169,10 +174,12 @@ class InitialConditionReader:
             )
         return speed[of_pair]
 
-    def _add(self, label: str, output: ScalarOutput, value: object, speed: object) -> None:
+    def _add(
+        self, label: str, output: ScalarOutput, value: object, speed: object, rate_given: bool
+    ) -> None:
         n, unit = self._data.parameter_set, output.unit
         at, rate = (
             n.scalar(value, f"start: {label}", unit=unit),
             n.scalar(speed, f"start: speed: {label}", unit=f"{unit}/s"),
         )
-        self.conditions.append(OutputCondition(label, output, at, rate))
+        self.conditions.append(OutputCondition(label, output, at, rate, rate_given=rate_given))

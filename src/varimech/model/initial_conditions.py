@@ -21,6 +21,8 @@ class InitialCondition(ABC):
 
     label: str
     """Its subject in messages: "angle of 'crank'"."""
+    rate_given: bool = field(default=True, kw_only=True)
+    """Whether its rate was given; otherwise it is zero, or what constraints of velocities leave."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -306,8 +306,9 @@ class ModelData:
     def effort_units(self) -> dict[str, str]:
         """Units of efforts by the names of drivers, and of forces that state a constraint."""
         drivers = {d.name: d.output.unit for d in self.drivers.values()}
-        forces = {f.name: f.constraint_unit for f in self.forces.values() if f.constraint_unit}
-        return {name: effort_unit(unit) for name, unit in (drivers | forces).items()}
+        for force in self.forces.values():
+            drivers |= force.effort_names()
+        return {name: effort_unit(unit) for name, unit in drivers.items()}
 
     @property
     def own_coordinates(self) -> list[OwnCoordinate]:
@@ -326,6 +327,10 @@ class ModelData:
                     OwnCoordinate(slack, 2, initial=None, unit=label.unit, is_slack=True)
                     for label in force.contact_labels()
                     for slack in label.slacks
+                ],
+                *[
+                    OwnCoordinate(slack, 2, initial=None, is_slack=True)
+                    for slack in force.velocity_slacks()
                 ],
             )
         ]

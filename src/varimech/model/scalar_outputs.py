@@ -63,7 +63,7 @@ class ScalarOutput(Protocol):
 
 def effort_unit(unit: str) -> str:
     """Unit of the force or torque that works along an output of a unit."""
-    return {"m": "N", "rad": "N·m"}.get(unit, f"J/({unit})")
+    return {"m": "N", "rad": "N·m", "1": "J"}.get(unit, f"J/({unit})")
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ RETURNS: dict[type, dict[str, Convert]] = {
         "potential_energy": _scalar,
         "kinetic_energy": _scalar,
         "constraints": _column,
+        "velocity_constraints": _column,
         "rates": _each("rates", _scalar),
         "efforts": _each("pairs (rate, effort)", _pair),
         "span": _one_of("a Distance, or None", Distance, type(None)),

@@ -233,10 +233,16 @@ def column_of(function: Callable[[State], object], state: State, label: str) -> 
 
 
 def function_of_state(
-    model: ModelData, value: object, size: int, label: str, unit: str, *, of_a_run: bool = False
+    model: ModelData,
+    value: object,
+    size: int | None,
+    label: str,
+    unit: str,
+    *,
+    of_a_run: bool = False,
 ) -> Callable[[State], SX]:
-    """Given numbers, texts, or a user's function, as a function of the state that was tried; that
-    of a run knows accelerations and reactions.
+    """Given numbers, texts, or a user's function, as a function of the state that was tried, of any
+    size if none is stated; that of a run knows accelerations and reactions.
     """
     numbers = model.parameter_set
     value = _with_texts(model, value, label, unit)
@@ -250,6 +256,8 @@ def function_of_state(
         if not of_a_run:  # there, rates and reactions are free symbols
             numbers.check_symbols(tried, label, symbols_in(*trial.coordinates))
         return function
+    if size is None:
+        size = len(value) if isinstance(value, (list, tuple)) else 1
     constant = numbers.scalar(value, label) if size == 1 else numbers.vector_of(value, size, label)
     return lambda state: constant
 

@@ -247,7 +247,10 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
 def _couplings(model: ModelData) -> dict[str, int]:
     """Number of constraints that each force imposes, where it imposes any."""
     frames, state = trial_frames(model), trial_state(model, "topology")
-    counts = {f.name: f.constraints(frames, state).numel() for f in model.forces.values()}
+    counts = {
+        f.name: f.constraints(frames, state).numel() + f.velocity_rows
+        for f in model.forces.values()
+    }
     return {name: count for name, count in counts.items() if count}
 
 

@@ -99,6 +99,7 @@ class Programs:
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self._evaluations: dict[tuple[object, ...], Evaluation] = {}
         self._check_contacts()  # first: what takes large models need not take events
+        self._check_velocity_constraints()
         self._check_size()
 
     @property
@@ -307,6 +308,23 @@ class Programs:
             raise ModelError(
                 f"mechanism {name!r} has friction in joints, which only formulation 'index1' takes",
                 remedy=Message("use {formulation}, or m.dry_friction", formulation="index1"),
+            )
+
+    def _check_velocity_constraints(self) -> None:
+        """Refuse formulations that would leave them out."""
+        e, formulation = self.equations, self.method.formulation
+        if not e.has_velocity_constraints:
+            return
+        names = ", ".join(repr(b.joints[0]) for b in e.blocks if b.is_nonholonomic)
+        problem = f"mechanism {e.model.name!r} constrains velocities ({names}), which"
+        remedy = Message("use {formulation}", formulation=("index1", "ali3p"))
+        if not formulation.traits.nonholonomic:
+            raise ModelError(f"{problem} {formulation.title} does not take", remedy=remedy)
+        if self.large and formulation.traits.step:
+            raise ModelError(
+                f"{problem} {formulation.title} takes up to {self.largest_unrolled} unknowns and"
+                f" multipliers; it has {self.unknowns}",
+                remedy=Message("use {formulation}", formulation="index1"),
             )
 
     @property

@@ -256,6 +256,12 @@ class Solver:
     @cached_property
     def _composite(self) -> CompositeSolver:
         e = self.equations
+        if e.has_velocity_constraints:
+            raise ModelError(
+                f"mechanism {self.model.name!r} constrains velocities, which method 'composite' does"
+                " not take: it is a system of constrained positions",
+                remedy=USE_DIRECT,
+            )
         if e.oblique or e.loads or any(block.rate is not None for block in e.blocks):
             raise ModelError(
                 f"mechanism {self.model.name!r} has friction, which method 'composite' does not"

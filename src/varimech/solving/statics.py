@@ -82,6 +82,12 @@ class Statics:
                 " forces in many positions",
                 remedy="use compliant contacts (a stiffness), or simulate until it rests",
             )
+        if e.has_velocity_constraints:
+            raise ModelError(
+                f"mechanism {e.model.name!r} constrains velocities, whose forces balance others in"
+                " many positions",
+                remedy="leave these constraints out, or simulate with dampers until it rests",
+            )
         self.start = start
         self.name = e.model.name
         self._n, self._m = e.q.numel(), e.λ.numel()

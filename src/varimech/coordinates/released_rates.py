@@ -1,0 +1,130 @@
+"""Initial rates of mechanisms whose velocities are constrained.
+
+A constraint of velocities, Ψ(q, q̇, t) = 0, leaves all positions open, so the start gives as many
+values as without it; but of their rates it determines one. Rates that were given stay as they are.
+Of the others, which would be zero, as many are released as there are such constraints:
+
+    Φ̇ = 0,     Ψ = 0,     Ḋ = given  but for released rows, in whose place the slacks rest,  ẏ = 0.
+
+With the motion N_j of the mechanism for a unit of the rate D_j alone, Ψ changes by B_j = Ψ_q̇ N_j.
+Released is what changes Ψ most for its kinetic energy, B_j² / (N_jᵀ M N_j), which depends neither on
+units nor on coordinates; then the same for what is left (Gaussian elimination with pivots). The choice
+is made once, at the nominal start, so derivatives of the start are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from ..core.errors import ModelError, VarimechError
+from ..core.symbols import SX
+from .assembly import Assembly
+from .dynamics import Element
+from .equations import Equations
+from .linear import RANK, rank_of
+
+PREFERRED = 1e-6
+"""Share by which a later rate must change Ψ more to be released before an earlier one: rounding
+shall not decide between rates that are alike.
+"""
+
+
+def with_released_rates(equations: Equations) -> Equations:
+    """Equations whose initial rates leave room for constraints of velocities.
+
+    Raises:
+        ModelError: if these are redundant, or too many rates are given.
+    """
+    e, ρ = equations, equations.model.parameter_set.nominal
+    try:
+        q = Assembly(e).assemble(ρ, explain=False)
+    except VarimechError:
+        return e  # which a run explains
+    strengths = _strengths(e, q, ρ)
+    if strengths is None:
+        return e  # the start gives too little or too much, which a run explains
+    released = _released(e, *strengths)
+    slacks = [e.v[k] for k in _slack_places(e)]
+    elements, row, pairs = [], 0, dict(zip(released, slacks, strict=True))
+    for element in e.elements:
+        if element.initial is not None:
+            element, row = _with_slacks(element, row, pairs)
+        elements.append(element)
+    return replace(e, elements=tuple(elements))
+
+
+def _with_slacks(element: Element, row: int, pairs: dict[int, SX]) -> tuple[Element, int]:
+    """An initial condition whose first row is the given one, with rates of slacks in place of
+    released rates; and the row after it.
+    """
+    assert element.initial is not None
+    at, rate = element.initial
+    rows = [pairs.get(row + k, x) for k, x in enumerate(ca.vertsplit(rate))]
+    return replace(element, initial=(at, ca.vertcat(*rows))), row + len(rows)
+
+
+def _slack_places(e: Equations) -> list[int]:
+    """Places in q of the slacks of constraints of velocities, in the order of their rows."""
+    y = [b.residuals for b in e.blocks if b.is_nonholonomic]
+    return [int(k) for k in ca.jacobian(ca.vertcat(*y), e.q).sparsity().get_col()]
+
+
+def _strengths(e: Equations, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, list[str]] | None:
+    """B, (constraint, initial condition), each column for a unit of √(kinetic energy), and names of
+    the constraints; None where positions are not determined.
+    """
+    held = [k for k, b in enumerate(e.blocks) for _ in range(b.residuals.numel())]
+    of_velocities = np.array([e.blocks[k].is_nonholonomic for k in held])
+    rates = ca.jacobian(e.start_velocities, e.v)
+    f = ca.Function("rates", [e.q, e.ρ, e.t], [ca.densify(rates), ca.densify(e.mass)])
+    J, M = (np.array(x) for x in f(q, ρ, 0.0))
+    m, moving = len(held), np.setdiff1d(np.arange(q.size), _slack_places(e))
+    Ψ = J[:m][of_velocities][:, moving]
+    others = np.vstack([J[:m][~of_velocities], J[m:]])[:, moving]
+    holonomic = m - Ψ.shape[0]
+    if rank_of(ca.DM(others)) < moving.size:
+        return None
+    N = np.linalg.lstsq(others, np.eye(len(others)), rcond=RANK)[0][:, holonomic:]
+    energy = np.einsum("ij,ik,kj->j", N, M[np.ix_(moving, moving)], N)
+    sizes = np.sqrt(np.where(energy > 0, energy, 1.0))
+    owners = [e.blocks[k].joints[0] for k, free in zip(held, of_velocities, strict=True) if free]
+    names = [getattr(e.model.forces[name], "label", name) for name in owners]
+    return (Ψ @ N) / sizes, names
+
+
+def _released(e: Equations, B: np.ndarray, names: list[str]) -> list[int]:
+    """Rows of initial conditions whose rates are released, one for each constraint."""
+    labels, given = [], []
+    for c in e.initial_conditions:
+        count = c.rate_deviation(e.frames).numel()
+        labels += [c.label] * count
+        given += [c.rate_given] * count
+    sizes = np.linalg.norm(B, axis=1)
+    left, scale = B.copy(), np.where(sizes > 0, sizes, 1.0)
+    may_go, released = ~np.array(given, dtype=bool), []
+    for k, name in enumerate(names):
+        if np.abs(left[k]).max(initial=0.0) <= RANK * scale[k]:
+            raise ModelError(
+                "is redundant: joints and other constraints impose it already at the start",
+                element=name,
+                remedy="leave it out",
+            )
+        strong = np.abs(left[k]) * may_go
+        if strong.max(initial=0.0) <= RANK * scale[k]:
+            involved = [
+                labels[j] for j in np.flatnonzero(np.abs(left[k]) > RANK * scale[k]) if given[j]
+            ]
+            raise ModelError(
+                "determines a speed at the start, but all that it concerns are given:"
+                f" {', '.join(dict.fromkeys(involved))}",
+                element=name,
+                remedy="leave one of these speeds out (None for a component of a vector)",
+            )
+        j = int(np.argmax(strong >= (1 - PREFERRED) * strong.max()))
+        released.append(j)
+        may_go[j] = False
+        left -= np.outer(left[:, j] / left[k, j], left[k])
+    return released

@@ -1,0 +1,70 @@
+"""What constraints that users write have in common: equations of any number, their unit, and the
+forces by which they are kept.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..core.errors import ModelError
+from ..core.symbols import SX
+from . import fields
+from .force import Force
+from .model_data import ModelData
+from .state import State
+from .user_functions import trial_state
+
+UNITS = ("m", "rad", "1")
+
+
+class EquationElement(Force):
+    """Equations that hold along every motion."""
+
+    equations = fields.StateFunction(
+        "Function of the state that vanishes, or several of them in a list (of t and the state as"
+        " text).",
+        size="any",
+        positional=True,
+    )
+    unit = fields.Choice(
+        'Unit of the equations, of velocities times seconds: "m" (forces in N), "rad" (N·m) or "1" (J).',
+        options=UNITS,
+        default="m",
+    )
+
+    def prepare(self, model: ModelData) -> None:
+        """Count and check the equations."""
+        state = trial_state(model, self.label)
+        tried = self.equations(state)
+        if not tried.numel():
+            raise ModelError("has no equation", element=self.label, remedy="return one or more")
+        self._count = tried.numel()
+        self.check_equations(model, tried, state)
+
+    def check_equations(self, model: ModelData, tried: SX, state: State) -> None:
+        """Check equations in free symbols of the state."""
+        raise NotImplementedError
+
+    def effort_names(self) -> dict[str, str]:
+        """One for each equation: `name`, or `name [0]`, `name [1]`, … where there are several."""
+        names = [self.name]
+        if self._count > 1:
+            names = [f"{self.name} [{k}]" for k in range(self._count)]
+        return dict.fromkeys(names, self.unit)
+
+    def refuse(self, k: int, problem: str, remedy: str) -> ModelError:
+        """An error about one of the equations."""
+        which = f"equation {k} " if self._count > 1 else ""
+        return ModelError(which + problem, element=self.label, remedy=remedy)
+
+
+def velocities_of(model: ModelData, state: State) -> tuple[SX, SX]:
+    """Symbols of velocities and of first-order states of a trial state, which these are inside the
+    equations.
+    """
+    _, v, _ = state.coordinates
+    names = [c.name for c in model.own_coordinates if c.order == 1]
+    states = ca.vertcat(SX(0, 1), *map(state.state, names))
+    hashes = {x.element_hash() for x in ca.vertsplit(states)} if names else set()
+    speeds = [x for x in ca.vertsplit(v) if x.element_hash() not in hashes] if v.numel() else []
+    return ca.vertcat(SX(0, 1), *speeds), states
