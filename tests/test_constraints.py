@@ -410,7 +410,7 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "given", "says"), BAD, ids=str)
+@pytest.mark.parametrize(("method", "given", "says"), BAD)
 def test_bad_constraints(method: str, given: Any, says: str) -> None:
     m = vm.Mechanism("bad", dimension=2)
     m.ground_point("O", (0, 0))
