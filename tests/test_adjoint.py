@@ -107,6 +107,7 @@ STEPS = {
     "pendulum-tolerance": 5e-2,
     "slider-crank-tolerance": 1e-2,
     "rolling-disc": 1e-2,
+    "rotating-pendulum": 1e-2,
 }
 """Of each benchmark with given steps, s."""
 CONTACTS = (

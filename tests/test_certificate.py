@@ -488,9 +488,7 @@ def test_what_small_perturbations_do_not_change_has_a_bound_whatever_large_ones_
 def test_what_passes_zero_between_two_instants_is_singular(curve: Any, closeness: float) -> None:
     """The only singular value of a Jacobian of one entry is its size."""
     q, time = ca.SX.sym("q"), np.arange(11.0)
-    e = SimpleNamespace(
-        q=q, λ=ca.SX.sym("λ"), ρ=ca.SX(0, 1), t=ca.SX.sym("t"), constraint_jacobian=q
-    )
+    e = SimpleNamespace(q=q, λ=ca.SX.sym("λ"), ρ=ca.SX(0, 1), t=ca.SX.sym("t"), force_directions=q)
     live: Any = SimpleNamespace(
         equations=e,
         parameters=np.zeros(0),

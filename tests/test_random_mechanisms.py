@@ -63,8 +63,8 @@ def words() -> set[str]:
     made = {name for name, member in members.items() if hasattr(member, "__wrapped__")}
     of_events = {"stop", "contact", "clearance_joint", "dry_friction", "mode", "event"}
     # angles that fit them: test_gears_and_screws.py; events: test_random_contacts.py; equations that
-    # are written for a mechanism: test_constraints.py
-    equations = {"constraint", "velocity_constraint", "rolling"}
+    # are written for a mechanism: test_constraints.py; functions for expressions: test_tables.py
+    equations = {"constraint", "velocity_constraint", "rolling", "table"}
     return made - {"gear", "screw"} - of_events - equations
 
 

@@ -207,27 +207,32 @@ static long long vm_given_event(const vm_run *r) {
   return trigger == 0 ? VM_SHORTER : trigger < 0 ? -1 : (long long)trigger - 1;
 }
 
-/* Settle contacts that touch at the start of a run: what was stored there is stored anew. Returns a status. */
-static int vm_first_event_of_all(vm_run *r, vm_workspace *m) {
-  const int status = vm_event(r, m, -1);
-  if (status != VM_DONE) return status;
-  r->stored = 0;
-  vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
-  return VM_DONE;
+/* Whether this call takes more steps. */
+static int vm_goes_on(const vm_run *r) {
+  return r->done < r->last && (r->total ? (r->watches ? r->grid : r->done) < r->total : r->time < r->duration);
 }
 
-/* Take the steps of this call. Returns a status. */
+/* Take the steps of this call. Returns a status. Events are passed at one place only: a GPU's compiler has all of it inlined. */
 static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
+  long long event = VM_SHORTER; /* that is to be passed: VM_SHORTER for none, -1 at the start of a run */
   if (r->units && r->done == 0 && vm_chooses(r)) {
     status = vm_first_contacts(r, m);
-    if (status == VM_SETTLE) status = vm_first_event_of_all(r, m);
+    if (status == VM_SETTLE) { event = -1; status = VM_DONE; }
   }
-  while (status == VM_DONE && !r->stopped && r->done < r->last && (r->total ? (r->watches ? r->grid : r->done) < r->total : r->time < r->duration)) {
+  while (status == VM_DONE && !r->stopped && (event != VM_SHORTER || vm_goes_on(r))) {
     const double *passage = vm_next_passage(r);
     if (passage) { status = vm_pass_event(r, m, passage); continue; }
-    const long long given = vm_given_event(r);
-    if (given != VM_SHORTER) { status = given < 0 ? vm_first_event_of_all(r, m) : vm_event(r, m, given); continue; }
+    if (event == VM_SHORTER) event = vm_given_event(r);
+    if (event != VM_SHORTER) {
+      status = vm_event(r, m, event);
+      if (event < 0 && status == VM_DONE) { /* contacts that touch are settled: what was stored there is stored anew */
+        r->stored = 0;
+        vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
+      }
+      event = VM_SHORTER;
+      continue;
+    }
     double end, error;
     const double h = vm_next_step(r, &end);
     status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
@@ -252,17 +257,17 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       ++r->rejected;
       continue;
     }
-    long long event = VM_NONE;
+    long long found = VM_NONE;
     if (status == VM_DONE && chosen && r->units) {
       double length;
       vm_evaluate_units(r, m, end, m->X + vm_last_stage(r) * r->states, m->units_next);
-      event = vm_first_event(r, m, h, &length);
-      if (event >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* at once */
+      found = vm_first_event(r, m, h, &length);
+      if (found >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* at once */
         if (r->watches) r->proposal = VM_NEVER;
-        status = vm_event(r, m, event);
+        event = found;
         continue;
       }
-      if (event != VM_NONE && length > 0) {
+      if (found != VM_NONE && length > 0) {
         vm_raise(&r->longer, h);
         r->proposal = length;
         ++r->rejected;
@@ -274,14 +279,14 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
       vm_raise(&r->velocity_scale, vm_size(m->X + r->coordinates, r->coordinates));
       vm_scale_integrands(r, m);
       r->proposal = VM_NEVER;
-      if (event >= 0) status = vm_event(r, m, event);
+      if (found >= 0) event = found;
     } else if (status == VM_DONE && chosen) {
       vm_scale(r, m, 0);
       vm_scale_integrands(r, m);
       r->proposal = h * vm_growth(r, error);
       if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
-      if (event >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
-      if (event >= 0) status = vm_event(r, m, event);
+      if (found >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
+      if (found >= 0) event = found;
     }
   }
   return status;
