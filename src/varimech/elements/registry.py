@@ -107,8 +107,9 @@ BASES = {
 RESERVED = frozenset(
     """
     bodies data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
-    from_file from_urdf ground_point hessian joints moments monte_carlo name optimize parameter
-    parameters point problem sensitivity simulate start studies study to_file to_text topology
+    from_file from_urdf ground_point hessian joints linearize modes moments monte_carlo name optimize
+    parameter parameters point problem sensitivity simulate start studies study table to_file to_text
+    topology
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
 """What a mechanism has beside the builder methods of elements."""
