@@ -228,3 +228,10 @@ def test_a_sliding_mode_ends_with_a_message() -> None:
     m = block(lambda s, p: -2.0 * vm.sign(s.velocity("block.P")[0]))
     with pytest.raises(vm.SimulationError, match="steps brought less than"):
         m.simulate(T)
+
+
+def test_a_jump_at_the_very_end_of_a_run() -> None:
+    """The block passes p = 0.5 at 0.5 s, where the run ends: nothing of the brake is left."""
+    for backend in ("auto", "interpreted"):
+        run = block(brake).simulate(0.5, backend=backend)
+        assert run.displacement("guide").values[-1] == pytest.approx(0.5, abs=1e-14)

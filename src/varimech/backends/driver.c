@@ -100,7 +100,7 @@ static double vm_next_step(vm_run *r, double *end) {
     double h = r->proposal;
     if (h > longest) h = longest;
     r->kept_proposal = h;
-    const int sought = r->units && r->sought >= 0; /* then its length is meant */
+    const int sought = (r->units && r->sought >= 0) || (r->switches && r->longer > 0); /* then its length is meant */
     if (h >= left * (sought ? 1 : 1 - 1e-10)) h = left;
     else if (2 * h > left && !sought) h = left / 2;
     *end = h == left ? stop : r->time + h;

@@ -391,7 +391,9 @@ class _Run:
             stop, longest = float(pieces.stops[self.piece]), float(pieces.limits[self.piece])
         left = stop - time
         h = self.kept_proposal = min(self.proposal, longest)
-        sought = self.units is not None and self.units.sought >= 0  # then its length is meant
+        # an event or a jump lies ahead, and the length is meant
+        sought = self.units is not None and self.units.sought >= 0
+        sought = sought or (self.switches is not None and self.longer > 0)
         if h >= left * (1 if sought else 1 - 1e-10):
             h = left
         elif 2 * h > left and not sought:
