@@ -225,7 +225,7 @@ def table(
         x: arguments, increasing; or the path of a CSV file with the columns x and y, or with a grid: y in
             the first row, x in the first column.
         y: values, numbers or expressions of parameters; second arguments if z is given.
-        z: values of a table in two variables: z[i][j] belongs to x[i] and y[j].
+        z: values of a table in two variables: `z[i][j]` belongs to `x[i]` and `y[j]`.
         kind: "linear", "pchip" or "cubic"; one variable after the other if there are two.
         outside: what it is outside of the range of x: "linear" (goes on with the slope at the end), "hold"
             (the value at the end), "repeat" (periodic), "error" (refuses numbers, fails runs). A pair in two
