@@ -32,7 +32,8 @@ def moments_section(moments: Moments, plots: Plots) -> str:
     columns = (moments.objective_names, means, deviations, moments.units, moments.horizons.tolist())
     rows = [list(row) for row in zip(*columns, strict=True)]
     objectives = range(len(moments.objective_names))
-    over_time = [plot for k in objectives for plot in _moments_over_time(moments, k, plots)]
+    known = moments.known_over_time
+    over_time = [plot for k in known for plot in _moments_over_time(moments, k, plots)]
     return section(
         "moments",
         "Tolerances",

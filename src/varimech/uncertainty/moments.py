@@ -123,6 +123,14 @@ class Moments(Result):
         """The horizon of each objective (s)."""
         return horizon(self.time, self.errors, self.accuracy)
 
+    @property
+    def known_over_time(self) -> list[int]:
+        """Numbers of the objectives that are known at more times than the end; values at events and
+        extrema of order 2 are not.
+        """
+        many = np.isfinite(self.dataset["mean"].to_numpy()).sum(axis=0) > 1
+        return [int(k) for k in np.flatnonzero(many)]
+
     bands = bands_about
 
     def table(self) -> pd.DataFrame:

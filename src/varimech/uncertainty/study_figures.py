@@ -31,6 +31,7 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
     axes = figure.subplots(count, 2, sharex=True, squeeze=False)
     for k, (left, right) in enumerate(axes):
         t, mean = moments.time, moments.mean.isel(objective=k).to_numpy()
+        known = k in moments.known_over_time  # or at the end only
         lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
         left.fill_between(
             t,
@@ -42,12 +43,18 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
             label=f"± {sigmas:g} standard deviations",
         )
         left.plot(t, mean, color=MEAN, linewidth=1.6, label="mean")
+        if not known:
+            spread = [[mean[-1] - lower[-1]], [upper[-1] - mean[-1]]]
+            left.errorbar(t[-1:], mean[-1:], yerr=spread, color=MEAN, fmt="o", clip_on=False)
         if moments.order == 2:
             first = moments.first_mean.isel(objective=k).to_numpy()
             left.plot(
                 t, first, color=FIRST, linewidth=1.0, linestyle="--", label="mean, first order"
             )
-        _draw_parts(right, moments, k)
+        if known:
+            _draw_parts(right, moments, k)
+        else:
+            right.set_axis_off()
         name, unit = (
             moments.objective_names[k],
             f" ({moments.units[k]})" if moments.units[k] else "",
@@ -58,7 +65,8 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
             _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]), named=ax is right)
             quiet(ax)
             ax.margins(x=0)
-        legend_beside(right)
+        if known:
+            legend_beside(right)
     for column in axes.T:
         figure.align_ylabels(column)
         column[-1].set_xlabel("time (s)")
