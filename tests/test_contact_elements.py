@@ -879,3 +879,37 @@ def test_sticking_does_not_creep(shape: str, coordinates: Any) -> None:
         m.start(position={"b.C": (0.1 * n[0], 0.1 * n[1])}, angle={"b": 0.3})
     x = m.simulate(1e4, coordinates=coordinates).position("b.C").values
     assert np.abs(x - x[0]).max() < 1e-14
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
+def test_reactions_know_compliant_surfaces_and_smooth_friction(coordinates: str) -> None:
+    """The same force stated as a force: motions and reactions of joints agree."""
+
+    def lever(kind: str) -> vm.Mechanism:
+        m = vm.Mechanism("lever", gravity=(0, -9.81))
+        m.ground_point("O", (0, 0))
+        m.bar("b", "O", "P", length=1.0, mass=2.0)
+        m.revolute("O")
+        if kind == "stop":
+            m.stop("it", lambda s: s.position("P")[1], lower=0.0, stiffness=1e5)
+            m.dry_friction(
+                "f", lambda s: s.velocity("P")[1], sliding=3.0, law="tanh", slip_velocity=0.1
+            )
+        else:
+            m.force(
+                "it",
+                "b.P",
+                lambda s: vm.vector(
+                    0,
+                    1e5 * vm.maximum(-s.position("P")[1], 0)
+                    - 3.0 * vm.tanh(s.velocity("P")[1] / 0.1),
+                ),
+            )
+        m.start(angle={"b": 0.0})
+        return m
+
+    stop, force = (
+        lever(kind).simulate(0.006, tolerance=1e-11, coordinates=coordinates).reaction("O").values
+        for kind in ("stop", "force")
+    )
+    np.testing.assert_allclose(stop, force, rtol=1e-7, atol=1e-7)

@@ -213,8 +213,13 @@ class BodyReactions:
         """The same of rates that an element constrains; time derivatives are those of translations
         and rotations.
         """
+        Ψ = element.velocity_constraints(self._twist.frames, self._moving(state))
+        return self._angles.replaced([self._twist.rate_jacobian(Ψ, self._frames)], state.angle)[0]
+
+    def _moving(self, state: State) -> State:
+        """What elements see where time derivatives are those of translations and rotations."""
         moving = self._twist.frames
-        virtual = State(
+        return State(
             self._model,
             moving,
             state.time,
@@ -222,8 +227,6 @@ class BodyReactions:
             counted=self._angles,
             own=state.states,
         )
-        Ψ = element.velocity_constraints(moving, virtual)
-        return self._angles.replaced([self._twist.rate_jacobian(Ψ, self._frames)], state.angle)[0]
 
     def _inertial(self, differentiate: Callable[[SX], SX]) -> SX:
         """∫ r̈·δr dm for unit translations and rotations of each body."""
@@ -242,7 +245,10 @@ class BodyReactions:
         V = model.potential_energy(virtual.frames, self._virtual)
         total = -self._derivative(V, state).T
         working = [
-            (f.efforts(virtual.frames, state), f.efforts(self._frames, state))
+            (
+                f.efforts(virtual.frames, self._moving(state) if f.rates_by_state else state),
+                f.efforts(self._frames, state),
+            )
             for f in model.forces.values()
         ]
         for beam in model.beams:
@@ -253,7 +259,8 @@ class BodyReactions:
             working += [(list(v.efforts), list(a.efforts)) for v, a in zip(*seen, strict=True)]
         for rates, efforts in working:
             for rate, effort in zip(rates, efforts, strict=True):
-                total += virtual.coefficients(rate[0], self._frames, effort[1])
+                wrench = virtual.coefficients(rate[0], self._frames, effort[1])
+                total += self._angles.replaced([wrench], state.angle)[0]
         return total + self._contact_forces(state)
 
     def _contact_forces(self, state: State) -> SX:

@@ -110,6 +110,8 @@ class DryFriction(Force):
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
         return [self._deflection_rate(state)] if self.law == LUGRE else []
 
+    rates_by_state = True
+
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         if self.law == friction_law.COULOMB:
             return []

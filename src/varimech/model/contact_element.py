@@ -232,6 +232,8 @@ class ContactElement(Force):
             for g in self.gaps(frames, state)
         ]
 
+    rates_by_state = True
+
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         """Forces of compliant surfaces."""
         if self.stiffness is None:

@@ -169,6 +169,9 @@ class ForceLaw(Named):
         """ż of its first-order coordinates, in their order, in their units per second."""
         return ()
 
+    rates_by_state: ClassVar[bool] = False
+    """Whether rates of its efforts come from the state it is given, not from the frames."""
+
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         """Pairs (rate, effort): velocity and force, or angular velocity and torque."""
         return []
