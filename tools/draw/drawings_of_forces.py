@@ -89,6 +89,37 @@ def gear(s: Sketch) -> None:
 
 
 @drawing
+def cam(s: Sketch) -> None:
+    φ = np.linspace(0, 2 * np.pi, 121)
+    r = 0.95 + 0.25 * (1 + np.cos(φ - 1.9)) / 2
+    o = (3.0, 1.25)
+    rim = [
+        (o[0] + float(a * np.cos(b)), o[1] + float(a * np.sin(b)))
+        for a, b in zip(r, φ, strict=True)
+    ]
+    s.polygon(*rim, colour=FIRST)
+    s.pin(o)
+    s.turn(o, 0.5, 20, 150, "u")
+    top = o[1] + 1.18
+    wheel = [(3.0 + 0.3 * float(np.cos(x)), top + 0.3 + 0.3 * float(np.sin(x))) for x in φ]
+    s.polygon(*wheel, colour=SECOND)
+    s.line((3.0, top + 0.3), (3.0, 3.7), colour=SECOND, width=3.0)
+    s.text((3.45, top + 0.3), "r", GIVEN)
+    s.text((0.6, 2.1), "c(u)", GIVEN)
+
+
+@drawing
+def point_on_curve(s: Sketch) -> None:
+    x = np.linspace(0.6, 5.4, 120)
+    path = [(float(a), 1.7 + 0.8 * float(np.sin(1.5 * a))) for a in x]
+    s.line(*path, colour=FIRST, width=2.0)
+    place = path[70]
+    s.pin(place)
+    s.text((place[0] + 0.25, place[1] + 0.25), "P, u", SECOND)
+    s.text((0.6, 3.3), "r_P = c(u)", GIVEN)
+
+
+@drawing
 def constraint(s: Sketch) -> None:
     x = np.linspace(0.5, 5.5, 120)
     path = [(float(a), 1.6 + 0.7 * float(np.sin(1.3 * a))) for a in x]
@@ -184,6 +215,16 @@ def drive_coordinate(s: Sketch) -> None:
     s.line((1.4, 0.6), (5.6, 0.6), colour=METAL, style=":")
     s.pin((3.6, 2.5), "P")
     s.measure((5.4, 2.5), (5.4, 0.6), "d·r = f(t)", 0.0, shift=(-1.45, 0.0))
+
+
+@drawing
+def drive_pose(s: Sketch) -> None:
+    s.axes((0.6, 0.6), size=0.8)
+    s.body((2.6, 1.7), (4.7, 1.5), (5.1, 3.1), (3.0, 3.4), colour=SECOND)
+    s.pin((3.7, 2.3), "P", (-0.45, 0.1))
+    s.axes((3.7, 2.3), 25, 0.9, ("x₁", "y₁"), SECOND)
+    s.arrow((0.6, 0.6), (3.6, 2.2), "p(t)", GIVEN, (-1.6, -0.4))
+    s.turn((3.7, 2.3), 1.5, 0, 25, "φ(t)", GIVEN)
 
 
 @drawing

@@ -1,35 +1,127 @@
 """Gear pair: two angles keep a ratio, over any number of turns.
 
-    φ₂ = i φ₁ + φ₀
+    φ₂ = i φ₁ + φ₀,     |i| = z₁/z₂ = r₁/r₂
 
 The angles are those of joints against one carrier, or the ground, or of planar bodies. `effort` is
-the torque T₂ = −λ that the gear exerts along φ₂; along φ₁ it exerts −i T₂.
+the torque T₂ that the gear exerts along φ₂; along φ₁ it exerts −i T₂. With a stiffness, the mesh is
+compliant, with backlash and losses (`model/transmission`).
 """
 
 from __future__ import annotations
 
+from ..core.errors import Label, ModelError
+from ..core.messages import Message
 from ..core.symbols import SX
-from ..model import fields
-from ..model.body import Frames
-from ..model.force import Force
-from ..model.state import State
+from ..model import fields, transmission
+from ..model.model_data import ModelData
+from ..model.scalar_outputs import Turn
+from ..model.transmission import Transmission, sense
+
+EXTERNAL, INTERNAL, CROSSED = MESHES = ("external", "internal", "crossed")
+RATIOS = ("ratio", "teeth", "radii")
 
 
-class Gear(Force):
-    """A pair of gears, or a belt: the second angle is a multiple of the first, over any number of
-    turns.
+class Gear(Transmission):
+    """A pair of gears: the second angle is a multiple of the first, over any number of turns.
 
+    `m.gear("mesh", "A", "B", teeth=(20, 40))`, or by pitch radii, or by their ratio with its sign.
     Where the carrier of both joints turns, the pair is one of a planetary gear.
     """
 
     kind = "gear"
-    constraint_unit = "rad"
     first = fields.Angle("Joint that turns, or planar body, whose angle is the first one.")
     second = fields.Angle("Joint that turns, or planar body, whose angle is the second one.")
-    ratio = fields.Scalar(
+    ratio = fields.OptionalScalar(
         "Second angle per first one; negative for two gears that mesh outside.", rule="non-zero"
     )
+    teeth = fields.OptionalPair("Numbers of teeth, instead of the ratio.", rule="positive")
+    radii = fields.OptionalPair("Pitch radii, instead of the ratio.", unit="m", rule="positive")
+    mesh = fields.Choice(
+        'Of teeth and radii: "external" (parallel axes, opposite senses), "internal" (the second is'
+        ' the ring; same sense) or "crossed" (bevel and worm gears; angles increase together).',
+        options=MESHES,
+        default=EXTERNAL,
+    )
     phase = fields.Scalar("Second angle where the first one is zero.", unit="rad", default=0.0)
+    stiffness = fields.OptionalScalar(
+        "Of a compliant mesh: torque on the second gear per angle of it; rigid if not given.",
+        unit="N·m/rad",
+        rule="positive",
+    )
+    damping = fields.OptionalScalar(
+        "Of a compliant mesh: torque on the second gear per rate.",
+        unit="N·m·s/rad",
+        rule="non-negative",
+    )
+    backlash = fields.OptionalScalar(
+        "Angle that the second gear can turn freely; needs a stiffness.",
+        unit="rad",
+        rule="non-negative",
+    )
+    damping_depth = fields.OptionalScalar(
+        "Angle beyond the backlash at which damping has set in; 1e-4 rad if not given.",
+        unit="rad",
+        rule="positive",
+    )
 
-    def constraints(self, frames: Frames, state: State) -> SX:
-        return state.output(self.second) - self.ratio * state.output(self.first) - self.phase
+    efficiency = transmission.efficiency()
+    slip_velocity = transmission.slip_velocity()
+
+    def check_given(self, model: ModelData) -> None:
+        super().check_given(model)
+        given = [name for name in RATIOS if self.given[name] is not None]
+        if len(given) != 1:
+            found = " and ".join(given) if given else "none of them"
+            problem = "{} needs one of {ratio}, {teeth} and {radii}, and there is " + found
+            if len(given) > 1:
+                problem = (
+                    "{} needs only one of {ratio}, {teeth} and {radii}, and there are " + found
+                )
+            raise ModelError(Message(problem, self.label, **dict.fromkeys(RATIOS, ...)))
+
+    def prepare(self, model: ModelData) -> None:
+        sizes = self.teeth or self.radii
+        if sizes is None:
+            if self.mesh != EXTERNAL:
+                raise ModelError(
+                    "belongs to teeth and radii, and the ratio has its sign already",
+                    label=Label(self.label, "mesh"),
+                    value=self.mesh,
+                    remedy="leave it out",
+                )
+            return
+        self._check_sizes(model, sizes)
+        sign = 1.0 if self.mesh != EXTERNAL else -1.0
+        if self.mesh != CROSSED:
+            sign *= sense(model, self.first, self.second, self.label)
+        self._ratio = sign * sizes[0] / sizes[1]
+
+    def _check_sizes(self, model: ModelData, sizes: tuple[SX, SX]) -> None:
+        name = "teeth" if self.teeth is not None else "radii"
+        label = Label(self.label, name)
+        for size in sizes if self.teeth is not None else ():
+            if size.is_constant() and float(size) != round(float(size)):
+                raise ModelError("must be whole numbers", label=label, value=self.given["teeth"])
+        if self.mesh == CROSSED and model.dimension == 2:
+            raise ModelError(
+                "is for axes in space, and this is a plane",
+                label=Label(self.label, "mesh"),
+                value=self.mesh,
+                remedy='use "external" or "internal"',
+            )
+        if self.mesh == INTERNAL:
+            larger = sizes[1] - sizes[0]
+            model.parameter_set.require(
+                larger, "positive", f"{self.label}: {name} of the ring, which is second, − first"
+            )
+
+    @property
+    def outputs(self) -> tuple[Turn, Turn]:
+        return self.first, self.second
+
+    def law(self) -> tuple[SX, SX]:
+        return self._ratio if self.ratio is None else self.ratio, self.phase
+
+    @property
+    def _depth(self) -> SX:
+        return SX(1e-4) if self.damping_depth is None else self.damping_depth

@@ -72,8 +72,13 @@ class ForceLaw(Named):
     force or torque that the constraint exerts in the direction of increasing residuals.
     """
 
+    is_driver: ClassVar[bool] = False
+    """Whether its constraints impose a motion: what they hold counts as degrees of freedom."""
     has_clearance: ClassVar[bool] = False
     """Whether it takes the place of a joint, from which it has a `deviation`."""
+
+    is_sampled: ClassVar[bool] = False
+    """Whether it changes at instants only, so that its rates say nothing of equilibria and modes."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -98,6 +103,12 @@ class ForceLaw(Named):
         """Residuals, of positions and time, that vanish along every motion."""
         return SX(0, 1)
 
+    def ties(self, frames: Frames, state: State) -> SX:
+        """Those of its constraints, in lengths, that determine coordinates of its own which have no
+        inertia. A kinetic energy of their rates, which are zero, keeps the mass matrix regular.
+        """
+        return SX(0, 1)
+
     @property
     def velocity_rows(self) -> int:
         """Number of its equations for velocities, before anything is known of the motion."""
@@ -118,6 +129,12 @@ class ForceLaw(Named):
         of positions first, in their order, then those of velocities.
         """
         return {self.name: self.constraint_unit} if self.constraint_unit else {}
+
+    def explicit_efforts(self, frames: Frames, state: State) -> Mapping[str, SX]:
+        """Forces under the names of `effort_names`, where they are functions of the state instead of
+        forces of constraints; none otherwise.
+        """
+        return {}
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
         """Its unilateral contacts, before anything is known of the motion."""
@@ -168,6 +185,17 @@ class ForceLaw(Named):
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
         """ż of its first-order coordinates, in their order, in their units per second."""
         return ()
+
+    def signal_units(self) -> dict[str, str]:
+        """Units of the signals that it gives, by the names under which `signal` knows them."""
+        return {}
+
+    def signals(self, frames: Frames, state: State) -> Sequence[SX]:
+        """These signals, in that order."""
+        return ()
+
+    def check_references(self, model: ModelData) -> None:
+        """Check names of states and signals that may be those of later elements."""
 
     rates_by_state: ClassVar[bool] = False
     """Whether rates of its efforts come from the state it is given, not from the frames."""

@@ -1,0 +1,122 @@
+"""Belt or chain between two pulleys.
+
+    rigid     φ₂ = i φ₁ + φ₀,     |i| = r₁/r₂
+    elastic   e = r₂ (i φ₁ + φ₀ − φ₂),     T₊ = max(T₀ + k e + c ė, 0),     T₋ = max(T₀ − k e − c ė, 0)
+
+with the tensions T₊, T₋ of both strands, which cannot push. An open belt turns both pulleys in the
+same sense, a crossed one in opposite senses. The belt exerts the torque r₂ (T₊ − T₋) along φ₂.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+
+from ..core.errors import Label, ModelError
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Frames
+from ..model.force import Force
+from ..model.model_data import ModelData
+from ..model.state import State
+from ..model.transmission import sense
+
+
+class Belt(Force):
+    """A belt or chain on two pulleys that do not slip, over any number of turns: rigid, or with
+    elastic strands if a stiffness is given.
+
+    `m.belt("drive", "A", "B", radii=(0.05, 0.1))`. Without a tension, an elastic belt is a chain:
+    one strand pulls, the other one is slack.
+    """
+
+    kind = "belt"
+    first = fields.Angle("Joint that turns, or planar body: the first pulley.")
+    second = fields.Angle("Joint that turns, or planar body: the second pulley.")
+    radii = fields.Pair("Pitch radii of both pulleys.", unit="m", rule="positive")
+    crossed = fields.Flag("Whether the strands cross: the pulleys turn in opposite senses.")
+    phase = fields.Scalar("Second angle where the first one is zero.", unit="rad", default=0.0)
+    stiffness = fields.OptionalScalar(
+        "Of each strand: force per elongation; rigid if not given.", unit="N/m", rule="positive"
+    )
+    damping = fields.OptionalScalar(
+        "Of each strand: force per rate; needs a stiffness.", unit="N·s/m", rule="non-negative"
+    )
+    tension = fields.OptionalScalar(
+        "Tension of both strands where none is stretched; 0 if not given; needs a stiffness.",
+        unit="N",
+        rule="non-negative",
+    )
+
+    def check_given(self, model: ModelData) -> None:
+        for name in ("damping", "tension"):
+            if self.given["stiffness"] is None and self.given[name] is not None:
+                raise ModelError(
+                    "needs elastic strands, and there is no stiffness",
+                    label=Label(self.label, name),
+                    value=self.given[name],
+                    remedy="give a stiffness too",
+                )
+
+    def prepare(self, model: ModelData) -> None:
+        sign = sense(model, self.first, self.second, self.label)
+        self._ratio = (-sign if self.crossed else sign) * self.radii[0] / self.radii[1]
+
+    def effort_names(self) -> dict[str, str]:
+        names = {self.name: "rad"}
+        if self.stiffness is not None:
+            names |= {f"{self.name}.pulling": "m", f"{self.name}.returning": "m"}
+        return names
+
+    def constraints(self, frames: Frames, state: State) -> SX:
+        return -self._angle(state) if self.stiffness is None else SX(0, 1)
+
+    def potential_energy(self, frames: Frames, state: State) -> SX:
+        k = self.stiffness
+        if k is None:
+            return SX(0)
+        return sum((ca.fmax(t, 0) ** 2 / (2 * k) for t in self._elastic(state)), SX(0))
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        if self.damping is None:
+            return []
+        rate = self.radii[1] * (self._ratio * self.first.rate(frames) - self.second.rate(frames))
+        pulling, returning = (
+            total - ca.fmax(elastic, 0)
+            for total, elastic in zip(
+                self._tensions(frames, state), self._elastic(state), strict=True
+            )
+        )
+        return [(rate, returning - pulling)]
+
+    def explicit_efforts(self, frames: Frames, state: State) -> Mapping[str, SX]:
+        if self.stiffness is None:
+            return {}
+        pulling, returning = self._tensions(frames, state)
+        return {
+            self.name: self.radii[1] * (pulling - returning),
+            f"{self.name}.pulling": pulling,
+            f"{self.name}.returning": returning,
+        }
+
+    def _angle(self, state: State) -> SX:
+        """i φ₁ + φ₀ − φ₂."""
+        φ1, φ2 = state.output(self.first), state.output(self.second)
+        return self._ratio * φ1 + self.phase - φ2
+
+    def _elastic(self, state: State) -> tuple[SX, SX]:
+        """T₀ ± k e."""
+        assert self.stiffness is not None
+        T0 = SX(0) if self.tension is None else self.tension
+        more = self.stiffness * self.radii[1] * self._angle(state)
+        return T0 + more, T0 - more
+
+    def _tensions(self, frames: Frames, state: State) -> tuple[SX, SX]:
+        """T₊ and T₋."""
+        first, second = self._elastic(state)
+        if self.damping is not None:
+            rate = self._ratio * self.first.rate(frames) - self.second.rate(frames)
+            more = self.damping * self.radii[1] * rate
+            first, second = first + more, second - more
+        return ca.fmax(first, 0), ca.fmax(second, 0)

@@ -1,0 +1,62 @@
+"""Rack and pinion: a displacement is the pitch radius times an angle, over any number of turns.
+
+    s = ± r φ + s₀
+
+`effort` is the force F that the pinion exerts on the rack along s; the pinion takes the torque ∓ r F.
+With a stiffness, the mesh is compliant, with backlash and losses (`model/transmission`).
+"""
+
+from __future__ import annotations
+
+from ..core.symbols import SX
+from ..model import fields, transmission
+from ..model.scalar_outputs import Slide, Turn
+from ..model.transmission import Transmission
+
+
+class RackAndPinion(Transmission):
+    """A pinion and its rack: the displacement of one joint is the pitch radius times the angle of
+    another, over any number of turns.
+
+    `m.rack_and_pinion("steering", "column", "guide", radius=0.01)`. Also a drum and its rope, or a
+    wheel and its toothed belt.
+    """
+
+    kind = "rack and pinion"
+    pinion = fields.Angle("Joint that turns, or planar body: the pinion.")
+    rack = fields.Displacement("Joint that slides: the rack.")
+    radius = fields.Scalar("Pitch radius of the pinion.", unit="m", rule="positive")
+    reverse = fields.Flag("Whether the displacement decreases where the angle increases.")
+    offset = fields.Scalar("Displacement where the angle is zero.", unit="m", default=0.0)
+    stiffness = fields.OptionalScalar(
+        "Of a compliant mesh: force per displacement; rigid if not given.",
+        unit="N/m",
+        rule="positive",
+    )
+    damping = fields.OptionalScalar(
+        "Of a compliant mesh: force per velocity.", unit="N·s/m", rule="non-negative"
+    )
+    backlash = fields.OptionalScalar(
+        "Distance that the rack can move freely; needs a stiffness.",
+        unit="m",
+        rule="non-negative",
+    )
+    damping_depth = fields.OptionalScalar(
+        "Distance beyond the backlash at which damping has set in; 1e-6 m if not given.",
+        unit="m",
+        rule="positive",
+    )
+
+    efficiency = transmission.efficiency()
+    slip_velocity = transmission.slip_velocity()
+
+    @property
+    def outputs(self) -> tuple[Turn, Slide]:
+        return self.pinion, self.rack
+
+    def law(self) -> tuple[SX, SX]:
+        return -self.radius if self.reverse else self.radius, self.offset
+
+    @property
+    def _depth(self) -> SX:
+        return SX(1e-6) if self.damping_depth is None else self.damping_depth
