@@ -173,6 +173,10 @@ class ContactElement(Force):
 
     def coordinates(self) -> tuple[OwnCoordinate, ...]:
         """Impact speeds that its law remembers, one for each gap."""
+        return self._impact_speeds
+
+    @property
+    def _impact_speeds(self) -> tuple[OwnCoordinate, ...]:
         initial, unit = self.least_impact_speed, f"{self.gap_unit}/s"
         return tuple(
             OwnCoordinate(f"impact speed of {name}", initial=initial, unit=unit)
@@ -199,7 +203,7 @@ class ContactElement(Force):
         gaps = self.gaps(frames, state) if self.remembers else []
         return [
             [(state.state(c.name), ca.fmax(-state.rate(g.gap), self.least_impact_speed))]
-            for c, g in zip(self.coordinates(), gaps, strict=True)
+            for c, g in zip(self._impact_speeds, gaps, strict=True)
         ]
 
     @property
@@ -247,7 +251,7 @@ class ContactElement(Force):
             self.damping,
             self.restitution,
         )
-        speeds = [state.state(c.name) for c in self.coordinates()]
+        speeds = [state.state(c.name) for c in self._impact_speeds]
         efforts = []
         for k, g in enumerate(self.gaps(frames, state)):
             rate = state.rate(g.gap)

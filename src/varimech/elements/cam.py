@@ -1,0 +1,234 @@
+"""Cam with a follower, in the plane. With the profile c(u) in the frame (o, R) of the cam, its unit tangent
+t and outward unit normal n, its own coordinate u is where the follower touches, or is nearest:
+
+    knife, roller   t·(p − c) = 0,     g = n·(p − c) − r        p: tip, or centre of the roller, in (o, R)
+    flat            L t·m = 0,         g = m·(c − p)            m: normal of the face, towards the cam
+
+∂g/∂u = 0 wherever the first equation holds: it exerts no force. Closed by form, g = 0, and `effort` is the
+force −λ that pushes the follower off the cam; closed by force, g ≥ 0 is a contact. The profile follows
+from a function of the angle u about the cam's point, e = (cos u, sin u):
+
+    radius     c = f(u) e
+    support    c = f(u) e + f′(u) e′,   n = e        f: distance of the tangent line, the lift of a flat face
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+
+from ..core.errors import Label, ModelError
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Frames
+from ..model.contact_element import ContactElement, Gap
+from ..model.curve import Curve, Poses, function_of_parameter, place_in, spline_through
+from ..model.model_data import ModelData
+from ..model.own_coordinates import OwnCoordinate
+from ..model.state import State
+from .point_on_curve import is_points
+
+PROFILES = ("radius", "support")
+CLOSURES = ("form", "force")
+
+
+class Cam(ContactElement):
+    """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
+
+    `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 + lift(u)", roller=0.008)` with a table `lift` that
+    repeats; a flat face with its normal towards the cam: `face=(0, -1)`. Closed by form, or by force:
+    `closure="force"` lets the follower lift off. `state("cam parameter")` is where it touches.
+    """
+
+    kind = "cam"
+    dimensions: ClassVar[tuple[int, ...]] = (2,)
+    first = fields.Point("Point of the cam about which the profile is given.")
+    second = fields.Point(
+        "Point of the follower: its edge, the centre of its roller, or on its face."
+    )
+    profile = fields.Raw(
+        "Distance from the cam's point as a function of the angle u in its frame, in Python or as text"
+        " (m); or points of the profile from there, which a closed spline goes through.",
+        file_type="Rotation",
+        default=fields.REQUIRED,
+    )
+    profile_kind = fields.Choice(
+        'What the function is: the "radius" to the point at the angle u, or "support", the distance of'
+        " the tangent line whose normal has the angle u, which is the lift of a flat face.",
+        options=PROFILES,
+        default="radius",
+    )
+    roller = fields.OptionalScalar("Radius of the roller.", unit="m", rule="positive")
+    face = fields.OptionalDirection(
+        "Normal of a flat face, towards the cam, in the follower's frame.", of="second"
+    )
+    closure = fields.Choice(
+        'What keeps the follower on the cam: "form" (a groove, a constraint) or "force" (a contact).',
+        options=CLOSURES,
+        default="form",
+    )
+
+    def check_given(self, model: ModelData) -> None:
+        if model.dimension not in self.dimensions:
+            remedy = "model it in the plane, or state it with m.point_on_curve"
+            raise ModelError("belongs to the plane", element=self.label, remedy=remedy)
+        if self.given["roller"] is not None and self.given["face"] is not None:
+            problem = "the follower has a roller and a flat face"
+            raise ModelError(problem, element=self.label, remedy="give one of them")
+        contact = {f.name for f in ContactElement.fields()}
+        given = [n for n in contact if self.given[n] != type(self).field_default(n)]
+        if self.given["closure"] == "form" and given:
+            raise ModelError(
+                "belongs to a follower that can lift off",
+                label=Label(self.label, sorted(given)[0]),
+                remedy='give closure="force", too, or leave it out',
+            )
+
+    @classmethod
+    def field_default(cls, name: str) -> object:
+        """What a field is where it is not given."""
+        return next(f.default for f in cls.fields() if f.name == name)
+
+    def prepare(self, model: ModelData) -> None:
+        super().prepare(model)
+        if self.has_friction:
+            raise ModelError(
+                "is not available for cams",
+                label=Label(self.label, "friction"),
+                remedy="leave it out, or add a torque of friction to the cam",
+            )
+        if self.first.body is self.second.body:
+            problem = f"cam and follower are both {self.first.body.name!r}"
+            raise ModelError(problem, element=self.label, remedy="give points of two bodies")
+        self._numbers = model.parameter_set
+        self._curve = self._read_profile(model)
+        self._check_curvature()
+
+    def _read_profile(self, model: ModelData) -> Curve:
+        label = Label(self.label, "profile")
+        if is_points(self.profile):
+            if self.profile_kind != "radius":
+                remedy = "leave out profile_kind, or give a function of u"
+                raise ModelError("is given by points", label=label, remedy=remedy)
+            return spline_through(model, label, self.profile, True)
+        f = function_of_parameter(model, self.profile, 1, label)
+
+        def formula(u: SX) -> SX:
+            e, across = ca.vertcat(ca.cos(u), ca.sin(u)), ca.vertcat(-ca.sin(u), ca.cos(u))
+            if self.profile_kind == "radius":
+                return f(u) * e
+            at = SX.sym("u")
+            slope = ca.substitute(ca.jacobian(f(at), at), at, u)
+            return f(u) * e + slope * across
+
+        return Curve(model, label, formula, (0.0, 2 * math.pi), True)
+
+    def _check_curvature(self) -> None:
+        """Refuse a profile that the follower cannot follow: a flat face needs a convex one, and a roller
+        hollows wider than itself.
+        """
+        u, c, c1, c2 = self._curve.samples
+        sign = np.sign(np.sum(c[:-1, 0] * c[1:, 1] - c[1:, 0] * c[:-1, 1]))
+        self._left = float(sign)
+        curvature = sign * (c1[:, 0] * c2[:, 1] - c1[:, 1] * c2[:, 0]) / np.hypot(*c1.T) ** 3
+        if self.profile_kind == "support":  # c′ = (f + f″) e′, so the sign is lost above
+            radius = -c1[:, 0] * np.sin(u) + c1[:, 1] * np.cos(u)
+            curvature = 1 / radius
+        if self.face is None and self.roller is None:
+            return
+        k = int(curvature.argmin())
+        if self.face is not None and not curvature[k] > 0:
+            raise ModelError(
+                f"is hollow at u = {u[k]:.6g} rad ({math.degrees(u[k]):.4g}°), with a radius of curvature"
+                f" of {1 / curvature[k]:.4g} m: a flat face bridges it",
+                label=Label(self.label, "profile"),
+                remedy="make the cam larger or the lift smoother, or take a roller",
+            )
+        if self.roller is None:
+            return
+        r = float(self._numbers.evaluate(self.roller).item())
+        if not 1 + r * curvature[k] > 0:
+            raise ModelError(
+                f"has a hollow with a radius of {-1 / curvature[k]:.4g} m at u = {u[k]:.6g} rad"
+                f" ({math.degrees(u[k]):.4g}°), which a roller of {r:.4g} m cannot follow (undercutting)",
+                label=Label(self.label, "profile"),
+                remedy="take a smaller roller, or a larger cam",
+            )
+
+    @property
+    def parameter_name(self) -> str:
+        """Name of the parameter u as a state."""
+        return f"{self.name} parameter"
+
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        last = self._curve.span[1]
+        points = is_points(self.profile)
+        u = OwnCoordinate(
+            self.parameter_name,
+            2,
+            initial=None,
+            unit="m" if points else "rad",
+            size=last if points else 1.0,
+            guess=self._guess,
+            is_tied=True,
+        )
+        return (u, *super().coordinates())
+
+    def _guess(self, poses: Poses) -> float:
+        place = place_in(poses, self.first.body, self.second, self._numbers)
+        if self.face is None:
+            return self._curve.nearest(place - self._numbers.evaluate(self.first.local).ravel())
+        turned = poses[self.first.body][1].T @ poses[self.face.body][1]
+        u, c, _, _ = self._curve.samples
+        m = turned @ self._numbers.evaluate(self.face.direction).ravel()
+        return float(u[(c @ m).argmin()])
+
+    def _contact(self, frames: Frames, state: State) -> tuple[SX, SX]:
+        """g, and the equation that determines u, in lengths."""
+        cam, follower, u = frames[self.first.body], frames[self.second.body], SX.sym("u")
+        c = self._curve.at(u)
+        t = self._unit_tangent(u)
+        here = state.state(self.parameter_name)
+        c, t = (ca.substitute(x, u, here) for x in (c, t))
+        n = self._left * ca.vertcat(t[1], -t[0])
+        p = cam.rotation.T @ (follower.position(self.second.local) - cam.position(self.first.local))
+        if self.face is None:
+            r = SX(0) if self.roller is None else self.roller
+            return ca.dot(n, p - c) - r, ca.dot(t, p - c)
+        m = cam.rotation.T @ frames[self.face.body].direction(self.face.direction)
+        length = float(np.abs(self._curve.samples[1]).max())
+        return ca.dot(m, c - p), length * ca.dot(t, m)
+
+    def _unit_tangent(self, u: SX) -> SX:
+        if self.profile_kind == "support":
+            return ca.vertcat(-ca.sin(u), ca.cos(u))
+        tangent = self._curve.tangent(u)
+        return tangent / ca.norm_2(tangent)
+
+    def effort_names(self) -> dict[str, str]:
+        return {self.name: "m"} if self.closure == "form" else {}
+
+    def constraints(self, frames: Frames, state: State) -> SX:
+        gap, tie = self._contact(frames, state)
+        return ca.vertcat(gap, tie) if self.closure == "form" else tie
+
+    def ties(self, frames: Frames, state: State) -> SX:
+        return self._contact(frames, state)[1]
+
+    @property
+    def is_rigid(self) -> bool:
+        return self.closure == "force" and super().is_rigid
+
+    @property
+    def remembers(self) -> bool:
+        return self.closure == "force" and super().remembers
+
+    def gap_names(self) -> tuple[str, ...]:
+        return (self.name,) if self.closure == "force" else ()
+
+    def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
+        return [Gap(self._contact(frames, state)[0])] if self.closure == "force" else []
