@@ -1,0 +1,23 @@
+"""Lead-lag compensator: G = k (T₁ s + 1)/(T₂ s + 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core.symbols import SX
+from ..model import fields
+from ..model.linear_block import LinearBlock
+
+
+class Lead(LinearBlock):
+    """A lead compensator (lag, if the second time constant is the longer one):
+    k (T₁ s + 1)/(T₂ s + 1).
+    """
+
+    kind = "lead"
+    lead_time = fields.Scalar("T₁, of the numerator.", unit="s", rule="non-negative")
+    lag_time = fields.Scalar("T₂, of the denominator.", unit="s", rule="positive")
+    gain = fields.Scalar("k, output per constant input.", default=1.0)
+
+    def numerator_and_denominator(self) -> tuple[Sequence[SX], Sequence[SX]]:
+        return [self.gain * self.lead_time, self.gain], [self.lag_time, SX(1)]

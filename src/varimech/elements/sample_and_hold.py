@@ -1,0 +1,74 @@
+"""Sample and hold: y(t) = u(t_k) for t_k ≤ t < t_{k+1}, t_k = k T.
+
+Both y and the next time of a sample are states with rate zero that an event at this time resets; the
+first sample is taken at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core.symbols import SX
+from ..model import fields
+from ..model.body import Frames
+from ..model.force import StatedEvent
+from ..model.model_data import ModelData
+from ..model.own_coordinates import OwnCoordinate
+from ..model.signal_element import SignalElement
+from ..model.state import State
+
+LATE = 1e-10
+"""Share of the period by which samples are taken late: far more than rounding of t_k, so that the
+sample at the end of a run of whole periods is not taken one rounding error before this end, where no
+step is left.
+"""
+
+
+class SampleAndHold(SignalElement):
+    """A signal that takes the value of its input at equal intervals, and keeps it in between: a
+    digital controller, or its measurements.
+    """
+
+    kind = "sample and hold"
+    is_sampled = True
+    period = fields.Scalar("Interval T of samples.", unit="s", rule="positive")
+    size = fields.Scalar(
+        "Typical value of the output, for the error control.", rule="positive", default=1.0
+    )
+
+    def prepare(self, model: ModelData) -> None:
+        evaluate = model.parameter_set.evaluate
+        self._size, self._interval = (float(evaluate(x).item()) for x in (self.size, self.period))
+
+    def coordinates(self) -> tuple[OwnCoordinate, ...]:
+        return (
+            OwnCoordinate(f"{self.name} held", 1, unit=self.unit, size=self._size),
+            OwnCoordinate(f"{self.name} next sample", 1, unit="s", size=self._interval),
+        )
+
+    def rates(self, frames: Frames, state: State) -> Sequence[SX]:
+        return [SX(0), SX(0)]
+
+    def events(self) -> tuple[StatedEvent, ...]:
+        return (
+            StatedEvent(
+                self.name, "rising", resets=2, of_states=True, at_start=True, what="sample"
+            ),
+        )
+
+    def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
+        return [state.time - state.state(f"{self.name} next sample") - LATE * self.period]
+
+    def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
+        held, after = (state.state(c.name) for c in self.coordinates())
+        u, T = self.input(state), self.period
+        # conditions for numbers of the size of one, by which they are scaled in the equations
+        return [
+            [
+                (held / self._size, u / self._size),
+                (after / self._interval, (after + T) / self._interval),
+            ]
+        ]
+
+    def output(self, state: State) -> SX:
+        return state.state(f"{self.name} held")

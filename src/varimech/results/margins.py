@@ -1,0 +1,192 @@
+"""Gain and phase margins of a loop with negative feedback, 1 + L = 0.
+
+    gain crossover    |L(iω)| = 1       phase margin  φ = π + arg L(iω)
+    phase crossover   Im L = 0, Re L < 0  gain margin   g = −1/L(iω)
+
+Crossovers are zeros on the imaginary axis of L(s) L(−s) − 1 and of L(s) − L(−s), found as generalised
+eigenvalues of their equations of state, so that none is missed between frequencies of a grid, and
+refined by Newton's method. With f(ω, ρ) = 0 at a crossover, ω' = −f_ρ/f_ω.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .linear_model import LinearModel
+
+NEAR = 1e-3
+"""Distance from the imaginary axis, over the modulus, of eigenvalues that are refined: a tangential
+crossover is a double one, known to the root of the rounding only.
+"""
+ITERATIONS = 20
+MET = 1e-9
+"""Residual |L|² − 1, or Im L/|L|, of a crossover."""
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Margins of an open loop with negative feedback; infinite where there is no crossover.
+
+    Of several crossovers, those of the smallest margins. Derivatives are with respect to
+    `parameter_names`; NaN for infinite margins.
+    """
+
+    gain_margin: float
+    """Factor of the loop gain at which the loop begins to oscillate: above 1 for gains that grow, below
+    1 for those that shrink; of several the nearest one in decibels.
+    """
+    gain_frequency: float
+    """Hz, of the phase crossover."""
+    phase_margin: float
+    """rad"""
+    phase_frequency: float
+    """Hz, of the gain crossover."""
+    is_stable: bool
+    """Whether the closed loop is stable; otherwise margins do not say how far it is from the limit."""
+    parameter_names: tuple[str, ...]
+    gain_margin_derivatives: np.ndarray | None
+    """(parameter)"""
+    phase_margin_derivatives: np.ndarray | None
+    """(parameter), rad per unit of the parameter"""
+
+    def __str__(self) -> str:
+        """Both margins, as figures of control have them."""
+        with np.errstate(divide="ignore"):
+            decibels = 20 * np.log10(self.gain_margin)
+        return (
+            f"gain margin {self.gain_margin:.5g} ({decibels:.3g} dB) at {self.gain_frequency:.4g} Hz,"
+            f" phase margin {np.degrees(self.phase_margin):.4g}° at {self.phase_frequency:.4g} Hz;"
+            f" the closed loop is {'stable' if self.is_stable else 'unstable'}"
+        )
+
+
+class _Loop:
+    """One entry of H(iω), with its derivatives."""
+
+    def __init__(self, model: LinearModel, row: int, column: int):
+        A, B, C, D = model.to_matrices()
+        self.A, self.B, self.C, self.D = A, B[:, [column]], C[[row]], float(D[row, column])
+        n, S = len(model.states), model.matrix_derivatives
+        self._S = None if S is None else S[np.ix_([*range(n), n + row], [*range(n), n + column])]
+
+    def at(self, ω: float) -> tuple[complex, complex]:
+        """L and ∂L/∂ω."""
+        K = 1j * ω * np.eye(len(self.A)) - self.A
+        X, Y = np.linalg.solve(K, self.B + 0j), np.linalg.solve(K.T, self.C.T + 0j).T
+        return complex((self.C @ X).item() + self.D), complex(-1j * (Y @ X).item())
+
+    def derivatives(self, ω: float) -> np.ndarray:
+        """∂L/∂ρ."""
+        assert self._S is not None
+        K = 1j * ω * np.eye(len(self.A)) - self.A
+        X, Y = np.linalg.solve(K, self.B + 0j), np.linalg.solve(K.T, self.C.T + 0j).T
+        left, right = np.append(Y[0], 1), np.append(X[:, 0], 1)
+        return np.asarray(np.einsum("r,rcp,c->p", left, self._S, right))
+
+    def gain_crossovers(self) -> list[float]:
+        """ω > 0 with |L| = 1."""
+        A, B, C, D = self.A, self.B, self.C, self.D
+        zeros = _zeros(
+            np.block([[A, -B @ C], [np.zeros_like(A), -A]]),
+            np.vstack([D * B, B]),
+            np.hstack([C, -D * C]),
+            D**2 - 1,
+        )
+
+        def f(ω: float) -> tuple[float, float]:
+            L, L_ω = self.at(ω)
+            return abs(L) ** 2 - 1, 2 * (L.conjugate() * L_ω).real
+
+        return _refined(zeros, f)
+
+    def phase_crossovers(self) -> list[float]:
+        """ω > 0 with L < 0."""
+        A, B, C = self.A, self.B, self.C
+        both = np.block([[A, np.zeros_like(A)], [np.zeros_like(A), -A]])
+        zeros = _zeros(both, np.vstack([B, B]), np.hstack([C, C]), 0.0)
+
+        def f(ω: float) -> tuple[float, float]:
+            L, L_ω = self.at(ω)
+            return L.imag / abs(L), (L_ω / L).imag * L.real / abs(L)
+
+        return [ω for ω in _refined(zeros, f) if self.at(ω)[0].real < 0]
+
+
+def margins(model: LinearModel, input: str, output: str) -> Margins:
+    """Margins of the loop from an input to an output; see `LinearModel.margins`."""
+    loop = _Loop(model, model.outputs.index(output), model.inputs.index(input))
+    closed = loop.A - loop.B @ loop.C / (1 + loop.D)
+    has = model.matrix_derivatives is not None
+    none = np.full(len(model.parameter_names), np.nan)
+
+    phases = [(_wrapped(np.pi + np.angle(loop.at(ω)[0])), ω) for ω in loop.gain_crossovers()]
+    phase, at_gain = min(phases, key=lambda each: abs(each[0]), default=(np.inf, np.nan))
+    phase_ = none
+    if has and np.isfinite(phase):
+        L, L_ω = loop.at(at_gain)
+        L_ρ = loop.derivatives(at_gain)
+        ω_ = -(np.conj(L) * L_ρ).real / (np.conj(L) * L_ω).real
+        phase_ = ((L_ρ + L_ω * ω_) / L).imag
+
+    gains = [(-1 / loop.at(ω)[0].real, ω) for ω in loop.phase_crossovers()]
+    gain, at_phase = min(gains, key=lambda each: abs(np.log(each[0])), default=(np.inf, np.nan))
+    gain_ = none
+    if has and np.isfinite(gain):
+        L, L_ω = loop.at(at_phase)
+        L_ρ = loop.derivatives(at_phase)
+        ω_ = -L_ρ.imag / L_ω.imag
+        gain_ = (L_ρ + L_ω * ω_).real * gain**2
+
+    return Margins(
+        float(gain),
+        float(at_phase / (2 * np.pi)),
+        float(phase),
+        float(at_gain / (2 * np.pi)),
+        bool(np.linalg.eigvals(closed).real.max(initial=-np.inf) < 0),
+        model.parameter_names,
+        gain_ if has else None,
+        phase_ if has else None,
+    )
+
+
+def _wrapped(angle: float) -> float:
+    """An angle in (−π, π]."""
+    return float(-((np.pi - angle) % (2 * np.pi)) + np.pi)
+
+
+def _zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: float) -> np.ndarray:
+    """Zeros of C (s − A)⁻¹ B + D."""
+    from scipy.linalg import eig
+
+    n = len(A)
+    if not n:
+        return np.zeros(0)
+    M = np.block([[A, B], [C, np.array([[D]])]])
+    N = np.diag([*np.ones(n), 0.0])
+    (α, β) = eig(M, N, right=False, homogeneous_eigvals=True)
+    finite = np.abs(β) > 1e-14 * np.maximum(np.abs(α), np.abs(β))
+    return np.asarray(α[finite] / β[finite])
+
+
+def _refined(zeros: np.ndarray, f: Callable[[float], tuple[float, float]]) -> list[float]:
+    """Frequencies near zeros on the imaginary axis at which a function vanishes."""
+    found: list[float] = []
+    size = np.abs(zeros).max(initial=0.0)
+    for s in zeros:
+        ω = float(s.imag)
+        if ω <= 1e-9 * size or abs(s.real) > NEAR * abs(s):
+            continue
+        for _ in range(ITERATIONS):
+            value, slope = f(ω)
+            if slope == 0 or abs(value) < 1e-15:
+                break
+            ω -= value / slope
+        close = abs(ω - s.imag) <= 10 * NEAR * abs(s) and abs(f(ω)[0]) <= MET
+        if close and not any(abs(ω - other) <= 1e-9 * ω for other in found):
+            found.append(ω)
+    return found
