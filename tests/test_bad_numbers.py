@@ -108,7 +108,7 @@ import varimech as vm
     (
         "none",
         lambda m: m.body("b", mass=None, inertia=1),
-        ("body 'b': mass = None is not a number",),
+        ("body 'b': mass = None must be positive",),
     ),
     (
         "truth value",
@@ -179,7 +179,7 @@ def test_numbers_no_mechanism_can_have(call: Call, words: tuple[str, ...]) -> No
     (
         "none",
         lambda m: m.body("b", mass=1, inertia=None),
-        ("body 'b': inertia = None", "three principal values or a 3×3"),
+        ("body 'b': inertia is missing", "three principal values or a 3×3"),
     ),
 )
 def test_spatial_inertia_no_body_can_have(call: Call, words: tuple[str, ...]) -> None:

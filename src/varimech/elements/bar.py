@@ -19,7 +19,7 @@ class Bar(BodyElement[RigidBody]):
     start = fields.NewPoint("Name of the point at its origin.")
     end = fields.NewPoint("Name of the point at x = length.")
     length = fields.Scalar("Length.", unit="m", rule="positive")
-    mass = fields.Scalar("Mass.", unit="kg", rule="positive")
+    mass = fields.Mass()
     com = fields.OptionalScalar(
         "Distance of the centre of mass from `start`; half the length if not given.", unit="m"
     )
@@ -54,6 +54,12 @@ class Bar(BodyElement[RigidBody]):
             self.end: ca.vertcat(L, rest),
             **self.points,
         }
+        if self.inertia is not None and self.mass.is_zero():
+            raise ModelError(
+                "has an inertia, and no mass",
+                element=self.label,
+                remedy="give both, or neither (for kinematics)",
+            )
         inertia = self._uniform() if self.inertia is None else self.inertia
         ends = (self.start, self.end)
         return rigid_body(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ..core.errors import unknown_name
+from ..core.errors import Label, ModelError, unknown_name
+from ..core.symbols import SX
 from ..model import fields
 from ..model.body import RigidBody
 from ..model.body_element import BodyElement, rigid_body
+from ..model.geometry import inertia_of
 from ..model.model_data import ModelData
 
 
@@ -13,10 +15,11 @@ class RigidBodyElement(BodyElement[RigidBody]):
     """A rigid body."""
 
     kind = "body"
-    mass = fields.Scalar("Mass.", unit="kg", rule="positive")
+    mass = fields.Mass()
     inertia = fields.Inertia(
         "About the centre of mass: a number (planar); three principal values or a 3×3 matrix in body"
-        " axes (spatial)."
+        " axes (spatial). Required with a mass.",
+        default=None,
     )
     com = fields.Vector(
         "Centre of mass in the body's frame; its origin if not given. It is also the point 'com'.",
@@ -36,5 +39,31 @@ class RigidBodyElement(BodyElement[RigidBody]):
         spine = tuple(self.points) if self.spine is None else self.spine
         if missing := [name for name in spine if name not in points]:
             raise unknown_name(f"point of {self.label}", missing[0], points)
-        assert self.inertia is not None
-        return rigid_body(self, self.mass, self.inertia, points, spine, floating=self.floating)
+        return rigid_body(
+            self, self.mass, self._inertia(model), points, spine, floating=self.floating
+        )
+
+    def _inertia(self, model: ModelData) -> SX:
+        """The inertia that was given, or none for a body without mass.
+
+        Raises:
+            ModelError: for a mass without an inertia, or the reverse.
+        """
+        if not self.mass.is_zero():
+            if self.given["inertia"] is None:
+                shape = "a number" if self.dimension == 2 else "three principal values or a 3×3 matrix"
+                raise ModelError(
+                    "inertia is missing: a body with a mass needs one",
+                    element=self.label,
+                    remedy=f"give {shape}, or leave out the mass where only kinematics is asked for",
+                )
+            label = Label(self.label, "inertia")
+            return inertia_of(model.parameter_set, self.given["inertia"], self.dimension, label)
+        if self.inertia is not None:
+            raise ModelError(
+                "must be positive",
+                label=Label(self.label, "mass"),
+                value=self.given["mass"],
+                remedy="leave out the inertia, too, where only kinematics is asked for",
+            )
+        return SX(0) if self.dimension == 2 else SX.zeros(3, 3)
