@@ -97,7 +97,10 @@ def test_json_has_what_every_benchmark_has(name: str) -> None:
         ("rocking-block", {"h": 0.500001}),
         ("sliding-block", {"mu": 0.400001}),
         ("rotating-pendulum", {"L": 0.400001}),
+        ("cam-follower", {"e": 0.01000001}),
         ("rolling-disc", {"r": 0.300001}),
+        ("gear-train", {"r": 0.040001}),
+        ("bicycle", {"c": 0.0800001}),
     ],
 )
 def test_a_slightly_wrong_mechanism_fails(name: str, parameters: dict[str, float]) -> None:

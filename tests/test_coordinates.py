@@ -43,6 +43,8 @@ DURATIONS = {
     "sliding-block": 0.5,
     "rotating-pendulum": 0.5,
     "rolling-disc": 0.5,
+    "gear-train": 0.5,
+    "cam-follower": 0.1,
 }
 """Simulated times (s): long enough to move all bodies far, short enough that no error grows."""
 STEPS = {"andrews": 2e-5, "governor": 5e-5}
@@ -115,7 +117,10 @@ def differences(name: str, coordinates: str) -> dict[str, float]:
 
 
 def test_all_rigid_benchmarks_are_compared() -> None:
-    assert set(DURATIONS) == {name for name in BENCHMARKS if not mechanism_of(name).data.beams}
+    # the bicycle's steady motion has no accelerations to compare; test_linear_analysis.py compares
+    # its modes in all coordinates
+    rigid = {name for name in BENCHMARKS if not mechanism_of(name).data.beams}
+    assert set(DURATIONS) == rigid - {"bicycle"}
 
 
 def test_every_joint_can_be_part_of_a_tree() -> None:

@@ -107,7 +107,7 @@ def bang_exact(v: Mapping[str, Any]) -> dict[str, Any]:
 METHODS: dict[str, tuple[dict[str, Any], float]] = {
     "direct": ({"method": "direct"}, 1e-9),
     "adjoint": ({"method": "adjoint"}, 1e-9),
-    "differences": ({"method": "finite-difference"}, 1e-6),
+    "differences": ({"method": "finite-difference", "relative_steps": (1e-5, 1e-6)}, 1e-6),
 }
 OTHERS: dict[str, dict[str, Any]] = {
     "order 5": {"integrator": "dopri5"},

@@ -13,12 +13,14 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 from scipy.optimize import brentq, minimize
 from scipy.stats import binom
 
 import andrews_lengths
 import andrews_peak_reaction
 import bricard_loop
+import cardan_shaft
 import clearance_slider_crank
 import five_bar_path
 import five_bar_soft
@@ -26,7 +28,10 @@ import five_bar_still
 import geneva_drive
 import governor_regulation
 import one_way_parts
+import path_synthesis
 import pendulum_fit
+import planetary_gear
+import robot_arm_pid
 import slider_crank_reaction
 import slider_crank_section
 import stick_slip
@@ -760,3 +765,149 @@ def test_every_example_is_in_the_gallery_and_in_the_makefile() -> None:
         assert f"examples/{name}.py" in page, name
     pictures = [root / "docs" / x for x in re.findall(r"\]\((images/[^)]+)\)", page)]
     assert len(pictures) >= len(names) and all(p.stat().st_size < 150_000 for p in pictures)
+
+
+@pytest.mark.parametrize("gear", planetary_gear.GEARS)
+def test_a_planetary_set_obeys_willis(gear: str) -> None:
+    p = planetary_gear
+    run = p.planetary(gear).simulate(1.0)
+    ω = {name: run.angular_velocity(name).to_numpy() for name in ("sun", "ring", "carrier")}
+    i = p.RING / p.SUN
+    assert ω["sun"] - ω["carrier"] == pytest.approx(-i * (ω["ring"] - ω["carrier"]), abs=1e-8)
+    expected = {"ring held": 1 + i, "sun held": 1 + 1 / i, "carrier held": -i}[gear]
+    held, driving, driven = p.GEARS[gear]
+    assert ω[driving] / ω[driven] == pytest.approx(expected, rel=1e-9)
+    T = p.torques(run, gear)
+    assert T["ring"] == pytest.approx(i * T["sun"], rel=1e-7)
+    assert T["carrier"] == pytest.approx(-(1 + i) * T["sun"], rel=1e-7)
+    assert T[driving] * ω[driving][-1] > 0 > T[driven] * ω[driven][-1]
+    assert abs(T[driven]) == p.LOAD and abs(ω[held]).max() < 1e-9
+
+
+def of_differential(cl: complex, cr: complex, t: float) -> np.ndarray:
+    """Speeds of both wheels: M ω̇ = T/2 − c ω, from rest, by the exponential of a matrix."""
+    p, J = planetary_gear, planetary_gear.INERTIAS
+    cage = J["cage"] + J["spider"] + p.SPIDER_MASS * p.SPIDER_RADIUS**2
+    half, spin = np.array([0.5, 0.5]), p.SIDE / p.SPIDER * np.array([0.5, -0.5])
+    M = np.diag([J["left"], J["right"]]) + cage * np.outer(half, half)
+    M += J["spider"] * np.outer(spin, spin)
+    A = np.zeros((3, 3), dtype=complex)
+    A[:2, :2] = -np.linalg.solve(M, np.diag([cl, cr]))
+    A[:2, 2] = np.linalg.solve(M, half * p.CAGE_TORQUE)
+    return expm(A * t)[:2, 2]
+
+
+def test_a_differential_with_a_wheel_on_ice() -> None:
+    p, t, h = planetary_gear, 2.0, 1e-20
+    m = p.differential()
+    slopes = [of_differential(0.5 + 1j * h, 5.0, t), of_differential(0.5, 5.0 + 1j * h, t)]
+    for method in ("direct", "adjoint"):
+        g = m.sensitivity(p.SPEEDS, duration=t, method=method, tolerance=1e-10)
+        assert g.final_values == pytest.approx(of_differential(0.5, 5.0, t).real, rel=1e-8)
+        assert g.final_gradient == pytest.approx(np.stack(slopes, axis=1).imag / h, rel=1e-7)
+    run = m.simulate(t, tolerance=1e-9)
+    left, right, cage = (
+        run.angular_velocity(name).to_numpy()[:, 0] for name in ("left", "right", "cage")
+    )
+    assert left + right == pytest.approx(2 * cage, abs=1e-8)
+    # torques of the spider on both wheels, along their own axes: equal but for its own inertia
+    i = p.SIDE / p.SPIDER
+    on = {side: -i * run.effort(f"mesh {side}").to_numpy() for side in ("left", "right")}
+    spin = p.INERTIAS["spider"] * run.angular_acceleration("spider").to_numpy()
+    R = run.rotation("spider").to_numpy()
+    own = np.einsum("ti,ti->t", R[:, :, 2], spin)
+    assert -(on["left"] + on["right"]) / i == pytest.approx(own, abs=1e-6)
+    assert np.abs(on["left"] + on["right"]).max() < 0.01 * np.abs(on["left"]).max()
+
+
+def test_one_universal_joint_is_uneven() -> None:
+    c = cardan_shaft
+    run = c.single().simulate(c.DURATION, tolerance=1e-10, output=c.DURATION / 90)
+    ratio = run.measure(c.output_speed).to_numpy() / c.SPEED
+    assert ratio == pytest.approx(c.single_ratio(c.SPEED * run.time), rel=1e-8)
+    assert ratio.max() == pytest.approx(1 / np.cos(c.BETA), rel=1e-8)
+    assert run.reaction("B").sizes["time"] == 91
+
+
+def cardan_range(β: float, ψ: float) -> float:
+    """Range of the output speed of two joints over a turn, from  tan φ₂ = tan φ₁/cos β  and
+    tan φ₃ = cos β tan(φ₂ + ψ).
+    """
+    φ1 = np.linspace(0.0, np.pi, 200_001)
+    φ2 = np.arctan2(np.sin(φ1), np.cos(β) * np.cos(φ1))
+    first = np.cos(β) / (1 - np.sin(β) ** 2 * np.cos(φ1) ** 2)
+    second = np.cos(β) / (1 - np.sin(β) ** 2 * np.sin(φ2 + ψ) ** 2)
+    return float(np.ptp(first * second))
+
+
+def test_two_universal_joints_are_even_unless_their_forks_are_twisted() -> None:
+    c = cardan_shaft
+    m = c.double()
+    run = m.simulate(c.DURATION, tolerance=1e-10)
+    assert run.angular_velocity("B").to_numpy() == pytest.approx(c.SPEED, rel=1e-9)
+    ψ, h = np.radians(10), 1e-4
+    for method in ("direct", "adjoint"):
+        g = c.unevenness(m, ψ, method)
+        assert g.final_values[0] == pytest.approx(cardan_range(c.BETA, ψ), rel=1e-7)
+        slopes = [
+            (cardan_range(c.BETA + a, ψ + b) - cardan_range(c.BETA - a, ψ - b)) / (2 * h)
+            for a, b in ((h, 0), (0, h))
+        ]
+        assert g.final_gradient[0] == pytest.approx(slopes, rel=1e-5)
+
+
+def test_the_robot_arm_has_the_margins_of_its_equations(tmp_path: Path) -> None:
+    """Phase margin by the linear equations of two pendulums about the final position, by hand; its
+    deviation to first order against a sample.
+    """
+    a = robot_arm_pid
+    result = a.main(tmp_path, samples_count=30)
+    assert result["sampled"] == pytest.approx(result["first order"], rel=0.35)
+    kp, ki, kd = (result[name] for name in a.GAINS)
+    M, mu, mf, L1, L2 = 0.5, 1.5, 0.8, a.UPPER, a.FORE
+    θ, ψ = a.TARGETS["shoulder"], a.TARGETS["elbow"]
+    # kinetic energy of both bars and the load in rates of the absolute angles θ and θ + ψ
+    one, both = mu * L1**2 / 3 + (mf + M) * L1**2, (mf / 2 + M) * L1 * L2 * math.cos(ψ)
+    two = mf * L2**2 / 3 + M * L2**2 + 1e-3
+    inertia = np.array([[one + 2 * both + two, both + two], [both + two, two]])
+    fall2 = -9.81 * (mf / 2 + M) * L2 * math.sin(θ + ψ)
+    fall1 = -9.81 * (mu / 2 + mf + M) * L1 * math.sin(θ)
+    weight = np.array([[fall1 + fall2, fall2], [fall2, fall2]])
+
+    def loop(ω: float) -> complex:
+        s = 1j * ω
+        elbow = 60 + 60 / s + 6 * s
+        K = inertia * s**2 + weight + np.diag([0, elbow])
+        plant = np.linalg.solve(K, np.array([1.0, 0.0]))[0]
+        return complex((kp + ki / s + kd * s / (0.005 * s + 1)) / (0.005 * s + 1) * plant)
+
+    ω = brentq(lambda ω: abs(loop(ω)) - 1, 15, 200, xtol=1e-12)
+    margin = math.degrees(math.pi + np.angle(loop(ω)))
+    assert result["phase margin"] == pytest.approx(margin, abs=1e-5)
+
+
+def test_path_synthesis_beats_chebyshev() -> None:
+    """Both linkages by the law of cosines: the deviation from the line over the stroke."""
+    m = path_synthesis.linkage()
+    before, after = path_synthesis.main()
+
+    def deviation(crank: float, coupler: float, rocker: float, x: float, y: float) -> Any:
+        φ = np.linspace(0.3, 1.6, 200_001)
+        B = crank * np.exp(1j * φ)
+        r = abs(0.2 - B)
+        with np.errstate(invalid="ignore"):
+            inner = np.arccos((coupler**2 + r**2 - rocker**2) / (2 * coupler * r))
+        P = B + (x + 1j * y) * np.exp(1j * (np.angle(0.2 - B) - inner))
+        inside = np.abs(P.real - 0.1) <= path_synthesis.STROKE / 2
+        return np.abs(P.imag[inside] - path_synthesis.HEIGHT).max()
+
+    nominal = {name: p.value for name, p in m.parameters.items()}
+    assert before == pytest.approx(deviation(**nominal), rel=1e-3)
+    assert after < before / 5
+    best = m.synthesize("a", {"P": _line()}, span=(0.5, 1.4)).parameters
+    assert after == pytest.approx(deviation(**best), rel=0.1)
+
+
+def _line() -> np.ndarray:
+    x = 0.1 + np.linspace(-path_synthesis.STROKE / 2, path_synthesis.STROKE / 2, 17)
+    return np.column_stack([x, np.full(x.size, path_synthesis.HEIGHT)])

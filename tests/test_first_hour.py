@@ -143,8 +143,8 @@ def test_kinds_of_units() -> None:
     ),
     (
         "missing",
-        lambda m: m.body("a", mass=1),
-        "body: missing a required argument: 'inertia'; call body(name, *, mass, inertia, com=None",
+        lambda m: m.bar("a", "b", "c", mass=1),
+        "bar: missing a required argument: 'length'; call bar(name, start, end, *, length, mass",
     ),
     (
         "too many",

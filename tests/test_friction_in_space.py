@@ -15,6 +15,8 @@ from scipy.integrate import solve_ivp
 import varimech as vm
 
 G = 9.81
+STEPS = (1e-5, 1e-6)
+"""Of differences: two that must agree; a sweep would take longer, and check no more."""
 AROUND = (0.0, 0.4, 1.2, 2.5, 4.0)
 
 
@@ -130,7 +132,7 @@ def test_derivatives_of_a_curved_path() -> None:
     }
     g = {
         method: block(angle=2.0, slope=0.2)
-        .sensitivity(objectives, duration=3.0, method=method)
+        .sensitivity(objectives, duration=3.0, method=method, relative_steps=STEPS)
         .final_gradient
         for method in ("direct", "adjoint", "finite-difference")
     }
@@ -196,7 +198,7 @@ def test_derivatives_across_the_onset(static: float | None) -> None:
     }
     g = {
         method: pulled(static, 1.0)
-        .sensitivity(objectives, duration=3.5, method=method)
+        .sensitivity(objectives, duration=3.5, method=method, relative_steps=STEPS)
         .final_gradient
         for method in ("direct", "adjoint", "finite-difference")
     }
@@ -271,7 +273,7 @@ BALL = {
 def assert_derivatives(m: vm.Mechanism, T: float) -> None:
     """Direct and adjoint ones are the same, and those by differences."""
     direct, adjoint, differences = (
-        m.sensitivity(BALL, duration=T, method=method).final_gradient
+        m.sensitivity(BALL, duration=T, method=method, relative_steps=STEPS).final_gradient
         for method in ("direct", "adjoint", "finite-difference")
     )
     np.testing.assert_allclose(direct, adjoint, atol=1e-9)

@@ -166,7 +166,7 @@ WRONG = {
     "kinds of bodies": "bodies:\n" + "".join(f"  b{k}: {{barr: 1}}\n" for k in range(MANY)),
     "kinds of joints": "joints:\n" + "".join(f"  j{k}: revolut{k}\n" for k in range(MANY)),
     "values": "bodies:\n" + "".join(f"  b{k}: {{mass: [1], inertia: true}}\n" for k in range(MANY)),
-    "what is missing": "bodies:\n" + "".join(f"  b{k}: {{}}\n" for k in range(MANY)),
+    "what is missing": "forces:\n" + "".join(f"  s{k}: {{spring: [P, Q]}}\n" for k in range(MANY)),
     "long keys": "".join(f"{'massx' * 180}{k}: 1\n" for k in range(100)),
 }
 

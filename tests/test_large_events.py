@@ -90,9 +90,10 @@ def test_benchmarks_with_events_by_assembled_functions(name: str) -> None:
     ("model", "backend"),
     [
         *[
-            (model, backend)
+            # the machine has the time loop of compiled code, and waits for no compiler
+            pytest.param(model, backend, marks=pytest.mark.slow if backend == "native" else ())
             for model in ("chain", "shaken")
-            for backend in ("interpreted", "native")
+            for backend in ("interpreted", "auto", "native")
         ],
         ("cantilever", "auto"),  # which takes thousands of steps
     ],

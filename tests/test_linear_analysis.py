@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from varimech.benchmarks import bicycle, bicycle_matrices
 
 BOTH = pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
 G = 9.81
@@ -290,3 +291,31 @@ def test_a_body_that_spins_freely_about_its_middle_axis_tumbles(coordinates: str
     assert modes.steady
     λ = 5.0 * np.sqrt((0.2 - 0.25) * (0.1 - 0.2) / (0.1 * 0.25))
     np.testing.assert_allclose(modes.growth_rate.max(), λ, rtol=1e-10)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn0", "rtdyn1"])
+@pytest.mark.parametrize("speed", [2.0, 5.0, 8.0])
+def test_a_bicycle_has_the_eigenvalues_of_its_published_matrices(
+    coordinates: str, speed: float
+) -> None:
+    """Constraints of velocities leave three rates of seven positions; those of the slacks, by which
+    they are stated, are no states.
+    """
+    values = {"v": speed, "tap": 0.0}
+    m = bicycle.mechanism()
+    model = m.linearize("start", parameters=values, coordinates=coordinates)
+    assert len(model.states) == 10
+    assert model.steady
+    λ = m.modes("start", parameters=values, coordinates=coordinates).values
+    expected = np.linalg.eigvals(bicycle_matrices.matrices({}).state_matrix(speed))
+    for value in expected[expected.imag >= 0]:
+        assert np.abs(λ - value).min() < 1e-9 * abs(value)
+
+
+def test_the_matrices_of_the_bicycle_are_the_published_ones() -> None:
+    """Table 2 of Meijaard et al. (2007)."""
+    b = bicycle_matrices.matrices({})
+    np.testing.assert_allclose(b.M[0], [80.81722, 2.31941332208709], rtol=1e-13)
+    np.testing.assert_allclose(b.C1[1], [-0.85035641456978, 1.68540397397560], rtol=1e-13)
+    np.testing.assert_allclose(b.K0[1], [-2.59951685249872, -0.80329488458618], rtol=1e-13)
+    np.testing.assert_allclose(b.K2[:, 1], [76.59734589573222, 2.65431523794604], rtol=1e-13)

@@ -198,10 +198,11 @@ def test_ensembles_of_motors(coordinates: str) -> None:
     assert ensemble.values.to_numpy().ravel() == pytest.approx(values, rel=1e-7)
 
 
-def test_what_rests_refuses_states() -> None:
-    for ask in (rotor(2).equilibrium, rotor(2).frequencies):
-        with pytest.raises(vm.ModelError, match=r"'current'.* simulate until it comes to rest"):
-            ask()
+def test_frequencies_refuse_states() -> None:
+    with pytest.raises(vm.ModelError, match=r"'current'.* which frequencies do not take"):
+        rotor(2).frequencies()
+    with pytest.raises(vm.VarimechError, match="no equilibrium"):  # nothing resists the motor
+        rotor(2).equilibrium()
 
 
 def test_a_state_is_no_degree_of_freedom() -> None:

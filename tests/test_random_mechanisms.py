@@ -11,6 +11,7 @@ from random_recipes import (
     BEAM_JOINTS,
     BODIES,
     CLAMP,
+    COUPLINGS,
     DRIVERS,
     FREE,
     GROUND,
@@ -25,6 +26,7 @@ from random_recipes import (
 )
 
 from varimech.elements.builder import Model
+from varimech.elements.registry import registered
 
 PENDULUM = Recipe(2, (Part("bar", "revolute", GROUND, True, 5),), parameters=2, seed=1)
 TOO_STIFF = Recipe(
@@ -63,9 +65,11 @@ def words() -> set[str]:
     made = {name for name, member in members.items() if hasattr(member, "__wrapped__")}
     of_events = {"stop", "contact", "clearance_joint", "dry_friction", "mode", "event"}
     # angles that fit them: test_gears_and_screws.py; events: test_random_contacts.py; equations that
-    # are written for a mechanism: test_constraints.py; functions for expressions: test_tables.py
-    equations = {"constraint", "velocity_constraint", "rolling", "table"}
-    return made - {"gear", "screw"} - of_events - equations
+    # are written for a mechanism: test_constraints.py, test_cams_and_curves.py
+    equations = {"velocity_constraint", "rolling", "cam", "point_on_curve"}
+    # controllers and prescribed poses suit one mechanism: test_control.py, test_drive_pose.py
+    blocks = {kind.method() for kind in registered("signals")} | {"state", "dc_motor", "servo"}
+    return made - {"screw", "drive_pose"} - of_events - equations - blocks
 
 
 def saying(method: str) -> Recipe:
@@ -73,6 +77,10 @@ def saying(method: str) -> Recipe:
     sliding = Part("body", "prismatic", GROUND, True, 3)
     if method in LOADS:
         return Recipe(2, (PENDULUM.parts[0],), loads=(Load(method, 0, GROUND, 7),), seed=1)
+    if method in COUPLINGS:
+        return Recipe(
+            2, (PENDULUM.parts[0], PENDULUM.parts[0], sliding), couplings=(method,), seed=1
+        )
     if method in DRIVERS:
         return Recipe(2, (PENDULUM.parts[0], sliding), drivers=(method,), seed=1)
     if method in ("beam", CLAMP):
@@ -93,6 +101,7 @@ def test_every_element_method_is_drawn(method: str) -> None:
         *BODIES,
         CLAMP,
         *LOADS,
+        *COUPLINGS,
         *DRIVERS,
         *(kind.replace("-", "_") for n in (2, 3) for kind in joints_of(n)),
     }

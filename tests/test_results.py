@@ -494,7 +494,7 @@ def test_a_saved_run_has_every_output(
         "planar": in_beams | in_space,
         "spatial": in_beams,
         "flexible": {"displacement", "displacement_rate", "effort", "multiplier"} | in_space,
-    }[which] | {"state", "deviation"}
+    }[which] | {"state", "signal", "deviation"}
     compared = set()
     for kind, what in OUTPUTS.items():
         for name in live.names_of(what.of) if kind not in missing else ():

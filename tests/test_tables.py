@@ -238,3 +238,16 @@ def test_a_kink_in_time_at_the_end_of_a_run_ends_no_step() -> None:
         for duration in (1.0, 1.0 - 1e-7)
     ]
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-5)
+
+
+def test_a_run_that_leaves_a_table_says_which_force_ends() -> None:
+    m = vm.Mechanism("cart", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.body("cart", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "cart.P", axis=(1, 0))
+    push = vm.table([0, 0.5, 1.0], [1.0, 1.0, 1.0], outside="error")
+    m.force("push", "cart.P", lambda s: vm.vector(push(s.displacement("guide")), 0))
+    m.start(displacement={"guide": 0.0})
+    with pytest.raises(vm.SimulationError, match=r"'push' is not finite .* beyond") as caught:
+        m.simulate(3.0)
+    assert caught.value.time == pytest.approx(2**0.5, abs=1e-6)  # x = t²/2 = 1

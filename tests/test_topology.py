@@ -107,7 +107,9 @@ def test_counts_are_those_of_the_equations(case: str) -> None:
     assert len(computed.coordinates) == joints
     assert computed.coordinates == equations.coordinate_names[:joints]
     # an equation ties each of these, but for slacks, which equations of velocities take the place of
+    # and parameters of curves, whose equations are couplings
     ties = equations.extra - sum(f.velocity_rows for f in m.data.forces.values())
+    ties -= sum(c.is_tied for c in m.data.own_coordinates)
     assert sum(computed.equations.values()) == equations.λ.numel() - ties
     closing = {c.joint: c.equations for c in computed.closures}
     for joint, count in closing.items():

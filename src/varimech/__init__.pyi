@@ -24,6 +24,7 @@ from .core.mathematics import (
     cos as cos,
     cosh as cosh,
     cross as cross,
+    dead_band as dead_band,
     dot as dot,
     exp as exp,
     log as log,
@@ -31,6 +32,7 @@ from .core.mathematics import (
     minimum as minimum,
     norm as norm,
     rotation as rotation,
+    saturation as saturation,
     sign as sign,
     sin as sin,
     sinh as sinh,
@@ -65,6 +67,7 @@ from .optimization.design_problem import DesignProblem as DesignProblem
 from .optimization.fit import Fit as Fit
 from .optimization.measurement import Measurement as Measurement, measurement as measurement
 from .optimization.optimum import Optimum as Optimum
+from .optimization.synthesis_result import Synthesis as Synthesis
 from .optimization.quantities import Path as Path, Peak as Peak, path as path, peak as peak
 from .plotting.figure import Line as Line, Panel as Panel, line_figure as line_figure
 from .problem import Problem as Problem
@@ -73,8 +76,10 @@ from .results.certificate import Certificate as Certificate
 from .results.ensemble import Ensemble as Ensemble
 from .results.event_smoothness import EventWarning as EventWarning
 from .results.events import Event as Event, Events as Events
+from .results.kinematics import Kinematics as Kinematics
 from .results.linear_model import LinearModel as LinearModel
 from .results.lost_motion import LostMotion as LostMotion
+from .results.margins import Margins as Margins
 from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian
 from .results.modes import Modes as Modes

@@ -46,9 +46,11 @@ if TYPE_CHECKING:
     from .optimization.optimum import Optimum
     from .optimization.quantities import Goal, Goals
     from .optimization.space import Over
+    from .optimization.synthesis_result import Synthesis
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian
+    from .results.kinematics import Kinematics
     from .results.linear_model import LinearModel
     from .results.modes import Modes
     from .results.run import Run
@@ -545,6 +547,112 @@ class Mechanism(Model):
         from .analyses.linear import modes
 
         return modes(self._solvers, at, time, wrt, parameters, coordinates)
+
+    def kinematics(
+        self,
+        driver: Any,
+        values: Any = None,
+        *,
+        rates: Any = None,
+        accelerations: Any = None,
+        wrt: Wrt = None,
+        parameters: Values | None = None,
+        unreachable: str = "error",
+    ) -> Kinematics:
+        """Positions over values of drivers, with velocities, accelerations and derivatives; no
+        masses are needed.
+
+        Positions are continued from the initial assembly, in steps that stay on its branch. As many
+        drivers as degrees of freedom are needed; other drivers of the model keep their values at
+        t = 0.
+
+        Args:
+            driver: joint that turns or slides, planar body, pair of points (their distance), or a
+                driver of the model; or {driver: values} for several, along a common path.
+            values: rad or m, or texts such as "30 deg": a list or array, or the tuple
+                (start, stop, count).
+            rates: rates of the drivers (rad/s, m/s): a number, or {driver: number}. Velocities and
+                accelerations are then those in time; without rates, first and second derivatives
+                with respect to the one driver.
+            accelerations: of the drivers (rad/s², m/s²); zero if not given.
+            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            parameters: values that differ from the nominal ones.
+            unreachable: "error" for values that it cannot reach, or "truncate" for the range up to
+                there.
+
+        Returns:
+            `Kinematics`: `.position("P")`, `.angle("rod")`, `.transmission_angle("C")`,
+            `.speed_ratio(angle="rocker")`, `.plot(path="P")`, …
+
+        Raises:
+            ModelError: for unknown drivers, too few or too many of them, and values that are no
+                numbers.
+            AssemblyError: if it does not close initially.
+            VarimechError: for a value out of reach, with the last one that is reached.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("slider-crank", dimension=2)
+        >>> O = m.ground_point("O", (0, 0))
+        >>> crank = m.bar("crank", "O", "P", length=0.1)
+        >>> rod = m.bar("rod", "P", "S", length=0.3)
+        >>> block = m.body("block", points={"S": (0, 0)})
+        >>> joints = [m.revolute(name) for name in "OPS"]
+        >>> guide = m.prismatic("guide", "O", "block.S", axis=(1, 0))
+        >>> m.start(angle={"crank": 0.0}, near={"S": (0.4, 0)})
+        >>> k = m.kinematics("crank", ("0 deg", "360 deg", 5))
+        >>> [f"{x:.4f}" for x in k.displacement("guide").to_numpy()]
+        ['0.4000', '0.2828', '0.2000', '0.2828', '0.4000']
+        """
+        from .analyses.kinematics import kinematics
+
+        return kinematics(
+            self._solvers, driver, values, rates, accelerations, wrt, parameters, unreachable
+        )
+
+    def synthesize(
+        self,
+        driver: Any,
+        targets: Any,
+        over: Any = None,
+        *,
+        values: Any = None,
+        span: tuple[Any, Any] | None = None,
+        starts: int = 1,
+        seed: int = 0,
+        parameters: Values | None = None,
+    ) -> Synthesis:
+        """Dimensional synthesis: parameters for which outputs meet targets, by least squares with
+        exact Jacobians. Path, function and motion generators differ only in their outputs.
+
+        All targets lie on the assembly branch of the start of each search.
+
+        Args:
+            driver: as for `kinematics`, one.
+            targets: outputs and their values at all targets, {point: [(x, y), …]}, or a list of
+                pairs (output, values); outputs are points, functions of the state, or texts such as
+                "angle('rocker')".
+            over: parameters that may change, or {name: (lower, upper)}; all, within their own
+                bounds, if not given.
+            values: of the driver at the targets (prescribed timing); free if not given.
+            span: range of the driver in which free timings are first looked for; a turn if not
+                given.
+            starts: number of searches: from the nominal design, then from within the bounds.
+            seed: of these designs.
+            parameters: values of others, where these differ from the nominal ones.
+
+        Returns:
+            `Synthesis`: `.parameters`, `.error`, `.residuals`, `.local_optima`, `.defects`,
+            `.kinematics`, `.plot(point=…)`.
+
+        Raises:
+            ModelError: for input that makes no sense.
+            VarimechError: if no start reaches all targets on one branch.
+        """
+        from .optimization.synthesis import synthesize
+
+        return synthesize(
+            self._solvers, driver, targets, values, over, span, starts, seed, parameters
+        )
 
     def equations(
         self,

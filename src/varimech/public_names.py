@@ -8,8 +8,8 @@ NAMES = {
         " StudyError VarimechError"
     ),
     "core.mathematics": (
-        "absolute acos asin atan atan2 cos cosh cross dot exp log maximum minimum norm"
-        " rotation sign sin sinh sqrt tan tanh vector where"
+        "absolute acos asin atan atan2 cos cosh cross dead_band dot exp log maximum"
+        " minimum norm rotation saturation sign sin sinh sqrt tan tanh vector where"
     ),
     "core.tables": "Table table",
     "elements": "elements",
@@ -32,6 +32,7 @@ NAMES = {
     "optimization.measurement": "Measurement measurement",
     "optimization.optimum": "Optimum",
     "optimization.quantities": "Path Peak path peak",
+    "optimization.synthesis_result": "Synthesis",
     "plotting.figure": "Line Panel line_figure",
     "problem": "Problem",
     "reports.page": "report",
@@ -41,8 +42,10 @@ NAMES = {
     "results.events": "Event Events",
     "results.gradient": "Gradient",
     "results.hessian": "Hessian",
+    "results.kinematics": "Kinematics",
     "results.linear_model": "LinearModel",
     "results.lost_motion": "LostMotion",
+    "results.margins": "Margins",
     "results.modes": "Modes",
     "results.result": "SavedResult",
     "results.run": "Run load_run",

@@ -62,6 +62,7 @@ class Builder:
         self.rows = self.g.held
         self.start: dict[str, dict[Any, Any]] = {}
         self.speeds: dict[Any, Any] = {}
+        self.coupled = 0
 
     def built(self) -> Built:
         for k in range(len(self.recipe.parts)):
@@ -71,6 +72,8 @@ class Builder:
             self._joint(joint)
         for k, method in enumerate(self.recipe.drivers):
             self._driver(f"D{k}", method)
+        for k, method in enumerate(self.recipe.couplings):
+            self._coupling(f"G{k}", method)
         for k, load in enumerate(self.recipe.loads):
             self._load(f"F{k}", load)
         self._start()
@@ -79,7 +82,7 @@ class Builder:
             self.m,
             self._objectives(),
             self.places,
-            None if self.g.segments else self.g.dofs,
+            None if self.g.segments else self.g.dofs - self.coupled,
             self.g.regular,
             float(held.max(initial=1.0) / max(held[held > 1e-9].min(initial=1.0), 1e-300)),
             DURATION * float(np.sqrt(self.g.scale)),
@@ -402,10 +405,99 @@ class Builder:
                 self.m.torsional_spring(
                     name, turn, stiffness=self.number(k), rest_angle=self.number(rest), damping=0.0
                 )
+        elif load.method == "bushing":
+            if not {acted, other} & set(self.g.segments):
+                self._bushing(name, second, first, stiffness, rng)
+        elif load.method == "table":
+            self._table(name, first, rng)
         elif load.method == "force":
             self._force(name, first, second, acted, rng)
         else:
             self._torque(name, acted, other, rng)
+
+    def _bushing(
+        self, name: str, first: str, second: str, stiffness: float, rng: np.random.Generator
+    ) -> None:
+        n, turning = self.recipe.dimension, stiffness * self.g.scale**2
+        about: Any = self.number(turning) if n == 2 else self.vector(turning * rng.uniform(0, 1, 3))
+        numbers = {name: k for k, name in self.names.items()}
+        bodies = [self.g.poses[numbers[x.partition(".")[0]]] for x in (first, second)]
+        given: dict[str, Any] = {}
+        if n == 3:  # unloaded near where they are: a rotation vector is for less than half a turn
+            given["rotation"] = bodies[0].rotation.T @ bodies[1].rotation
+        self.m.bushing(
+            name,
+            first,
+            second,
+            stiffness=self.vector(stiffness * rng.uniform(0, 1, n)),
+            damping=self.vector(rng.uniform(0, 2, n)),
+            rotational_stiffness=about,
+            preload=tuple(rng.uniform(-3, 3, n)),
+            **given,
+        )
+
+    def _table(self, name: str, first: str, rng: np.random.Generator) -> None:
+        """A force by a table over time."""
+        t = np.linspace(-1, 1, 5) * DURATION * float(np.sqrt(self.g.scale)) * 2
+        self.m.table(f"{name}table", t, rng.uniform(-3, 3, 5), kind="cubic")
+        d = direction_of(self.recipe, self.rng)
+        self.m.force(name, first, tuple(f"{x!r}*{name}table(t)" for x in d.tolist()))
+
+    def _coupling(self, name: str, method: str) -> None:
+        """Couple two outputs that others leave free, if there are any; some with a compliant mesh."""
+        turns = [("angle", *turn) for turn in self._turns]
+        others = {"gear": [], "belt": []}.get(method, [("displacement", *x) for x in self._slides])
+        if method == "belt":  # that has parallel axes: those of bodies in the plane
+            turns = [x for x in turns if self.recipe.dimension == 2 and x[1] in self.m.bodies]
+        others += [] if method == "rack_and_pinion" else turns
+        pairs = [(a, b) for a in turns for b in others if a[1] != b[1]]
+        for k in self.rng.permutation(len(pairs))[:4]:
+            (_, first, row1, at1), (output, second, row2, at2) = pairs[int(k)]
+            i = (self.g.scale if output == "displacement" else 1.0) * self.rng.uniform(0.5, 2)
+            if self._says(row2 - i * row1) > FIXES[0] and self._says(row1) > FIXES[0]:
+                compliant = method != "constraint" and self.rng.random() < 0.3
+                if method == "constraint":
+                    self._equation(name, first, at1, output, second, at2, i)
+                else:
+                    self._couple(name, method, (first, second), i, at2 - i * at1, compliant)
+                if not compliant:
+                    self.rows = np.vstack([self.rows, row2 - i * row1])
+                    self.coupled += 1
+                return
+
+    def _equation(
+        self, name: str, first: str, at1: float, output: str, second: str, at2: float, i: float
+    ) -> None:
+        factor = self.number(i, length=True)
+        self.m.constraint(
+            name, lambda s: getattr(s, output)(second) - at2 - factor * (s.angle(first) - at1)
+        )
+
+    def _couple(
+        self,
+        name: str,
+        method: str,
+        joints: tuple[str, str],
+        i: float,
+        rest: float,
+        compliant: bool,
+    ) -> None:
+        unit = 1.0 if method == "rack_and_pinion" else self.g.scale**2
+        given: dict[str, Any] = {}
+        if compliant:
+            given = {"stiffness": self.number(50.0 * unit), "damping": 0.3 * unit}
+        if method == "gear":
+            if compliant:
+                given |= {"backlash": 0.01, "efficiency": self.number(0.9)}
+            self.m.gear(name, *joints, ratio=self.number(i, length=True), phase=rest, **given)
+        elif method == "rack_and_pinion":
+            radius = self.number(i, length=True)
+            self.m.rack_and_pinion(name, *joints, radius=radius, offset=rest, **given)
+        else:
+            if compliant:
+                given = {"stiffness": self.number(50.0), "damping": 0.3, "tension": 1.0}
+            radii = self.number(i * self.g.scale, length=True), self.g.scale
+            self.m.belt(name, *joints, radii=radii, phase=rest, **given)
 
     def _force(
         self, name: str, first: str, second: str, acted: int, rng: np.random.Generator

@@ -22,7 +22,18 @@ FREE, CLAMP, TWIN = "free", "clamp", "twin"
 BODIES = ("body", "bar", "beam")
 BEAM_JOINTS = {2: ("revolute", CLAMP, "distance", FREE), 3: ("spherical", CLAMP, "distance", FREE)}
 """What may hold the first end of a beam."""
-LOADS = ("spring", "damper", "torsional_spring", "torsional_damper", "force", "torque")
+LOADS = (
+    "spring",
+    "damper",
+    "torsional_spring",
+    "torsional_damper",
+    "force",
+    "torque",
+    "bushing",
+    "table",
+)
+COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint")
+"""Equations between two outputs that others leave free; also with a compliant mesh."""
 DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate")
 EDGES = (
     "aligned",
@@ -94,6 +105,7 @@ class Recipe:
     """
     edges: tuple[str, ...] = ()
     seed: int = 0
+    couplings: tuple[str, ...] = ()
 
 
 def joints_of(dimension: int) -> list[str]:
@@ -141,6 +153,9 @@ def recipes(draw: st.DrawFn, largest: int = 10) -> Recipe:
         if draw(st.integers(0, 3)) == 0
         else (),
         draw(SEEDS),
+        tuple(draw(st.lists(st.sampled_from(COUPLINGS), max_size=2)))
+        if draw(st.integers(0, 2)) == 0
+        else (),
     )
 
 
@@ -165,7 +180,7 @@ def smaller(recipe: Recipe) -> Iterator[Recipe]:
     for k in reversed(range(len(recipe.parts))):
         if len(recipe.parts) > 1 and all(part.parent != k for part in recipe.parts):
             yield _without(recipe, k)
-    for field in ("closures", "loads", "drivers", "edges"):
+    for field in ("closures", "loads", "drivers", "edges", "couplings"):
         things = getattr(recipe, field)
         for k in range(len(things)):
             yield replace(recipe, **{field: things[:k] + things[k + 1 :]})

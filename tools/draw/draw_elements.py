@@ -1,8 +1,8 @@
 """Drawings of all elements for the pages in docs/elements:  python tools/draw/draw_elements.py
 [name …].
 
-Those of bodies are here, the others in `drawings_of_joints.py`, `drawings_of_forces.py` and
-`drawings_of_contacts.py`.
+Those of bodies are here, the others in `drawings_of_joints.py`, `drawings_of_forces.py`,
+`drawings_of_contacts.py`, `drawings_of_transmissions.py` and `drawings_of_control.py`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,21 @@ import sys
 from pathlib import Path
 
 import drawings_of_contacts
+import drawings_of_control
 import drawings_of_forces
 import drawings_of_joints
+import drawings_of_transmissions
 import numpy as np
 from sketch import DRAWINGS, FIRST, GIVEN, METAL, Sketch, drawing, from_
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "elements"
-OTHERS = (drawings_of_joints, drawings_of_forces, drawings_of_contacts)
+OTHERS = (
+    drawings_of_joints,
+    drawings_of_forces,
+    drawings_of_contacts,
+    drawings_of_transmissions,
+    drawings_of_control,
+)
 """Whose drawings are known by being imported."""
 
 

@@ -47,18 +47,20 @@ def equilibrium(solvers: ModelSolvers, wrt: Wrt, parameters: Values | None) -> R
         VarimechError: if no equilibrium is found.
     """
     began = time.perf_counter()
+    solvers.check_masses("equilibrium")
+    solvers.check_continuous("equilibrium")
     ρ, solver = solvers.data.parameter_set.values(parameters), solvers.default
     indices = None if wrt is None else solvers.indices(wrt)
     rest, e = solver.statics.equilibrium(ρ, indices), solver.equations
-    n, still = e.q.numel(), np.zeros(2 * e.q.numel())
+    n, still = e.q.numel(), np.zeros(e.q.numel())
     sensitivities = None
     if rest.slopes is not None:
         sensitivities = np.vstack(
-            [rest.slopes[:n], np.zeros((2 * n, len(indices or []))), rest.slopes[n:]]
+            [rest.slopes[: 2 * n], np.zeros((n, len(indices or []))), rest.slopes[2 * n :]]
         )[None]
     trajectory = Trajectory(
         np.zeros(1),
-        np.concatenate([rest.q, still, rest.λ])[None],
+        np.concatenate([rest.q, rest.v, still, rest.λ])[None],
         np.zeros((1, 0)),
         np.array([rest.residual, 0, 0]),
         rest.iterations,
@@ -83,6 +85,7 @@ def frequencies(solvers: ModelSolvers, count: int, parameters: Values | None) ->
         raise ModelError(
             "must be a whole number, 1 or more", element="frequencies", field="count", value=count
         )
+    solvers.check_masses("frequencies")
     ρ = solvers.data.parameter_set.values(parameters)
     ω = solvers.default.statics.frequencies(ρ, int(count))
     modes = np.arange(1, ω.size + 1)

@@ -75,6 +75,8 @@ def linearized(
         ModelError: for input that makes no sense, and for contacts and dry friction.
         VarimechError: if there is no such motion.
     """
+    solvers.check_masses("linearize")
+    solvers.check_continuous("linearize")
     indices = None if wrt is None else solvers.indices(wrt)
     start, equations = _origin(solvers, at, time, indices, parameters, coordinates)
     given = with_inputs(equations, _names(inputs))
@@ -136,7 +138,7 @@ def _origin(
     ρ = solvers.data.parameter_set.values(parameters)
     if at == "equilibrium":
         rest = solver.statics.equilibrium(ρ, None)
-        return _Start(at, rest.q, np.zeros(rest.q.size), ρ, 0.0), solver.equations
+        return _Start(at, rest.q, rest.v, ρ, 0.0), solver.equations
     return _initial(solver, at, ρ, indices), solver.equations
 
 

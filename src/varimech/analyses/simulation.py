@@ -110,5 +110,6 @@ def simulation(
     """
     scheme, schedule = choose(duration, **options)
     data = solvers.data
+    solvers.check_masses(data.label)
     ρ = data.parameter_set.values(parameters)
     return Simulation(solvers, duration, parameters, options, scheme, schedule, ρ, data.revision)

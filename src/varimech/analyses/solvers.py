@@ -16,6 +16,7 @@ from ..coordinates.systems import Natural, Relative
 from ..core.errors import ModelError, VarimechError, check_numbers
 from ..core.messages import Message
 from ..core.schedule import Schedule
+from ..model.body import RigidBody
 from ..model.model_data import ModelData
 from ..model.parameter import Parameter
 from ..model.parameter_set import listed
@@ -45,6 +46,41 @@ class ModelSolvers:
     def __init__(self, data: ModelData):
         self.data = data
         self.kept: dict[tuple[int, Method], Solver] = {}
+
+    def check_continuous(self, analysis: str) -> None:
+        """Refuse signals that change at samples only: their rate of zero is no equilibrium.
+
+        Raises:
+            ModelError: naming the first one.
+        """
+        for name, force in self.data.forces.items():
+            if force.is_sampled:
+                raise ModelError(
+                    f"signal {name!r} is sampled, which neither an equilibrium nor linear equations"
+                    " describe",
+                    element=analysis,
+                    remedy="use m.delay with half its period in its place, which is close to it for"
+                    " slow motions, or simulate",
+                )
+
+    def check_masses(self, analysis: str) -> None:
+        """Refuse bodies without mass, which only kinematics takes.
+
+        Raises:
+            ModelError: naming them.
+        """
+        light = [
+            b.name for b in self.data.moving_bodies if isinstance(b, RigidBody) and b.mass.is_zero()
+        ]
+        if light:
+            bodies = "body" if len(light) == 1 else "bodies"
+            raise ModelError(
+                f"{bodies} {', '.join(map(repr, light))} without mass",
+                element=analysis,
+                value=light[0],
+                remedy="give a mass (and, for other bodies than bars, an inertia); kinematics needs"
+                " none",
+            )
 
     def of(self, scheme: Method, objectives: Mapping[str, Objective] | None = None) -> Solver:
         """The solver for this state of the model, in which angles count the turns that objectives

@@ -170,7 +170,18 @@ BENCHMARKS: dict[str, Entry] = {
     "rotating-pendulum": Entry(
         "Vibrations about a driven steady motion, and their sensitivities", "rotating_pendulum"
     ),
+    "cam-follower": Entry(
+        "Eccentric cam: the speed at which a flat follower lifts off, and its sensitivity",
+        "cam_follower",
+    ),
     "rolling-disc": Entry("Disc and hoop rolling upright, and their sensitivities", "rolling_disc"),
+    "gear-train": Entry(
+        "Planetary gear, gear pair, belt, rack and screw over many turns, and their sensitivities",
+        "gear_train",
+    ),
+    "bicycle": Entry(
+        "Weave and capsize speeds of a bicycle, and their sensitivities (IFToMM)", "bicycle"
+    ),
 }
 
 

@@ -16,6 +16,7 @@ from .about import doctor, methods
 from .benchmark import benchmark
 from .certify import certify
 from .compare import compare
+from .kinematics import kinematics
 from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 
@@ -75,7 +76,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Begin": (new, run),
-    "Studies of a model": (sensitivity, uncertainty, optimize, certify, compare),
+    "Studies of a model": (sensitivity, uncertainty, optimize, kinematics, certify, compare),
     "About a model": (topology, export, schema),
     "About Varimech": (benchmark, methods, doctor),
 }

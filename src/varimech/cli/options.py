@@ -198,11 +198,12 @@ def settings(context: typer.Context) -> dict[str, Any]:
     if options.get("objective"):
         given["objectives"] = options["objective"]
     if options.get("set_"):
-        given["parameters"] = dict(_assignment(text) for text in options["set_"])
+        given["parameters"] = dict(assignment(text) for text in options["set_"])
     return given
 
 
-def _assignment(text: str) -> tuple[str, str]:
+def assignment(text: str) -> tuple[str, str]:
+    """A parameter and its value, of --set."""
     name, sign, value = text.partition("=")
     if not sign or not name.strip() or not value.strip():
         raise ModelError(

@@ -231,7 +231,7 @@ class Assembly:
     @cached_property
     def _structure(self) -> SX:
         """Φ without the drivers."""
-        driven = set(self.model.drivers)
+        driven = {*self.model.drivers, *(f.name for f in self.model.forces.values() if f.is_driver)}
         return ca.vertcat(
             SX(0, 1), *[b.residuals for b in self.equations.blocks if not driven & set(b.joints)]
         )

@@ -452,6 +452,8 @@ class ForceStatements:
             more, effort = own.state_equation(c.name, rate)
             kinetic += more
             efforts.append(effort)
+        if (tied := force.ties(frames, self._state)).numel():
+            kinetic += own.mass * ca.sumsqr(self._differentiate(tied)) / 2
         blocks = (Constraint(force.name, Φ, (force.name,)),) if Φ.numel() else ()
         names = [name for event in force.events() for name in event.slacks]
         names += [name for label in force.contact_labels() for name in label.slacks]

@@ -144,6 +144,9 @@ class OwnCoordinates:
         """A first guess: angles between bodies at these poses, in (−π, π]."""
         values = np.zeros(self._declared.q.numel() + len(self.angles))
         numbers = self._model.parameter_set
+        for k, c in enumerate(self._declared.coordinates):
+            if c.guess is not None:
+                values[k] = c.guess(poses) / c.size
         for k, turn in enumerate(a.turn for a in self.angles.values()):
             reference, quarter, pointer = (
                 numbers.evaluate(x).ravel() for x in (turn.reference, turn.quarter, turn.pointer)

@@ -61,6 +61,8 @@ class BodyReactions:
         things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
         rows = {name: thing.residuals(self._twist.frames, t) for name, thing in things.items()}
         self._jacobians = {name: self._twist.jacobian(row, frames) for name, row in rows.items()}
+        self._columns: dict[str, SX] = {}
+        """Derivatives of equations of elements with respect to their own coordinates without inertia."""
         self._angles = AngleSymbols(model)
         self._virtual = State(
             model, self._twist.frames, t, state.rate, counted=self._angles, own=state.states
@@ -73,14 +75,23 @@ class BodyReactions:
                 J.append(self._rate_derivative(element, state))
             if J:
                 self._jacobians[element.name] = ca.vertcat(*J)
+                self._columns[element.name] = self._tied_columns(element, state)
         self.symbols = {
             name: SX.sym(f"μ {name}", J.shape[0]) for name, J in self._jacobians.items()
         }
         """Multipliers of each joint and driver, as symbols."""
         self._multipliers = self.symbols
         unbalanced = of_loads(self._applied(state)) - self._inertial(differentiate)
+        everything = self.jacobian
+        more = (
+            everything.shape[1] - unbalanced.numel()
+        )  # own coordinates without inertia: no force along them
         self.balance = Balance(
-            self.jacobian, unbalanced, self._weights, self._strengths, self._metric
+            everything,
+            ca.vertcat(unbalanced, SX.zeros(more)),
+            ca.vertcat(self._weights, SX.ones(more)),
+            self._strengths,
+            self._metric,
         )
         """The equations that the multipliers solve."""
         self.values = self.balance.solve(dependent(self))
@@ -92,7 +103,11 @@ class BodyReactions:
     @property
     def jacobian(self) -> SX:
         """J."""
-        return ca.vertcat(*self._jacobians.values()) if self._jacobians else SX(0, self._twist.size)
+        if not self._jacobians:
+            return SX(0, self._twist.size)
+        own = [self._columns.get(name, SX(J.shape[0], 0)) for name, J in self._jacobians.items()]
+        J = ca.vertcat(*self._jacobians.values())
+        return ca.horzcat(J, ca.diagcat(*own)) if any(x.shape[1] for x in own) else J
 
     @property
     def of_any_multipliers(self) -> BodyReactions:
@@ -208,6 +223,13 @@ class BodyReactions:
         if not turning.is_zero():
             J += self._twist.rate_jacobian(turning, self._frames)
         return self._angles.replaced([J], state.angle)[0]
+
+    def _tied_columns(self, element: ForceLaw, state: State) -> SX:
+        """Derivatives of an element's equations with respect to coordinates that they tie."""
+        Φ, rows = element.constraints(self._frames, state), element.velocity_rows
+        tied = [ca.symvar(state.state(c.name)) for c in element.coordinates() if c.is_tied]
+        symbols = ca.vertcat(SX(0, 1), *[symbol for each in tied for symbol in each])
+        return ca.vertcat(ca.jacobian(Φ, symbols), SX(rows, symbols.numel()))
 
     def _rate_derivative(self, element: ForceLaw, state: State) -> SX:
         """The same of rates that an element constrains; time derivatives are those of translations

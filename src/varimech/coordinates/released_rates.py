@@ -47,7 +47,7 @@ def with_released_rates(equations: Equations) -> Equations:
     if strengths is None:
         return e  # the start gives too little or too much, which a run explains
     released = _released(e, *strengths)
-    slacks = [e.v[k] for k in _slack_places(e)]
+    slacks = [e.v[k] for k in slack_places(e)]
     elements, row, pairs = [], 0, dict(zip(released, slacks, strict=True))
     for element in e.elements:
         if element.initial is not None:
@@ -66,7 +66,7 @@ def _with_slacks(element: Element, row: int, pairs: dict[int, SX]) -> tuple[Elem
     return replace(element, initial=(at, ca.vertcat(*rows))), row + len(rows)
 
 
-def _slack_places(e: Equations) -> list[int]:
+def slack_places(e: Equations) -> list[int]:
     """Places in q of the slacks of constraints of velocities, in the order of their rows."""
     y = [b.residuals for b in e.blocks if b.is_nonholonomic]
     return [int(k) for k in ca.jacobian(ca.vertcat(*y), e.q).sparsity().get_col()]
@@ -81,7 +81,7 @@ def _strengths(e: Equations, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray,
     rates = ca.jacobian(e.start_velocities, e.v)
     f = ca.Function("rates", [e.q, e.ρ, e.t], [ca.densify(rates), ca.densify(e.mass)])
     J, M = (np.array(x) for x in f(q, ρ, 0.0))
-    m, moving = len(held), np.setdiff1d(np.arange(q.size), _slack_places(e))
+    m, moving = len(held), np.setdiff1d(np.arange(q.size), slack_places(e))
     Ψ = J[:m][of_velocities][:, moving]
     others = np.vstack([J[:m][~of_velocities], J[m:]])[:, moving]
     holonomic = m - Ψ.shape[0]

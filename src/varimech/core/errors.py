@@ -301,6 +301,7 @@ MOST = {
     "threads": 4096,
     "executor": 4096,
     "segments": 20_000,
+    "order": 10,  # of Padé approximations: coefficients of higher ones are ill-conditioned
     "every": 10**12,
     "seed": 2**63 - 1,
 }

@@ -36,6 +36,8 @@ def _checked(function: Callable[..., SX]) -> Callable[..., SX]:
             raise ModelError(f"{name}: {error}", remedy=f"it takes ({', '.join(names)})") from None
         try:
             return function(*values)
+        except ModelError:
+            raise
         except NOT_SYMBOLIC:
             sizes = " and ".join(SX(x).dim() for x in values)
             raise ModelError(f"{name} cannot be computed for sizes {sizes}") from None
@@ -169,6 +171,59 @@ def where(condition: SX, yes: SX, no: SX) -> SX:
 
 
 @_checked
+def saturation(x: SX, low: SX, high: SX) -> SX:
+    """x, kept between two limits.
+
+    Args:
+        x: an expression.
+        low: lower limit, in its unit.
+        high: upper limit, above the lower one.
+
+    Returns:
+        min(max(x, low), high).
+
+    Raises:
+        ModelError: for limits, given as numbers, that leave nothing between them.
+
+    >>> import varimech as vm
+    >>> vm.saturation(3.0, -1, 2)
+    SX(2)
+    """
+    low, high = SX(low), SX(high)
+    if low.is_constant() and high.is_constant() and not float(low) < float(high):
+        raise ModelError(
+            f"the lower limit must be below the upper one, not {low} and {high}",
+            element="saturation",
+        )
+    return ca.fmin(ca.fmax(x, low), high)
+
+
+@_checked
+def dead_band(x: SX, width: SX) -> SX:
+    """Zero around zero, and x less half the width beyond.
+
+    Args:
+        x: an expression.
+        width: width of the band where the result is zero, in its unit.
+
+    Returns:
+        x − width/2 above width/2, x + width/2 below −width/2, 0 between.
+
+    Raises:
+        ModelError: for a negative width, given as a number.
+
+    >>> import varimech as vm
+    >>> vm.dead_band(3.0, 2.0)
+    SX(2)
+    """
+    width = SX(width)
+    if width.is_constant() and float(width) < 0:
+        raise ModelError(f"the width must not be negative, as {width} is", element="dead_band")
+    half = width / 2
+    return ca.fmax(x - half, 0) + ca.fmin(x + half, 0)
+
+
+@_checked
 def dot(a: SX, b: SX) -> SX:
     """The scalar product of two vectors.
 
@@ -279,6 +334,7 @@ FUNCTIONS: dict[str, Callable[..., SX]] = {
     },
     **{"sinh": sinh, "cosh": cosh, "tanh": tanh, "exp": exp, "log": log, "sqrt": sqrt},
     **{"minimum": minimum, "maximum": maximum, "where": where, "absolute": absolute, "sign": sign},
+    **{"saturation": saturation, "dead_band": dead_band},
     **{"dot": dot, "norm": norm, "cross": cross, "rotation": rotation},
 }
 """Functions that are available in text expressions."""

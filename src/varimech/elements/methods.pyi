@@ -11,35 +11,53 @@ from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
 from ..model.parameter import Number, Vector
+from .belt import Belt
+from .bushing import Bushing
+from .cam import Cam
 from .clamp import Clamp
 from .clearance_joint import ClearanceJoint
 from .constraint import Equation
 from .contact import ContactPair
 from .cylindrical import Cylindrical
 from .damper import Damper
+from .dc_motor import DCMotor
+from .delay import Delay
 from .distance import DistanceJoint
 from .drive_angle import DriveAngle
 from .drive_coordinate import DriveCoordinate
 from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
+from .drive_pose import DrivePose
 from .dry_friction import DryFriction
 from .event import Event
 from .fixed import Fixed
 from .force import PointForce
 from .gear import Gear
+from .lag import Lag
+from .lead import Lead
 from .mode import Mode
+from .pid import Pid
 from .planar import Planar
+from .point_on_curve import PointOnCurve
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
+from .rack_and_pinion import RackAndPinion
+from .rate_limit import RateLimit
 from .revolute import Revolute
 from .rolling import Rolling
+from .sample_and_hold import SampleAndHold
 from .screw import Screw
+from .servo import Servo
+from .signal import Signal
 from .spherical import Spherical
 from .spring import Spring
+from .state import StateElement
+from .state_space import StateSpace
 from .stop import Stop
 from .torque import Torque
 from .torsional_spring import TorsionalDamper, TorsionalSpring
+from .transfer_function import TransferFunction
 from .universal import Universal
 from .velocity_constraint import VelocityEquation
 
@@ -55,7 +73,7 @@ class ElementMethods:
         end: str,
         *,
         length: Number,
-        mass: Number,
+        mass: Number = None,
         com: Number = None,
         inertia: Number = None,
         radius: Number = 0.0,
@@ -69,7 +87,7 @@ class ElementMethods:
             start: Name of the point at its origin.
             end: Name of the point at x = length.
             length: Length (m).
-            mass: Mass (kg).
+            mass: Mass; left out (or zero) where only kinematics is asked for (kg).
             com: Distance of the centre of mass from `start`; half the length if not given (m).
             inertia: About the centre of mass; that of a uniform bar if not given (m L²/12; in space
                 a solid cylinder) (kg·m²).
@@ -141,8 +159,8 @@ class ElementMethods:
         self,
         name: str,
         *,
-        mass: Number,
-        inertia: Number,
+        mass: Number = None,
+        inertia: Number = None,
         com: Vector = None,
         points: Mapping[str, Vector] | None = None,
         floating: bool = False,
@@ -152,9 +170,9 @@ class ElementMethods:
 
         Args:
             name: its name.
-            mass: Mass (kg).
+            mass: Mass; left out (or zero) where only kinematics is asked for (kg).
             inertia: About the centre of mass: a number (planar); three principal values or a 3×3
-                matrix in body axes (spatial) (kg·m²).
+                matrix in body axes (spatial). Required with a mass (kg·m²).
             com: Centre of mass in the body's frame; its origin if not given. It is also the point
                 'com' (m).
             points: Named points in the body's frame (m).
@@ -597,18 +615,63 @@ class ElementMethods:
                 (space).
         """
 
+    def bushing(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        stiffness: Vector = None,
+        damping: Vector = None,
+        rotational_stiffness: Number | Vector = None,
+        rotational_damping: Number | Vector = None,
+        offset: Vector = None,
+        rotation: Any = None,
+        preload: Vector = None,
+        preload_torque: Number | Vector = None,
+    ) -> Bushing:
+        """Springs and dampers along and about the axes of the first body, between a point of it and a
+        point of another body.
+
+        `m.bushing("mount", "frame.A", "engine.A", stiffness=(2e5, 2e5, 8e5), damping=(100, 100, 400))`.
+
+        Args:
+            name: its name.
+            first: Point of the body whose axes the bushing has.
+            second: Point of the other body, on which its force acts.
+            stiffness: Force per displacement along each axis of the first body (N/m).
+            damping: Force per velocity along each axis (N·s/m).
+            rotational_stiffness: Torque per angle about each axis; a number in the plane (N·m/rad).
+            rotational_damping: Torque per angular velocity about each axis (N·m·s/rad).
+            offset: Offset of the second point from the first without force, along the axes of the
+                first body (m).
+            rotation: Orientation of the second body against the first without torque: an angle in
+                the plane, a matrix in space; none if not given.
+            preload: Force on the second body at that offset, along the axes of the first (N).
+            preload_torque: Torque on the second body at that orientation (N·m).
+        """
+
     def gear(
         self,
         name: str,
         first: Joint | Body | str,
         second: Joint | Body | str,
         *,
-        ratio: Number,
+        ratio: Number = None,
+        teeth: tuple[Number, Number] | None = None,
+        radii: tuple[Number, Number] | None = None,
+        mesh: str = "external",
         phase: Number = 0.0,
+        stiffness: Number = None,
+        damping: Number = None,
+        backlash: Number = None,
+        damping_depth: Number = None,
+        efficiency: Number = None,
+        slip_velocity: Number = None,
     ) -> Gear:
-        """A pair of gears, or a belt: the second angle is a multiple of the first, over any number of
-        turns.
+        """A pair of gears: the second angle is a multiple of the first, over any number of turns.
 
+        `m.gear("mesh", "A", "B", teeth=(20, 40))`, or by pitch radii, or by their ratio with its sign.
         Where the carrier of both joints turns, the pair is one of a planetary gear.
 
         Args:
@@ -616,7 +679,94 @@ class ElementMethods:
             first: Joint that turns, or planar body, whose angle is the first one.
             second: Joint that turns, or planar body, whose angle is the second one.
             ratio: Second angle per first one; negative for two gears that mesh outside.
+            teeth: Numbers of teeth, instead of the ratio.
+            radii: Pitch radii, instead of the ratio (m).
+            mesh: Of teeth and radii: "external" (parallel axes, opposite senses), "internal" (the
+                second is the ring; same sense) or "crossed" (bevel and worm gears; angles increase
+                together).
             phase: Second angle where the first one is zero (rad).
+            stiffness: Of a compliant mesh: torque on the second gear per angle of it; rigid if not
+                given (N·m/rad).
+            damping: Of a compliant mesh: torque on the second gear per rate (N·m·s/rad).
+            backlash: Angle that the second gear can turn freely; needs a stiffness (rad).
+            damping_depth: Angle beyond the backlash at which damping has set in; 1e-4 rad if not
+                given (rad).
+            efficiency: Power passed on over power taken, in (0, 1], whichever side drives; needs a
+                stiffness.
+            slip_velocity: Rate of the first angle at which losses have set in; 1e-3 rad/s if not
+                given (rad/s).
+        """
+
+    def rack_and_pinion(
+        self,
+        name: str,
+        pinion: Joint | Body | str,
+        rack: Joint | str,
+        *,
+        radius: Number,
+        reverse: bool = False,
+        offset: Number = 0.0,
+        stiffness: Number = None,
+        damping: Number = None,
+        backlash: Number = None,
+        damping_depth: Number = None,
+        efficiency: Number = None,
+        slip_velocity: Number = None,
+    ) -> RackAndPinion:
+        """A pinion and its rack: the displacement of one joint is the pitch radius times the angle of
+        another, over any number of turns.
+
+        `m.rack_and_pinion("steering", "column", "guide", radius=0.01)`. Also a drum and its rope, or a
+        wheel and its toothed belt.
+
+        Args:
+            name: its name.
+            pinion: Joint that turns, or planar body: the pinion.
+            rack: Joint that slides: the rack.
+            radius: Pitch radius of the pinion (m).
+            reverse: Whether the displacement decreases where the angle increases.
+            offset: Displacement where the angle is zero (m).
+            stiffness: Of a compliant mesh: force per displacement; rigid if not given (N/m).
+            damping: Of a compliant mesh: force per velocity (N·s/m).
+            backlash: Distance that the rack can move freely; needs a stiffness (m).
+            damping_depth: Distance beyond the backlash at which damping has set in; 1e-6 m if not
+                given (m).
+            efficiency: Power passed on over power taken, in (0, 1], whichever side drives; needs a
+                stiffness.
+            slip_velocity: Rate of the first angle at which losses have set in; 1e-3 rad/s if not
+                given (rad/s).
+        """
+
+    def belt(
+        self,
+        name: str,
+        first: Joint | Body | str,
+        second: Joint | Body | str,
+        *,
+        radii: tuple[Number, Number],
+        crossed: bool = False,
+        phase: Number = 0.0,
+        stiffness: Number = None,
+        damping: Number = None,
+        tension: Number = None,
+    ) -> Belt:
+        """A belt or chain on two pulleys that do not slip, over any number of turns: rigid, or with
+        elastic strands if a stiffness is given.
+
+        `m.belt("drive", "A", "B", radii=(0.05, 0.1))`. Without a tension, an elastic belt is a chain:
+        one strand pulls, the other one is slack.
+
+        Args:
+            name: its name.
+            first: Joint that turns, or planar body: the first pulley.
+            second: Joint that turns, or planar body: the second pulley.
+            radii: Pitch radii of both pulleys (m).
+            crossed: Whether the strands cross: the pulleys turn in opposite senses.
+            phase: Second angle where the first one is zero (rad).
+            stiffness: Of each strand: force per elongation; rigid if not given (N/m).
+            damping: Of each strand: force per rate; needs a stiffness (N·s/m).
+            tension: Tension of both strands where none is stretched; 0 if not given; needs a
+                stiffness (N).
         """
 
     def constraint(self, name: str, equations: Any, *, unit: str = "m") -> Equation:
@@ -672,6 +822,90 @@ class ElementMethods:
             radius: Radius of the wheel (m).
             normal: Normal of the line or plane, towards the wheel, in the second body's frame.
             axis: Axis of the wheel in its own frame (space).
+        """
+
+    def point_on_curve(
+        self,
+        name: str,
+        point: PointLike,
+        body: Body | str,
+        *,
+        curve: Any,
+        closed: bool = False,
+        interval: Any = None,
+    ) -> PointOnCurve:
+        """A point that stays on a curve of another body, in the plane or in space.
+
+        A spline through points: `m.point_on_curve("wire", "bead.P", "ground", curve=[(0, 0), (1, 0.2), (2,
+        0)])`; expressions of a parameter: `curve=("cos(u)", "sin(u)"), interval=(0, 2 * pi), closed=True`.
+        `state("wire parameter")` is the parameter. A run fails at the end of an open curve.
+
+        Args:
+            name: its name.
+            point: Point that stays on the curve.
+            body: Body that the curve is fixed to.
+            curve: Points in the frame of that body, which a cubic spline goes through (m); or the
+                components as a function of the parameter u, in Python or as texts.
+            closed: Whether the end of the curve is joined to its beginning.
+            interval: First and last parameter of a curve by expressions; the parameter of a spline
+                is the length of its chords (m).
+        """
+
+    def cam(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        restitution: Number = 0.0,
+        stiffness: Number = None,
+        exponent: Number = None,
+        damping: Number = 0.0,
+        law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        profile: Any,
+        profile_kind: str = "radius",
+        roller: Number = None,
+        face: Vector | None = None,
+        closure: str = "form",
+    ) -> Cam:
+        """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
+
+        `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 + lift(u)", roller=0.008)` with a table `lift` that
+        repeats; a flat face with its normal towards the cam: `face=(0, -1)`. Closed by form, or by force:
+        `closure="force"` lets the follower lift off. `state("cam parameter")` is where it touches.
+
+        Args:
+            name: its name.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
+            stiffness: K of compliant surfaces; rigid ones have none (N/m).
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
+            damping: D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
+            friction: Sliding friction coefficient.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Velocity of a smooth friction law (m/s).
+            first: Point of the cam about which the profile is given.
+            second: Point of the follower: its edge, the centre of its roller, or on its face.
+            profile: Distance from the cam's point as a function of the angle u in its frame, in
+                Python or as text (m); or points of the profile from there, which a closed spline
+                goes through.
+            profile_kind: What the function is: the "radius" to the point at the angle u, or
+                "support", the distance of the tangent line whose normal has the angle u, which is
+                the lift of a flat face.
+            roller: Radius of the roller (m).
+            face: Normal of a flat face, towards the cam, in the follower's frame.
+            closure: What keeps the follower on the cam: "form" (a groove, a constraint) or "force"
+                (a contact).
         """
 
     def stop(
@@ -870,6 +1104,315 @@ class ElementMethods:
             initial: Value at the start of a run.
         """
 
+    def state(
+        self, name: str, *, rate: Any, initial: Number = 0.0, unit: str = "1", size: Number = 1.0
+    ) -> StateElement:
+        """A number with a rate of its own: an integral, a temperature, a level, a filtered value.
+
+        Forces and objectives use it as `s.state("heat")`, in texts as `state('heat')`:
+        `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.
+
+        Args:
+            name: its name.
+            rate: Time derivative: a number, or a function of the state (of t and the state as
+                text), which may name the state itself, and states and signals of later elements.
+            initial: Value at the start.
+            unit: Its unit.
+            size: Typical value, for the error control.
+        """
+
+    def signal(self, name: str, input: Any, *, unit: str = "1") -> Signal:
+        """A named expression of the state: a target, an error, a measured value.
+
+        `m.signal("error", lambda s: 0.5 - s.angle("J"))`; other functions use it as
+        `s.signal("error")`, texts as `signal('error')`.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+        """
+
+    def lag(
+        self,
+        name: str,
+        input: Any,
+        *,
+        unit: str = "1",
+        initial: Number = 0.0,
+        size: Number = 1.0,
+        time_constant: Number,
+        gain: Number = 1.0,
+    ) -> Lag:
+        """A first-order lag (low-pass filter): k/(T s + 1).
+
+        `m.lag("measured", lambda s: s.angle("J"), time_constant=0.01)`.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            initial: Output at the start, as if it had been constant before.
+            size: Typical value of the output, for the error control.
+            time_constant: T (s).
+            gain: k, output per constant input.
+        """
+
+    def lead(
+        self,
+        name: str,
+        input: Any,
+        *,
+        unit: str = "1",
+        initial: Number = 0.0,
+        size: Number = 1.0,
+        lead_time: Number,
+        lag_time: Number,
+        gain: Number = 1.0,
+    ) -> Lead:
+        """A lead compensator (lag, if the second time constant is the longer one):
+        k (T₁ s + 1)/(T₂ s + 1).
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            initial: Output at the start, as if it had been constant before.
+            size: Typical value of the output, for the error control.
+            lead_time: T₁, of the numerator (s).
+            lag_time: T₂, of the denominator (s).
+            gain: k, output per constant input.
+        """
+
+    def transfer_function(
+        self,
+        name: str,
+        input: Any,
+        numerator: Sequence[Number],
+        denominator: Sequence[Number],
+        *,
+        unit: str = "1",
+        initial: Number = 0.0,
+        size: Number = 1.0,
+    ) -> TransferFunction:
+        """A rational transfer function by its coefficients, highest power of s first.
+
+        `m.transfer_function("notch", lambda s: s.signal("error"), [1, 0, 100], [1, 4, 100])`.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            initial: Output at the start, as if it had been constant before.
+            size: Typical value of the output, for the error control.
+            numerator: Coefficients of the numerator, highest power of s first.
+            denominator: Coefficients of the denominator, highest power of s first; at least as
+                many.
+        """
+
+    def state_space(
+        self,
+        name: str,
+        input: Any,
+        A: Sequence[Sequence[Number]] | None,
+        B: Sequence[Sequence[Number]] | None,
+        C: Sequence[Sequence[Number]] | None,
+        D: Sequence[Sequence[Number]] | None = None,
+        *,
+        unit: str = "1",
+        initial: Sequence[Number] = (0.0,),
+        size: Number = 1.0,
+    ) -> StateSpace:
+        """Linear equations with any number of inputs and outputs: observers, filters, controllers.
+
+        One output is the signal `name`; several are `name [0]`, `name [1]`, … States are `name state 0`,
+        `name state 1`, …
+
+        Args:
+            name: its name.
+            input: Inputs u: a function of the state or several in a list (of t and the state as
+                text), which may name signals and states of later elements.
+            unit: Unit of the output.
+            A: A, rows of numbers.
+            B: B, a column for each input.
+            C: C, a row for each output.
+            D: D; zero if not given.
+            initial: States at the start; zero if not given.
+            size: Typical value of the states, for the error control.
+        """
+
+    def pid(
+        self,
+        name: str,
+        input: Any,
+        *,
+        unit: str = "1",
+        kp: Number,
+        ki: Number = 0.0,
+        kd: Number = 0.0,
+        filter_time: Number = None,
+        low: Number = None,
+        high: Number = None,
+        tracking_time: Number = None,
+        initial: Number = 0.0,
+        initial_input: Number = 0.0,
+        size: Number = 1.0,
+    ) -> Pid:
+        """A PID controller of the error that is its input, with limits, and with back-calculation
+        against windup.
+
+        `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            kp: Proportional gain.
+            ki: Integral gain (per second); the number 0 leaves it out.
+            kd: Derivative gain (seconds); the number 0 leaves it out.
+            filter_time: Time constant of the filtered derivative; without one it is the derivative
+                of the input, which must then depend on positions and time only (s).
+            low: Lower limit of the output; none if not given.
+            high: Upper limit of the output; none if not given.
+            tracking_time: Time constant by which the integral follows a limited output; kp/ki if
+                not given (s).
+            initial: Integral at the start, in the unit of the output.
+            initial_input: Input before the start, from which a filtered derivative begins.
+            size: Typical value of the output, for the error control.
+        """
+
+    def rate_limit(
+        self,
+        name: str,
+        input: Any,
+        *,
+        unit: str = "1",
+        rising: Number,
+        falling: Number = None,
+        time_constant: Number,
+        initial: Number = 0.0,
+        size: Number = 1.0,
+    ) -> RateLimit:
+        """A signal that follows its input no faster than at a given rate.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            rising: Largest rate upwards, per second.
+            falling: Largest rate downwards, per second, positive; that upwards if not given.
+            time_constant: Time constant T with which it follows a slow input (s).
+            initial: Output at the start.
+            size: Typical value of the output, for the error control.
+        """
+
+    def delay(
+        self,
+        name: str,
+        input: Any,
+        *,
+        unit: str = "1",
+        initial: Number = 0.0,
+        size: Number = 1.0,
+        time: Number,
+        order: int = 2,
+    ) -> Delay:
+        """A delay of its input by a constant time, by Padé's approximation: for inputs that vary
+        smoothly, slower than ω T = order.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            initial: Output at the start, as if it had been constant before.
+            size: Typical value of the output, for the error control.
+            time: Time T by which it is delayed (s).
+            order: Order n of the approximation, its number of states.
+        """
+
+    def sample_and_hold(
+        self, name: str, input: Any, *, unit: str = "1", period: Number, size: Number = 1.0
+    ) -> SampleAndHold:
+        """A signal that takes the value of its input at equal intervals, and keeps it in between: a
+        digital controller, or its measurements.
+
+        Args:
+            name: its name.
+            input: Input: a number, or a function of the state (of t and the state as text), which
+                may name signals and states of later elements.
+            unit: Unit of the output.
+            period: Interval T of samples (s).
+            size: Typical value of the output, for the error control.
+        """
+
+    def dc_motor(
+        self,
+        name: str,
+        joint: Joint | Body | str,
+        *,
+        voltage: Any,
+        resistance: Number,
+        constant: Number,
+        inductance: Number = 0.0,
+        initial: Number = 0.0,
+        size: Number = 1.0,
+    ) -> DCMotor:
+        """A direct-current motor with its circuit, on the angle of a joint.
+
+        Its current is the signal `name current`, and with an inductance the state of this name.
+
+        Args:
+            name: its name.
+            joint: Joint, or planar body, that it turns.
+            voltage: Voltage U: a number, or a function of the state (of t and the state as text)
+                (V).
+            resistance: Resistance R (ohm).
+            constant: k: torque per current, and voltage per speed (N·m/A).
+            inductance: Inductance L; the number 0 leaves it out (H).
+            initial: Current at the start, with an inductance (A).
+            size: Typical current, for the error control (A).
+        """
+
+    def servo(
+        self,
+        name: str,
+        joint: Joint | Body | str,
+        target: Any,
+        *,
+        kp: Number,
+        ki: Number = 0.0,
+        kd: Number = 0.0,
+        limit: Number = None,
+        tracking_time: Number = None,
+        target_rate: Any = None,
+    ) -> Servo:
+        """A position-controlled actuator: a torque on an angle, or a force on a displacement, by a PID
+        law with a limit.
+
+        The torque or force is the signal `name`, its integral the state `name integral`.
+
+        Args:
+            name: its name.
+            joint: Joint that turns or slides, or planar body, that it moves.
+            target: Value that it shall take (rad or m): a number, or a function of the state (of t
+                and the state as text).
+            kp: Proportional gain: torque or force per error.
+            ki: Integral gain; the number 0 leaves it out.
+            kd: Derivative gain; the number 0 leaves it out.
+            limit: Largest torque (N·m) or force (N), in both directions; none if not given.
+            tracking_time: Time constant by which the integral follows a limited output; kp/ki if
+                not given (s).
+            target_rate: Rate of the target, where it depends on velocities or states; its
+                derivative if not given.
+        """
+
     def event(self, name: str, when: Any, *, direction: str = "both", do: Any = None) -> Event:
         """What happens where a function of the state vanishes: nothing but a note of the time, modes that
         change, speeds or states that are reset, or the end of the run.
@@ -917,6 +1460,22 @@ class ElementMethods:
             first: One point.
             second: The other point.
             motion: The distance, positive, an expression of t (m).
+        """
+
+    def drive_pose(self, name: str, point: PointLike, position: Any, orientation: Any) -> DrivePose:
+        """Impose the position of a point and the orientation of its body as functions of time.
+
+        `m.drive_pose("hand", "gripper.P", lambda s: (s.time, 0.2), lambda s: 0.5 * s.time)`. The force
+        and the torque that it takes are outputs: `effort("hand.x")`, …, `effort("hand.torque")` in the
+        plane, `effort("hand.torque_x")`, … in space.
+
+        Args:
+            name: its name.
+            point: Point whose position is imposed, on the body whose orientation is.
+            position: Its position, global components, as a function of s.time (of t as text) (m).
+            orientation: Orientation as a function of s.time (of t as text): the angle in the plane;
+                roll, pitch and yaw about the global x, y and z axes, one after the other, in space
+                (rad).
         """
 
     def drive_coordinate(

@@ -20,39 +20,58 @@ from ..model.force import Force, ForceLaw
 from ..model.joint import SYMBOLS, Joint
 from ..model.model_data import ModelData
 from ..model.requirements import RULES
+from ..model.signal_element import SignalElement
 from ..model.trial import guard, signature_faults
 from .bar import Bar
 from .beam import BeamElement
+from .belt import Belt
 from .body import RigidBodyElement
+from .bushing import Bushing
+from .cam import Cam
 from .clamp import Clamp
 from .clearance_joint import ClearanceJoint
 from .constraint import Equation
 from .contact import ContactPair
 from .cylindrical import Cylindrical
 from .damper import Damper
+from .dc_motor import DCMotor
+from .delay import Delay
 from .distance import DistanceJoint
 from .drive_angle import DriveAngle
 from .drive_coordinate import DriveCoordinate
 from .drive_displacement import DriveDisplacement
 from .drive_distance import DriveDistance
+from .drive_pose import DrivePose
 from .dry_friction import DryFriction
 from .event import Event
 from .fixed import Fixed
 from .force import PointForce
 from .gear import Gear
+from .lag import Lag
+from .lead import Lead
 from .mode import Mode
+from .pid import Pid
 from .planar import Planar
+from .point_on_curve import PointOnCurve
 from .point_on_line import PointOnLine
 from .point_on_plane import PointOnPlane
 from .prismatic import Prismatic
+from .rack_and_pinion import RackAndPinion
+from .rate_limit import RateLimit
 from .revolute import Revolute
 from .rolling import Rolling
+from .sample_and_hold import SampleAndHold
 from .screw import Screw
+from .servo import Servo
+from .signal import Signal
 from .spherical import Spherical
 from .spring import Spring
+from .state import StateElement
+from .state_space import StateSpace
 from .stop import Stop
 from .torque import Torque
 from .torsional_spring import TorsionalDamper, TorsionalSpring
+from .transfer_function import TransferFunction
 from .universal import Universal
 from .velocity_constraint import VelocityEquation
 
@@ -79,19 +98,37 @@ BUILT_IN: tuple[type[Element], ...] = (
     TorsionalDamper,
     PointForce,
     Torque,
+    Bushing,
     Gear,
+    RackAndPinion,
+    Belt,
     Equation,
     VelocityEquation,
     Rolling,
+    PointOnCurve,
+    Cam,
     Stop,
     ContactPair,
     ClearanceJoint,
     DryFriction,
     Mode,
+    StateElement,
+    Signal,
+    Lag,
+    Lead,
+    TransferFunction,
+    StateSpace,
+    Pid,
+    RateLimit,
+    Delay,
+    SampleAndHold,
+    DCMotor,
+    Servo,
     Event,
     DriveAngle,
     DriveDisplacement,
     DriveDistance,
+    DrivePose,
     DriveCoordinate,
 )
 ELEMENTS = Registry[type[Element]]("element", {kind.method(): kind for kind in BUILT_IN})
@@ -99,6 +136,8 @@ BASES = {
     "bodies": BodyElement,
     "joints": Joint,
     "modes": Mode,
+    "states": StateElement,
+    "signals": SignalElement,
     "forces": Force,
     "drivers": Driver,
     "events": Event,
@@ -107,8 +146,8 @@ BASES = {
 RESERVED = frozenset(
     """
     bodies data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
-    from_file from_urdf ground_point hessian joints linearize modes moments monte_carlo name optimize
-    parameter parameters point problem sensitivity simulate start studies study table to_file to_text
+    from_file from_urdf ground_point hessian joints kinematics linearize modes moments monte_carlo name optimize
+    parameter parameters point problem sensitivity simulate start studies study synthesize table to_file to_text
     topology
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
@@ -163,7 +202,14 @@ def _faults(kind: type[Element]) -> list[str]:
     faults = [f"it lacks {name}" for name in sorted(getattr(kind, "__abstractmethods__", ()))]
     if not (kind.__doc__ or "").strip() or kind.__doc__ is kind.__mro__[1].__doc__:
         faults.append("it needs a docstring, which its method and its page have")
-    acts = ("potential_energy", "efforts", "constraints", "velocity_constraints", "rates")
+    acts = (
+        "potential_energy",
+        "efforts",
+        "constraints",
+        "velocity_constraints",
+        "rates",
+        "signals",
+    )
     if issubclass(kind, Force) and all(getattr(kind, x) is getattr(ForceLaw, x) for x in acts):
         faults.append(f"it lacks one of {', '.join(acts)}: it does nothing")
     if issubclass(kind, Driver) and not isinstance(getattr(kind, "motion", None), Motion):

@@ -16,8 +16,8 @@ from .entries import Entry, ParameterEntry, TableEntry, entries_of
 from .field_types import Anything, Matrix, Name, Number, Pair, Place, Points, Strict, Vector
 from .studies import Studies
 
-SECTIONS = ("bodies", "joints", "modes", "forces", "drivers", "events")
-ALONE = {"bodies": "body", "modes": "mode", "events": "event"}
+SECTIONS = ("bodies", "joints", "modes", "states", "signals", "forces", "drivers", "events")
+ALONE = {"bodies": "body", "modes": "mode", "states": "state", "events": "event"}
 """Kinds that entries are of if no key names another."""
 MOST_KEYS = 20
 """Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has
@@ -39,7 +39,8 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> o
         if key not in (None, otherwise):
             return value
         first = islice(value if isinstance(value, dict) else (), MOST_KEYS)
-        near = [match for each in first for match in near_names(each, kinds)]
+        known = kinds[otherwise].model_fields if otherwise is not None else ()
+        near = [match for each in first if each not in known for match in near_names(each, kinds)]
         if key is None or near or not isinstance(value, (dict, Entry)):
             hint = (
                 f"did you mean {near[0]!r}?"
@@ -130,6 +131,10 @@ class Document(Strict):
     points: dict[Name, Points] = Field({}, description="Further points, by body, m.")
     joints: dict[Name, Entry] = Field({}, description="How bodies are connected.")
     modes: dict[Name, Entry] = Field({}, description="Numbers that only events change.")
+    states: dict[Name, Entry] = Field({}, description="States with a rate of their own.")
+    signals: dict[Name, Entry] = Field(
+        {}, description="Named expressions, controllers and other blocks."
+    )
     forces: dict[Name, Entry] = Field(
         {}, description="Springs, dampers, forces and torques, contacts and friction."
     )

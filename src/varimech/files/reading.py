@@ -74,8 +74,12 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
         for name, place in points.items():
             with placing_errors(marked, ("points", body, name)):
                 model.point(body, name, place)
-    for section in ("joints", "modes", "forces", "drivers", "events"):
+    for section in ("joints", "modes", "states", "signals", "forces", "drivers", "events"):
         _add_elements(marked, document, section, model)
+    for section in ("states", "signals", "forces"):
+        for name in getattr(document, section):
+            with placing_errors(marked, (section, name)):
+                model.data.forces[name].check_references(model.data)
     if document.start is not None:
         with placing_errors(marked, ("start",)):
             model.start(**document.start.keywords())

@@ -95,6 +95,8 @@ class _Writer:
                 "points",
                 "joints",
                 "modes",
+                "states",
+                "signals",
                 "forces",
                 "drivers",
                 "events",

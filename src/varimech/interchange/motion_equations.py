@@ -106,6 +106,7 @@ def motion_equations(
     outputs: Mapping[str, Callable[[State], object]],
 ) -> MotionEquations:
     """The equations of a model in some coordinates, with further outputs."""
+    solvers.check_masses("equations")
     solver, ρ = (
         solvers.of(choose(1.0, coordinates=coordinates)[0]),
         solvers.data.parameter_set.nominal,

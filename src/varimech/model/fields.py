@@ -149,6 +149,15 @@ class Rotating(Reference[body.Body | BeamNode]):
         return model.find_turning(value, element.label)
 
 
+class CurveBody(Reference[body.Body]):
+    """A rigid body, or the ground, by itself or by name."""
+
+    annotation = "Body | str"
+
+    def read(self, model: ModelData, element: Element, value: Any) -> body.Body:
+        return model.find_rigid_body(value, element.label)
+
+
 class OptionalRotating(Reference[body.Body | BeamNode | None]):
     """The same, where it may be left out; given by its name only."""
 
@@ -479,6 +488,67 @@ class OptionalScalar(Field[SX | None]):
         return model.parameter_set.scalar(value, self.label(element), self.rule, unit=unit)
 
 
+class Pair(Field[tuple[SX, SX]]):
+    """Two numbers, one for each of two things. Arguments as those of `Scalar`."""
+
+    file_type = "Two"
+    annotation = "tuple[Number, Number]"
+
+    def __init__(self, description: str, *, unit: str = "", rule: str | None = None):
+        super().__init__(description, unit=unit)
+        self.rule = rule
+
+    def read(self, model: ModelData, element: Element, value: object) -> tuple[SX, SX]:
+        label = Label(element.label, self.name)
+        if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+            problem = "must be a pair of numbers, one for each wheel"
+            raise ModelError(problem, label=label, value=value)
+        first, second = (
+            model.parameter_set.scalar(x, label.component(k), self.rule, unit=self.unit)
+            for k, x in enumerate(value)
+        )
+        return first, second
+
+
+class OptionalPair(Field[tuple[SX, SX] | None]):
+    """Two numbers that may be left out: None. Arguments as those of `Scalar`."""
+
+    file_type = "Two"
+    annotation = "tuple[Number, Number] | None"
+
+    def __init__(self, description: str, *, unit: str = "", rule: str | None = None):
+        super().__init__(description, unit=unit, default=None)
+        self._given = Pair(description, unit=unit, rule=rule)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self._given.name = name
+
+    def read(self, model: ModelData, element: Element, value: object) -> tuple[SX, SX] | None:
+        return None if value is None else self._given.read(model, element, value)
+
+
+class Mass(Field[SX]):
+    """The mass of a body, positive. It may be left out, or zero, where only kinematics is asked
+    for.
+    """
+
+    annotation = "Number"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Mass; left out (or zero) where only kinematics is asked for.",
+            unit="kg",
+            default=None,
+        )
+        self.rule = "positive"
+
+    def read(self, model: ModelData, element: Element, value: object) -> SX:
+        if value is None or (isinstance(value, (int, float)) and value == 0):
+            return SX(0)
+        return model.parameter_set.scalar(value, self.label(element), self.rule, unit=self.unit)
+
+
 class Vector(Field[SX]):
     """A place or vector, with two components in the plane and three in space; zero if it may be
     left out.
@@ -491,6 +561,26 @@ class Vector(Field[SX]):
         n = model.dimension
         value = (0.0,) * n if value is None and not self.required else value
         return model.parameter_set.vector_of(value, n, self.label(element), unit=self.unit)
+
+
+class Turning(Field[SX]):
+    """What belongs to rotations: a number in the plane, three components in space; zero if left
+    out.
+    """
+
+    file_type = "NumberOrVector"
+    annotation = "Number | Vector"
+
+    def __init__(self, description: str, *, unit: str = ""):
+        super().__init__(description, unit=unit, default=None)
+
+    def read(self, model: ModelData, element: Element, value: object) -> SX:
+        label = self.label(element)
+        if model.dimension == 2:
+            value = 0.0 if value is None else value
+            return model.parameter_set.scalar(value, label, unit=self.unit)
+        value = (0.0,) * 3 if value is None else value
+        return model.parameter_set.vector_of(value, 3, label, unit=self.unit)
 
 
 class OptionalVector(Field[SX | None]):

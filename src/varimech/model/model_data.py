@@ -87,7 +87,12 @@ class ModelData:
     def frozen(self) -> ModelData:
         """These parts as they are now: what is derived from them stays true when the
         model grows.
+
+        Raises:
+            ModelError: for a name of a state or signal that no element has.
         """
+        for force in self.forces.values():
+            force.check_references(self)
         kept = ModelData.__new__(ModelData)
         kept.__dict__.update(self.__dict__)
         for name in ("bodies", "joints", "forces", "drivers"):
@@ -336,6 +341,12 @@ class ModelData:
         ]
 
     @property
+    def signals(self) -> dict[str, tuple[ForceLaw, int]]:
+        """Elements that give signals, each with the place of the signal there, by its name."""
+        forces = self.forces.values()
+        return {name: (f, k) for f in forces for k, name in enumerate(f.signal_units())}
+
+    @property
     def clearance_joints(self) -> dict[str, ForceLaw]:
         """Joints with clearance, by name."""
         return {name: force for name, force in self.forces.items() if force.has_clearance}
@@ -393,6 +404,8 @@ class ModelData:
     def add_force(self, force: ForceLaw) -> None:
         """Add a force, whose coordinates have names of their own."""
         self._check_coordinates(force)
+        for name in force.signal_units():
+            self.check_free(name, [self.signals])
         self.forces[force.name] = force
         self._add_modes(force)
 

@@ -10,7 +10,9 @@ method takes it as it is. y itself is not shown, and errors are measured on z al
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..core.symbols import SX
 
@@ -31,5 +33,11 @@ class OwnCoordinate:
     """A typical value, in `unit`: errors are measured by the largest value so far, and by no less
     than what would reach this one within the run.
     """
+    guess: Callable[[Mapping[Any, Any]], float] | None = None
+    """θ for guessed poses of the bodies (origin and rotation by body), from which the assembly starts; 0
+    if not given.
+    """
+    is_tied: bool = False
+    """Whether it has no inertia, and the element's `ties` determine it."""
     is_slack: bool = False
     """Whether it only fills a place in the equations (`contact_law`), and is not shown."""

@@ -57,6 +57,10 @@ RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "non-zero": (lambda x: _every(x != 0), "must not be zero"),
     "non-negative": (lambda x: _every(x >= 0), "must not be negative"),
     "share": (lambda x: _every((x >= 0) & (x <= 1)), "must be between 0 and 1"),
+    "positive share": (
+        lambda x: _every((x > 0) & (x <= 1)),
+        "must be greater than 0 and at most 1",
+    ),
     "inertia": (
         _physical,
         (

@@ -31,6 +31,7 @@ OUTPUTS_IN_TEXT = (
         "angular_acceleration",
         "rotation",
         "state",
+        "signal",
         "mode",
     ),
     *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
@@ -76,6 +77,7 @@ class State:
         coordinates: tuple[SX, ...] = (),
         counted: Callable[[str, SX], SX] | None = None,
         own: Mapping[str, SX] | None = None,
+        later: Callable[[str], SX] | None = None,
         user: str = "this",
     ):
         self._model = model
@@ -86,6 +88,10 @@ class State:
         self._coordinates = coordinates
         self._counted = counted
         self._own = own or {}
+        self._later = later
+        """Stands for states and signals of elements that are not there yet; None where all are."""
+        self._signals: dict[str, SX] = {}
+        self._evaluating: list[str] = []
         self._user = user
         self.time = time
 
@@ -182,8 +188,45 @@ class State:
             A scalar, in its unit.
         """
         if name not in self._own:
+            if self._later is not None:
+                return self._later(name)
             raise unknown_name("state", name, self._own)
         return self._own[name]
+
+    def signal(self, name: str) -> SX:
+        """Output of a signal: a named expression, or a block such as a lag or a controller.
+
+        Args:
+            name: its name.
+
+        Returns:
+            A scalar, in its unit.
+
+        Raises:
+            ModelError: for an unknown name, and for signals that depend on each other in a loop
+                without a state.
+        """
+        if name in self._signals:
+            return self._signals[name]
+        known = self._model.signals
+        if name not in known:
+            if self._later is not None:
+                return self._later(name)
+            raise unknown_name("signal", name, known)
+        if name in self._evaluating:
+            loop = [*self._evaluating[self._evaluating.index(name) :], name]
+            raise ModelError(
+                f"signals depend on each other in a loop: {' → '.join(map(repr, loop))}",
+                remedy="put a lag, or another block with a state, into the loop",
+            )
+        element, k = known[name]
+        self._evaluating.append(name)
+        try:
+            value = element.signals(self._frames, self)[k]
+        finally:
+            self._evaluating.pop()
+        self._signals[name] = value
+        return value
 
     @property
     def states(self) -> Mapping[str, SX]:
@@ -392,6 +435,11 @@ class State:
         Returns:
             A scalar, N or N·m.
         """
+        for force in self._model.forces.values():
+            if driver in force.effort_names():
+                explicit = force.explicit_efforts(self._frames, self)
+                if explicit:
+                    return explicit[driver]
         return self._found_reactions().effort(driver)
 
     def multiplier(self, constraint: str) -> SX:

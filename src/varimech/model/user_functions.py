@@ -115,9 +115,11 @@ def trial_state(
     of_a_run: bool = False,
     own: tuple[OwnCoordinate, ...] = (),
     frames: Mapping[Body, Frame] | None = None,
+    later: Callable[[str], SX] | None = None,
 ) -> State:
     """A state of free symbols, on which a user's function can be tried at the call; that of a run
-    knows accelerations and reactions too. It knows coordinates that elements own, and further ones.
+    knows accelerations and reactions too. It knows coordinates that elements own, and further ones;
+    `later` stands for states and signals of elements that are not there yet.
     """
     frames = trial_frames(parts) if frames is None else frames
     pose: list[SX] = []
@@ -152,6 +154,7 @@ def trial_state(
         lambda x: rate_without_acceleration(x, q, v, t, user),
         coordinates=(q, v, t),
         own=states,
+        later=later,
         user=user,
     )
 
@@ -240,9 +243,11 @@ def function_of_state(
     unit: str,
     *,
     of_a_run: bool = False,
+    forward: bool = False,
 ) -> Callable[[State], SX]:
     """Given numbers, texts, or a user's function, as a function of the state that was tried, of any
-    size if none is stated; that of a run knows accelerations and reactions.
+    size if none is stated; that of a run knows accelerations and reactions, one that looks forward
+    may name states and signals of later elements.
     """
     numbers = model.parameter_set
     value = _with_texts(model, value, label, unit)
@@ -251,15 +256,28 @@ def function_of_state(
         def function(state: State) -> SX:
             return as_column(call_user(value, state, label), size, label)
 
-        trial = trial_state(model, label, of_a_run=of_a_run)
+        later: list[SX] = []
+        trial = trial_state(
+            model, label, of_a_run=of_a_run, later=collecting(later) if forward else None
+        )
         tried = function(trial)
         if not of_a_run:  # there, rates and reactions are free symbols
-            numbers.check_symbols(tried, label, symbols_in(*trial.coordinates))
+            numbers.check_symbols(tried, label, symbols_in(*trial.coordinates, *later))
         return function
     if size is None:
         size = len(value) if isinstance(value, (list, tuple)) else 1
     constant = numbers.scalar(value, label) if size == 1 else numbers.vector_of(value, size, label)
     return lambda state: constant
+
+
+def collecting(symbols: list[SX]) -> Callable[[str], SX]:
+    """Makes symbols for states and signals of later elements, and collects them."""
+
+    def later(name: str) -> SX:
+        symbols.append(SX.sym(name))
+        return symbols[-1]
+
+    return later
 
 
 def _with_texts(model: ModelData, value: object, label: str, unit: str) -> object:

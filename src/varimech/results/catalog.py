@@ -57,7 +57,8 @@ OUTPUTS: dict[str, OutputKind] = {
     "axial_force": OutputKind("beam", ("segment",), "N", State.axial_force),
     "bending_moment": OutputKind("beam", ("node",), "N·m", State.bending_moment),
     "energy": OutputKind("energy_kind", (), "J", _energy),
-    "state": OutputKind("state", (), "", State.state),
+    "state": OutputKind("state_name", (), "", State.state),
+    "signal": OutputKind("block", (), "", State.signal),
 }
 
 
@@ -80,5 +81,6 @@ def names_in(m: ModelData) -> dict[str, list[str]]:
         "driver": list(m.effort_units),
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
-        "state": [c.name for c in m.own_coordinates if not c.is_slack],
+        "state_name": [c.name for c in m.own_coordinates if not c.is_slack],
+        "block": list(m.signals),
     }

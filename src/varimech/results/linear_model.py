@@ -5,14 +5,15 @@ outputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import ModelError
+from ..core.errors import ModelError, unknown_name
 from .labels import with_units
+from .margins import Margins, margins
 from .result import Description, Result, Variable
 
 if TYPE_CHECKING:
@@ -165,6 +166,86 @@ class LinearModel(Result):
             coords["parameter"] = list(self.parameter_names)
             data["derivative"] = ((*dims, "parameter"), np.array(derivatives))
         return xr.Dataset(data, coords=coords)
+
+    def open_loop(self, input: str, output: str) -> LinearModel:
+        """Open a loop that is closed in the model: between a controller's output u and the input
+        w = u + d, where the disturbance d is `input`.
+
+        Args:
+            input: name of the input d that is added to the controller's output, such as the force
+                that it commands, or a parameter of value 0 in the expression that uses it.
+            output: name of the output u.
+
+        Returns:
+            The model from w to −u, L(s), for negative feedback 1 + L = 0, with derivatives where
+            this model has them.
+
+        Raises:
+            ModelError: for an unknown name.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("cart", dimension=2)
+        >>> origin = m.ground_point("O", (0, 0))
+        >>> cart = m.body("cart", mass=2.0, inertia=1.0, points={"P": (0, 0)})
+        >>> joint = m.prismatic("guide", "ground.O", "cart.P", axis=(1, 0))
+        >>> law = "-8*displacement('guide') - 4*displacement_rate('guide')"
+        >>> push = m.force("push", "cart.P", [law, 0])
+        >>> m.start(displacement={"guide": 0.0})
+        >>> linear = m.linearize(inputs="push", outputs={"u": law})
+        >>> loop = linear.open_loop("push.x", "u")
+        >>> A, B, C, D = loop.to_matrices()
+        >>> A.round(9) + 0.0  # the cart alone
+        array([[0., 1.],
+               [0., 0.]])
+        >>> C.round(9)
+        array([[8., 4.]])
+        """
+        row, column = self._entry(input, output)
+        n, (A, B, C, D) = len(self.states), self.to_matrices()
+        b, c, d = B[:, [column]], C[[row]], D[row, column]
+        r = 1 / (1 + d)
+        matrix = np.block([[A - r * b @ c, r * b], [-r * c, np.array([[-r * d]])]])
+        derivatives = None
+        if self.matrix_derivatives is not None:
+            S = self.matrix_derivatives[np.ix_([*range(n), n + row], [*range(n), n + column])]
+            # of w and x: x' = A x + b d, u = c x + D d, d = (w − c x)/(1 + D)
+            left = np.block([[np.eye(n), -r * b], [np.zeros((1, n)), np.array([[-r]])]])
+            right = np.block([[np.eye(n), np.zeros((n, 1))], [-r * c, np.array([[r]])]])
+            derivatives = np.einsum("ar,rsp,sb->abp", left, S, right)
+        return replace(
+            self,
+            inputs=(input,),
+            input_units=(self.input_units[column],),
+            outputs=(output,),
+            matrix=matrix,
+            matrix_derivatives=derivatives,
+        )
+
+    def margins(self, input: str, output: str) -> Margins:
+        """Gain and phase margins of an open loop L(s), for negative feedback 1 + L = 0.
+
+        Args:
+            input: name of the loop's input.
+            output: name of its output; a loop that is closed in the model is opened by `open_loop`
+                first.
+
+        Returns:
+            Margins, crossover frequencies (Hz), whether the closed loop is stable, and derivatives of
+            the margins where the model has them.
+
+        Raises:
+            ModelError: for an unknown name.
+        """
+        self._entry(input, output)
+        return margins(self, input, output)
+
+    def _entry(self, input: str, output: str) -> tuple[int, int]:
+        """Places of an output and an input."""
+        if input not in self.inputs:
+            raise unknown_name("input", input, self.inputs)
+        if output not in self.outputs:
+            raise unknown_name("output", output, self.outputs)
+        return self.outputs.index(output), self.inputs.index(input)
 
     def _described(self) -> Description:
         n, head = len(self.states), ["", *self.states, *self.inputs]

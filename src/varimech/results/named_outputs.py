@@ -336,6 +336,18 @@ class NamedOutputs(Result):
         """
         return self._output("state", name, wrt)
 
+    def signal(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
+        """Output of a signal.
+
+        Args:
+            name: its name.
+            wrt: as for `position`.
+
+        Returns:
+            (time[, parameter]), in its unit.
+        """
+        return self._output("signal", name, wrt)
+
     def distance(self, first: str, second: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Distance between two points.
 
@@ -410,7 +422,7 @@ class NamedOutputs(Result):
 
         Args:
             of: a dimension of `dataset`: "point", "turn", "slide", "clearance", "body", "joint",
-                "driver", "beam", "constraint", "energy_kind" or "state".
+                "driver", "beam", "constraint", "energy_kind", "state_name" or "block" (of signals).
 
         Returns:
             Their names.
@@ -440,7 +452,7 @@ class NamedOutputs(Result):
         Returns:
             The unit as text.
         """
-        by_name = {"effort": "efforts", "state": "states"}
+        by_name = {"effort": "efforts", "state": "states", "signal": "signals"}
         known = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
         units = {known.get(name) for name in names} if kind in by_name else set()
         return next(iter(units)) or OUTPUTS[kind].unit if len(units) == 1 else OUTPUTS[kind].unit

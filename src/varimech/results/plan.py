@@ -77,6 +77,9 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
             if len(b.spine) < 2
         },
         "states": {c.name: c.unit for c in model.own_coordinates if not c.is_slack},
+        "signals": {
+            name: unit for f in model.forces.values() for name, unit in f.signal_units().items()
+        },
         "contacts": {
             label.name: point.label
             for force in model.forces.values()

@@ -37,6 +37,8 @@ AT_SINGULARITY = (
     "the mechanism is near a singular position (its constraints nearly depend on each other)"
 )
 
+WHOLE = "the motion as a whole"
+
 
 def explained(
     failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, method: Method
@@ -55,7 +57,7 @@ def explained(
     worst, residual = _worst_constraint(equations, q, ρ, t)
     singular = _is_near(failure, equations, q) and _nearly_dependent(equations, q, ρ, t)
     if failure.reason == TOO_MANY_STEPS:
-        worst, residual = "the motion as a whole", math.nan
+        worst, residual = WHOLE, math.nan
     elif failure.reason not in (SINGULAR, UNDERFLOW, STALLED, STEPPED_OVER, NO_CONVERGENCE):
         worst, residual = _not_finite(equations, q, v, ρ, t), math.nan
     where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
@@ -67,6 +69,9 @@ def explained(
     )
     not_finite = f"a value became not finite (NaN or infinite); look at {worst!r}"
     most_steps = 0 if scheme.continuous is None else scheme.continuous.most_steps
+    ends = None
+    if failure.reason in (UNDERFLOW, STALLED) and not singular:
+        ends = _ends_beyond(equations, q, v, ρ, t)
     trouble = {
         SINGULAR: f"{AT_SINGULARITY}, so no choice of independent coordinates determines the others",
         UNDERFLOW: f"the steps became too short to go on {tolerance}",
@@ -77,13 +82,20 @@ def explained(
         f" results {tolerance}",
         NO_CONVERGENCE: f"no convergence in {inputs.max_iterations} iterations{where}",
     }.get(failure.reason, not_finite)
+    remedy = _remedy(failure, inputs, equations, method, singular)
+    if ends is not None:
+        worst, trouble = ends, f"{ends!r} is not finite (NaN or infinite) beyond this time"
+        remedy = Message(
+            "look for what ends there: a table with outside='error', a root or a logarithm; or end"
+            " the run before"
+        )
     return SimulationError(
         f"{when}: {trouble}",
         time=t,
         step=failure.step,
         residual=residual,
         worst=worst,
-        remedy=_remedy(failure, inputs, equations, method, singular),
+        remedy=remedy,
     )
 
 
@@ -245,6 +257,17 @@ def _last_finite_iterate(
     return q + scheme.beta * h**2 * x, v + scheme.gamma * h * x
 
 
+def _ends_beyond(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float) -> str | None:
+    """A force or constraint that is finite at a place, and not a little later."""
+    if _not_finite(e, q, v, ρ, t) != WHOLE:
+        return None
+    # a step towards an end becomes shorter than rounding; a millionth of the time is far beyond it,
+    # and too near for the motion to be another one
+    ahead = 1e-6 * (abs(t) or 1.0)
+    name = _not_finite(e, q + ahead * v, v, ρ, t + ahead)
+    return None if name == WHOLE else name
+
+
 def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float) -> str:
     """The first force or constraint that is not finite there, or whose derivatives are not."""
     suspects = {
@@ -262,7 +285,7 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
         values = ca.Function("parts", [e.q, e.v, e.ρ, e.t], parts).call([q, v, ρ, t])
         if not all(np.isfinite(np.array(ca.DM(value).nonzeros())).all() for value in values):
             return name
-    return "the motion as a whole"
+    return WHOLE
 
 
 def _is_near(failure: StepFailure, equations: Equations, q: np.ndarray) -> bool:

@@ -24,6 +24,7 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
+from ..coordinates.released_rates import slack_places
 from ..core.symbols import SX
 from .regular_systems import null_space
 
@@ -61,6 +62,8 @@ class Candidates:
         self._plain = without_inputs
         n = e.q.numel()
         self.q_ref, self.v_ref, self.a_ref = (SX.sym(f"{x} of the motion", n) for x in "qva")
+        self.slacks = slack_places(e) if e.has_velocity_constraints else []
+        """Places in q of slacks of velocity constraints, which stay at rest."""
         self.every: list[Candidate] = list(self._all())
         self.first_order = [c for c in e.model.own_coordinates if c.order == 1 and not c.is_slack]
         """Own coordinates whose rates alone are states."""
@@ -89,6 +92,8 @@ class Candidates:
                 yield Candidate(f"{body.name}.{component}", "m", origin[k], 3)
         lengths = e.lengths
         for k, name in enumerate(e.coordinate_names):
+            if k in self.slacks:
+                continue
             yield Candidate(name, "m" if k < len(lengths) and lengths[k] else "1", e.q[k], 4)
 
     def _rotations(self, body: str, R: SX) -> Iterator[Candidate]:
@@ -115,7 +120,8 @@ class Candidates:
         first = [list(own.states).index(c.name) for c in self.first_order]
         offset = n - own.q.numel()  # own coordinates are at the end of q
         units = np.eye(n)[[offset + k for k in first]]
-        moving = _pick(H, _weighed(null_space(Ψ_v, n), M), self.every, units)
+        held = np.vstack([Ψ_v, np.eye(n)[self.slacks]])
+        moving = _pick(H, _weighed(null_space(held, n), M), self.every, units)
         chosen = np.vstack([units, H[moving]])
         positions = _pick(H, _weighed(null_space(Φ_q, n), M), self.every, chosen)
         return IndependentStates(
@@ -173,6 +179,12 @@ class IndependentStates:
         rates = c.differentiate(ca.vertcat(SX(0, 1), *[each.value for each in self.moving]))
         own = e.own.states
         return ca.vertcat(rates, *[own[each.name] for each in c.first_order])
+
+    @property
+    def resting(self) -> SX:
+        """Rates of slacks, which are zero: constraints of velocities leave them open."""
+        c = self.candidates
+        return ca.vertcat(SX(0, 1), *[c.equations.v[k] for k in c.slacks])
 
     @property
     def names(self) -> list[str]:

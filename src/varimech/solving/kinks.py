@@ -65,11 +65,12 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
     row = int(np.argmax(difference.max(axis=1) - AGREED * size.max(axis=1)))
     column = int(difference[row].argmax())
     time, switch = crossing or (np.nan, known[0])
+    first = "" if crossing is None else f", first at t ≈ {time:.4g} s"  # only ends may be stored
     name = list(solver.model.parameter_set.parameters)[(task.indices or [])[column]]
     raise SimulationError(
         f"{e.model.name!r}: the motion passes a kink of {switch.place!r} ({switch.operation})"
-        f" within a step, first at t ≈ {time:.4g} s, and derivatives by equal steps are not"
-        f" resolved there: with respect to {name!r}, step = {task.schedule.step:g} s gives"
+        f" within a step{first}, and derivatives by equal steps are not resolved there:"
+        f" with respect to {name!r}, step = {task.schedule.step:g} s gives"
         f" {mine[row, column]:.5g} and step = {step:.3g} s gives {theirs[row, column]:.5g}",
         time=time,
         worst=switch.place,

@@ -5,7 +5,7 @@
 Along the motion, x = (q, q̇, q̈, λ) satisfies for all states w and inputs (among the π)
 
     Φ(q, π) = 0,          h(q) = y
-    Φ̇(q, q̇, π) = 0,       ḣ(q, q̇) = ẏ
+    Φ̇(q, q̇, π) = 0,       ḣ(q, q̇) = ẏ                   or constraints Ψ of velocities
     M q̈ + Φ_qᵀ λ = Q,     Φ̈(q, q̇, q̈, π) = 0             together P(x, π) = r(w),
 
 and ẇ = (ḣ, ḧ) and the outputs z are functions F(x, π). So with P_x X = r_w for states, P_x X = −P_π
@@ -67,7 +67,7 @@ class Linearization:
         velocities = states.velocities
         lines = [
             ca.vertcat(e.constraints, states.fixing),
-            ca.vertcat(e.constraint_rate, velocities),
+            ca.vertcat(e.constraint_rate, velocities, states.resting),
             ca.vertcat(e.balance, e.constraint_acceleration),
         ]
         changes = [rates, c.differentiate(velocities), outputs]
@@ -146,14 +146,15 @@ class Linearization:
 
     def velocities(self, place: Place) -> np.ndarray:
         """ẏ and first-order states."""
-        (a, b, _), m = self._split[0], self._m
-        return column(self._value(place.x, self._values(place)))[a + m : b]
+        first = self._split[0][0] + self._m
+        values = column(self._value(place.x, self._values(place)))
+        return values[first : first + self.velocity_count]
 
     def velocities_for(self, place: Place, target: np.ndarray) -> np.ndarray:
         """q̇ for given ẏ, at a place without velocities."""
         (a, b, _), n = self._split[0], self._n
         missing = column(self._value(place.x, self._values(place)))[a:b]
-        missing[self._m :] -= target
+        missing[self._m : self._m + self.velocity_count] -= target
         J = np.array(self._jacobian(place.x, self._values(place)))[a:b, n : 2 * n]
         return solver_of(J)(-missing[:, None])[:, 0]
 
@@ -179,13 +180,14 @@ class Linearization:
 
     def velocity_changes(self, matrices: Matrices, changes: np.ndarray) -> np.ndarray:
         """Changes of ẏ and of first-order states, for changes of x and π."""
-        a, b, _ = self._split[0]
-        return np.asarray(matrices.partials[a + self._m : b] @ changes)
+        first = self._split[0][0] + self._m
+        return np.asarray(matrices.partials[first : first + self.velocity_count] @ changes)
 
     def speed(self, place: Place) -> float:
         """Largest velocity, over the size of positions (1/s)."""
         n = self._n
-        q, v = (float(np.abs(x).max(initial=0.0)) for x in (place.x[:n], place.x[n : 2 * n]))
+        moving = np.delete(place.x[n : 2 * n], self.states.first_order)
+        q, v = (float(np.abs(x).max(initial=0.0)) for x in (place.x[:n], moving))
         # relative coordinates may all be near zero; angles of 1 rad are their size
         return v / ((q or 1.0) if self.equations.sizes is None else max(q, 1.0))
 
@@ -227,12 +229,11 @@ class Linearization:
 
     def _right_hand_sides(self, columns: int) -> np.ndarray:
         """r_w: ones where h or ḣ equal a state."""
-        (a, b, c), m = self._split[0], self._m
+        (a, _, c), m = self._split[0], self._m
         r = np.zeros((c, columns))
         positions, velocities = self.position_count, self.velocity_count
         r[range(m, m + positions), range(positions)] = 1.0
         r[range(a + m, a + m + velocities), range(positions, positions + velocities)] = 1.0
-        assert b == a + m + velocities
         return r
 
     def _solved(

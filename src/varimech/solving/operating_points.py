@@ -152,13 +152,18 @@ def changes(
     direct = matrices.seeds[: 2 * n, S.shape[1] - count :]
     rates = np.zeros((s - k, count)) if point.rates is None else point.rates
     push = S[k:, k:s] @ rates + S[k:, S.shape[1] - count :]
-    A = S[k:, :k]
+    free = list(range(k))
+    if point.kind == "equilibrium":  # states of first order are in balance, too
+        free += range(s - len(linear.states.first_order), s)
+    A = S[k:, free]
     y = -_balanced(A, push, linear.speed(point.place))
     # what would cancel, so that rounding of it does not count
     size = np.abs(S[k:, k:s]).max(initial=0.0) * np.abs(rates).max(axis=0, initial=0.0)
     size = size + np.abs(S[k:, S.shape[1] - count :]).max(axis=0, initial=0.0)
     _check_met(linear, A @ y + push, size, indices)
-    moved = matrices.seeds[: 2 * n, :s] @ np.vstack([y, rates]) + direct
+    changed = np.vstack([np.zeros((k, count)), rates])
+    changed[free] += y
+    moved = matrices.seeds[: 2 * n, :s] @ changed + direct
     return linear.completed(matrices, moved[:n], moved[n:], π)
 
 

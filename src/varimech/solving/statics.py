@@ -3,6 +3,10 @@
     equilibrium   F = Φ_qᵀ λ − Q(q, 0, ρ) = 0,  Φ(q, ρ) = 0                    at t = 0
     derivatives   H (q', λ') = −∂/∂ρ of both,   H = [K  Φ_qᵀ; Φ_q  0],   K = ∂F/∂q
 
+First-order states z with rates ż = f are unknowns with the equations f = 0: z = ẏ takes the place of
+the coordinate y (`model/own_coordinates`), on which nothing depends. Their moves do not limit steps.
+With such states there is no downhill, and s = 0: controllers hold mechanisms in unstable positions.
+
 The equilibrium is found by Newton's method on (K + s M) with s ≥ 0 so large that this is positive
 definite along the constraints: that goes downhill. s vanishes on the way. Steps are shortened until
 they do half of what they should, measured by the correction for the rest, which does not mind
@@ -63,9 +67,11 @@ class Equilibrium:
     """Positions and multipliers, with their derivatives with respect to some parameters."""
 
     q: np.ndarray
+    v: np.ndarray
+    """First-order states; zero otherwise."""
     λ: np.ndarray
     slopes: np.ndarray | None
-    """(q and λ, parameter)"""
+    """(q, v and λ, parameter)"""
     iterations: int
     residual: float
     """Of the constraints."""
@@ -91,7 +97,11 @@ class Statics:
         self.start = start
         self.name = e.model.name
         self._n, self._m = e.q.numel(), e.λ.numel()
-        rest = [SX.zeros(self._n), SX.zeros(self._n), SX(0)]
+        self._first_order = _first_order(e)
+        still = SX.zeros(self._n)
+        for k in self._first_order:
+            still[k] = e.q[k]
+        rest = [still, SX.zeros(self._n), SX(0)]
         balance, Φ = (
             ca.substitute([x], [e.v, e.a, e.t], rest)[0] for x in (e.balance, e.constraints)
         )
@@ -122,18 +132,13 @@ class Statics:
         Raises:
             VarimechError: if none is found.
         """
-        n, states = self._n, [c.name for c in self.equations.model.own_coordinates if c.order == 1]
-        if states:
-            raise ModelError(
-                f"mechanism {self.name!r} has states with rates of their own"
-                f" ({', '.join(map(repr, states))}), which equilibrium and frequencies do not take;"
-                " simulate until it comes to rest, or leave the element out"
-            )
+        n = self._n
         self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
+        q[self._first_order] = column(self._initial_states(ρ))
         y = np.concatenate([q, np.zeros(self._m), column(self._tensions(q, ρ))])
         size, first = (
-            float(np.ptp(q)) or 1.0,
+            float(np.ptp(np.delete(q, self._first_order))) or 1.0,
             float(np.abs(self._value(self._residuals, y, ρ)[:n]).max(initial=0.0)),
         )
         iterations = 0
@@ -157,13 +162,26 @@ class Statics:
                 f"{self.name!r}: no equilibrium; a force of {left:.3g} N or N·m is left where"
                 " nothing resists it"
             )
-        slopes = (
-            None
-            if indices is None
-            else -self._solver(H)(np.array(self._partials(x, ρ))[:, indices])
-        )
+        slopes = None
+        if indices is not None:
+            changes = -self._solver(H)(np.array(self._partials(x, ρ))[:, indices])
+            slopes = np.vstack([*self._split(changes[:n]), changes[n:]])
         residual = float(np.abs(self._value(self._residuals, x, ρ)[n:]).max(initial=0.0))
-        return Equilibrium(x[:n], x[n:], slopes, iterations, residual)
+        return Equilibrium(*self._split(x[:n]), x[n:], slopes, iterations, residual)
+
+    def _split(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q and v: states are rates of their coordinates."""
+        q, v, k = unknowns.copy(), np.zeros_like(unknowns), self._first_order
+        q[k], v[k] = 0.0, unknowns[k]
+        return q, v
+
+    @cached_property
+    def _initial_states(self) -> ca.Function:
+        """ρ → first-order states at the start, scaled as the equations have them."""
+        e = self.equations
+        own = [c for c in e.model.own_coordinates if c.order == 1]
+        first = [SX(0) if c.initial is None else c.initial / c.size for c in own]
+        return ca.Function("z", [e.ρ], [ca.densify(ca.vertcat(SX(0, 1), *first))])
 
     def frequencies(self, ρ: np.ndarray, count: int) -> np.ndarray:
         """Angular frequencies of the slowest vibrations about the equilibrium (rad/s).
@@ -176,6 +194,13 @@ class Statics:
             VarimechError: if there is no equilibrium.
         """
         e = self.equations
+        states = [c.name for c in e.model.own_coordinates if c.order == 1]
+        if states:
+            raise ModelError(
+                f"mechanism {self.name!r} has states with rates of their own"
+                f" ({', '.join(map(repr, states))}), which frequencies do not take",
+                remedy='use modes("equilibrium"), which does',
+            )
         for driver in e.model.drivers.values():
             if ca.jacobian(driver.motion(e.t), e.t).nnz():
                 raise ModelError(
@@ -219,21 +244,22 @@ class Statics:
             s = self._shift(G_y, M, G[:n], size, s)
             solve = self._solver(G_y + s * shifted)
             step = -solve(G)
-            move = float(np.abs(step[:n]).max(initial=0.0))
+            move = float(np.abs(np.delete(step[:n], self._first_order)).max(initial=0.0))
+            states = np.abs(step[self._first_order]).max(initial=0.0)
+            known = 1.0 + np.abs(y[self._first_order]).max(initial=0.0)
             if not np.isfinite(step).all():
                 raise VarimechError(
                     f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way"
                     " to one"
                 )
-            if move <= CONVERGED * size:
+            if move <= CONVERGED * size and states <= CONVERGED * known:
                 return y + step, iteration
             share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
             resistance = s * column(shifted @ step)
             while share > SHORTEST:
                 expected = (1 - share) * G - share * resistance
-                off = np.abs(
-                    solve(self._value(self._mixed, y + share * step, ρ) - expected)[:n]
-                ).max(initial=0.0)
+                rest = solve(self._value(self._mixed, y + share * step, ρ) - expected)[:n]
+                off = np.abs(np.delete(rest, self._first_order)).max(initial=0.0)
                 if off <= share * move / 2 or off <= CONVERGED * size:
                     break
                 share /= 2
@@ -253,6 +279,8 @@ class Statics:
         """At least s, and what makes K + s M positive definite, with a step of reasonable length
         along its softest direction.
         """
+        if self._first_order:
+            return 0.0
         n, m = self._n, self._m
         A = G_y[: n + m, : n + m]
         if G_y.shape[0] > n + m:  # without tensions
@@ -315,6 +343,13 @@ class Statics:
             ).reshape(b.shape)
         inverse = np.linalg.pinv(scaled, rcond=RANK)
         return lambda b: (scale * (inverse @ (scale * b.reshape(b.shape[0], -1)))).reshape(b.shape)
+
+
+def _first_order(e: Equations) -> list[int]:
+    """Places of first-order states among the coordinates, in the order of the model."""
+    places = {x.element_hash(): k for k, x in enumerate(ca.vertsplit(e.v))} if e.v.numel() else {}
+    names = [c.name for c in e.model.own_coordinates if c.order == 1]
+    return [places[ca.symvar(e.own.states[name])[0].element_hash()] for name in names]
 
 
 def _stretching(e: Equations) -> tuple[SX, SX, SX]:
