@@ -51,7 +51,9 @@ class RigidBodyElement(BodyElement[RigidBody]):
         """
         if not self.mass.is_zero():
             if self.given["inertia"] is None:
-                shape = "a number" if self.dimension == 2 else "three principal values or a 3×3 matrix"
+                shape = (
+                    "a number" if self.dimension == 2 else "three principal values or a 3×3 matrix"
+                )
                 raise ModelError(
                     "inertia is missing: a body with a mass needs one",
                     element=self.label,
