@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from varimech.backends import runner
 from varimech.backends.compiler import BuildError
-from varimech.backends.native import machine
+from varimech.backends.machine import machine
 from varimech.elements import registry
 
 settings.register_profile("repeatable", derandomize=True, database=None)

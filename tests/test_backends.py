@@ -27,7 +27,7 @@ from pendulums import pendulum
 from typer.testing import CliRunner
 
 import varimech as vm
-from varimech.backends import background, compiler, library_cache, native, runner
+from varimech.backends import background, compiler, library_cache, machine, native, runner
 from varimech.benchmarks import five_bar
 from varimech.cli import doctor
 from varimech.cli.app import app
@@ -193,6 +193,13 @@ def test_what_killed_processes_left_leaves_the_cache(own_cache: Path) -> None:
     assert not left.exists() and at_work.exists()
 
 
+def fresh_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the machine nor the one for vectors of samples is built."""
+    sources = {"_machine": machine.machine_source, "_lane_machine": machine.lane_machine_source}
+    for name, source in sources.items():
+        monkeypatch.setattr(machine, name, machine._Machine(source, 1.5))
+
+
 def test_a_cache_without_a_size_is_refused_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -202,7 +209,7 @@ def test_a_cache_without_a_size_is_refused_with_the_remedy(
     ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
     monkeypatch.setattr(compiler, "_explained", False)
-    monkeypatch.setattr(native, "_machine", native._Machine())
+    fresh_machines(monkeypatch)
     for _ in range(2):
         assert pendulum().simulate(0.1, step=1e-2).time.size == 11
     assert len(caplog.messages) == 1 and "VARIMECH_CACHE_MB = 'much'" in caplog.messages[0]
@@ -239,7 +246,7 @@ def hide_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(compiler, "_explained", False)
-    monkeypatch.setattr(native, "_machine", native._Machine())
+    fresh_machines(monkeypatch)
 
 
 def test_without_a_compiler_auto_interprets_and_says_so_once(
@@ -282,8 +289,8 @@ def test_a_compiler_that_hangs_is_done_without(
     monkeypatch.setenv("CC", script(tmp_path / "hanging-cc", "sleep 5"))
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(compiler, "_explained", False)
-    monkeypatch.setattr(native, "_machine", native._Machine())
-    monkeypatch.setattr(native, "MACHINE_SECONDS", 0.1)
+    fresh_machines(monkeypatch)
+    monkeypatch.setattr(machine, "MACHINE_SECONDS", 0.1)
     waited, wait = list[float](), background.Work.wait
 
     def noted(self: background.Work, timeout: float | None = None) -> bool:
@@ -319,7 +326,7 @@ def test_a_broken_compiler_is_reported_and_done_without(
     text, words = BROKEN[options]
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
     monkeypatch.setattr(compiler, "_explained", False)
-    monkeypatch.setattr(native, "_machine", native._Machine())
+    fresh_machines(monkeypatch)
     with pytest.raises(vm.VarimechError, match=words):
         pendulum().simulate(0.1, step=1e-2, backend="native")
     assert pendulum().simulate(0.1, step=1e-2).time.size == 11
@@ -383,7 +390,7 @@ def test_a_build_in_the_background_that_fails_is_done_without(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    native.machine()
+    machine.machine()
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
     monkeypatch.setattr(compiler, "LONGEST_BUILD", 0.5)
     monkeypatch.setattr(compiler, "_explained", False)
@@ -448,7 +455,7 @@ def test_an_error_in_the_background_does_not_stop_what_follows(
 def test_a_fork_in_the_middle_of_a_build_can_run_and_leaves_it_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    native.machine()
+    machine.machine()
     within, go_on = Event(), Event()
     text, main = native.NativeProgram.functions_source, threading.current_thread()
 

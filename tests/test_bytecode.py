@@ -20,10 +20,11 @@ from loops import OBJECTIVES, four_bar
 from pendulums import wheel
 
 import varimech as vm
-from varimech.backends import bytecode, c_pieces, compiler, native
+from varimech.backends import bytecode, c_pieces, compiler, machine, native
 from varimech.backends.bytecode import NotInterpretable, bytecode_of, operations
 from varimech.backends.columns import all_columns, lanes, row_length
-from varimech.backends.native import NativeProgram, driver_text
+from varimech.backends.machine import driver_text
+from varimech.backends.native import NativeProgram
 from varimech.backends.plan_tables import Bytecode, Kernels
 from varimech.backends.sampler import Sampler
 from varimech.benchmarks import chain
@@ -217,7 +218,7 @@ def by_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     monkeypatch.setattr(NativeProgram, "build_in_background", lambda *_: None)
     monkeypatch.setattr(NativeProgram, "advance", noted)
     yield used
-    assert used and set(used) == {native.machine()}
+    assert used and set(used) == {machine.machine()}
 
 
 def check_equal(first: vm.Gradient, second: vm.Gradient) -> None:
@@ -242,11 +243,11 @@ def test_the_machine_executes_what_casadi_interprets(
     options: dict[str, Any], by_machine: list[object]
 ) -> None:
     four_bar.cache_clear()
-    machine, interpreted = (
+    by_bytecode, interpreted = (
         four_bar().sensitivity(OBJECTIVES, duration=0.3, backend=backend, **options)
         for backend in ("auto", "interpreted")
     )
-    check_equal(machine, interpreted)
+    check_equal(by_bytecode, interpreted)
 
 
 @pytest.mark.parametrize(
@@ -265,9 +266,9 @@ def test_plans_are_executed_by_the_machine(
     agrees to the last bit.
     """
     objectives = {"energy": vm.final(lambda s: s.kinetic_energy)}
-    machine = model().sensitivity(objectives, duration=0.05, **options)
+    by_bytecode = model().sensitivity(objectives, duration=0.05, **options)
     compiled_ = compiled_gradient(model(), objectives, options)
-    check_equal(machine, compiled_)
+    check_equal(by_bytecode, compiled_)
 
 
 def compiled_gradient(

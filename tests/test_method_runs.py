@@ -16,7 +16,8 @@ from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, tr
 
 import varimech as vm
 from varimech.backends import compiler, native
-from varimech.backends.native import NativeProgram, machine
+from varimech.backends.machine import machine
+from varimech.backends.native import NativeProgram
 from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.solving.programs import LONG
 

@@ -66,7 +66,7 @@ class Simulation:
         """
         self.check_unchanged("state the problem anew")
         if self.backend == "auto":
-            from ..backends.native import warm_up  # with what solves
+            from ..backends.machine import warm_up  # with what solves
 
             warm_up()
         return self.solvers.of(self.scheme, objectives)

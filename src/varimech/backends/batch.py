@@ -104,9 +104,15 @@ class Processor:
     beside it.
     """
 
-    def __init__(self, batch: Batch, library: ctypes.CDLL, tables: Mapping[str, int]):
+    def __init__(
+        self,
+        batch: Batch,
+        library: ctypes.CDLL,
+        tables: Mapping[str, int],
+        entry: str = "vm_sample_all",
+    ):
         self.batch, self._tables = batch, tables
-        self._call = library.vm_sample_all
+        self._call = getattr(library, entry)
         self._call.argtypes, self._call.restype = [ctypes.c_void_p, ctypes.c_longlong], None
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:

@@ -93,7 +93,7 @@ def in_pieces(function: ca.Function, columns: int | None = None, shared: int = 0
                 "}",
             ]
         )
-        for k, (piece, live_in, live_out) in enumerate(_with_live_places(pieces))
+        for k, (piece, live_in, live_out) in enumerate(with_live_places(pieces))
     ]
     calls = " ".join(f"{name}_{k}(arg, res, ({kind} *)w, block);" for k in range(len(pieces)))
     whole = (
@@ -103,7 +103,7 @@ def in_pieces(function: ca.Function, columns: int | None = None, shared: int = 0
     return "\n".join([*head, *texts, whole])
 
 
-def _with_live_places(
+def with_live_places(
     pieces: list[np.ndarray],
 ) -> list[tuple[np.ndarray, list[int], list[int]]]:
     """Each piece with the places that it reads from before it, and those that later ones read."""

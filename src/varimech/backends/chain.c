@@ -27,6 +27,10 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
+/* calls a generated function by its number; the second one for a vector of samples */
+typedef void (*vm_generated_call)(int function, const double **arg, double **res, long long *iw, double *w);
+typedef void (*vm_lane_call)(int function, const double *const *arg, double *const *res, double *w);
+
 typedef struct vm_run {
   const vm_plan *plans;                  /* one for each function that is not generated */
   VM_SCHEME                              /* NULL for implicit steps */
@@ -86,7 +90,15 @@ typedef struct vm_run {
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long status;
+  vm_generated_call generated;           /* of a library of the program; the machine calls the functions of `generated_bits` there */
+  vm_lane_call lane_functions;           /* likewise for vectors of samples: see lanes.c */
+  long long generated_bits, lane_bits;
 } vm_run;
+
+#ifdef VM_WIDTH
+/* What a run in a lane has of an attempted step; its stages stand in vectors until they are fetched: see lanes.c. */
+typedef struct { double error, *sums; struct vm_vectors *vectors; int number, fetched; } vm_lane;
+#endif
 
 /* working storage of a run */
 typedef struct {
@@ -104,6 +116,9 @@ typedef struct {
   double *sampled, *sample_slopes;       /* values of sampled functions, twice, and their gradients */
   double *passed, *passed_, *passed_costate; /* state and integrals after a passage, with derivatives; their costates */
   double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
+#ifdef VM_WIDTH
+  vm_lane *lane;                         /* NULL for a run by itself */
+#endif
 } vm_workspace;
 
 /* Whether steps end where their error, an event or a jump says. */
@@ -133,9 +148,15 @@ static int vm_interpreted(const vm_run *r, int function) {
 #endif
 }
 
-static int vm_generated(int function) { return VM_GENERATED >> function & 1; }
+static int vm_generated(const vm_run *r, int function) {
+#ifdef VM_MACHINE
+  return r->generated_bits >> function & 1;
+#else
+  return VM_GENERATED >> function & 1;
+#endif
+}
 
-static int vm_is_plan(const vm_run *r, int function) { return !vm_generated(function) && !vm_interpreted(r, function); }
+static int vm_is_plan(const vm_run *r, int function) { return !vm_generated(r, function) && !vm_interpreted(r, function); }
 
 static int vm_iterated(const vm_run *r, int chain) {
 #ifdef VM_ITERATED
@@ -147,7 +168,11 @@ static int vm_iterated(const vm_run *r, int chain) {
 
 static void vm_call(int function, const vm_run *r, vm_workspace *m) {
   const vm_scratch *b = &m->scratch;
-  if (vm_generated(function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
+#ifdef VM_MACHINE
+  if (vm_generated(r, function)) r->generated(function, b->arg, b->res, b->iw, b->rw);
+#else
+  if (vm_generated(r, function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
+#endif
 #ifdef VM_BYTECODE
   else if (vm_interpreted(r, function)) vm_interpret(r->plans[function].bytecode, b->arg, b->res, b->rw);
 #endif

@@ -11,7 +11,8 @@ import re
 import numpy as np
 
 from .constants import definitions
-from .native import DRIVER, NativeProgram, driver_text
+from .machine import DRIVER, driver_text
+from .native import NativeProgram
 from .native_run import FIELDS, SIZES
 from .scheme_tables import MATRICES, SchemeTables
 

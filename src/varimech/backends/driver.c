@@ -18,6 +18,7 @@ static int vm_store_within(vm_run *r, vm_workspace *m, double begin, double h, d
   const long long o = r->objectives, q = o * r->parameters, count = s->stages + 1 + s->extra;
   double weights[64];
   int status = VM_DONE;
+  if (r->outputs[r->stored] < end) vm_fetch_stages(r, m);
   for (int first = 1; status == VM_DONE && r->outputs[r->stored] < end; first = 0) {
     const double time = r->outputs[r->stored];
     for (long long i = 0; first && i < s->extra && status == VM_DONE; ++i)
@@ -34,6 +35,9 @@ static int vm_store_within(vm_run *r, vm_workspace *m, double begin, double h, d
   return status;
 }
 
+/* Whether residuals at three levels are those of an assembled mechanism. */
+static int vm_closes(const double *residuals) { return residuals[0] <= 1e-6 && residuals[1] <= 1e-6 && residuals[2] <= 1e-6; }
+
 /* Assemble the initial state from the guess, which holds for nominal values; in several continuation steps for values far from these.
    Returns a status. */
 static int vm_assemble(vm_run *r, vm_workspace *m) {
@@ -42,9 +46,7 @@ static int vm_assemble(vm_run *r, vm_workspace *m) {
   for (long long k = 1; k <= r->parts; ++k) {
     for (long long i = 0; i < r->numbers; ++i)
       m->path_values[i] = k == r->parts ? r->values[i] : r->nominal[i] + (double)k / (double)r->parts * (r->values[i] - r->nominal[i]);
-    if (!vm_solve(VM_START, r, m, m->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, r->states) ||
-        !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
-      return VM_NOT_ASSEMBLED;
+    if (!vm_solve(VM_START, r, m, m->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, r->states) || !vm_closes(m->residuals)) return VM_NOT_ASSEMBLED;
     if (k < r->parts) memcpy(m->guess, m->X, (size_t)r->coordinates * sizeof(double));
   }
   vm_keep_largest(r->residuals, m->residuals, 3);
@@ -55,18 +57,15 @@ static int vm_assemble(vm_run *r, vm_workspace *m) {
   return VM_DONE;
 }
 
-/* Assemble or copy the initial state. Returns a status. */
-static int vm_begin(vm_run *r, vm_workspace *m) {
-  const long long n = r->states;
+/* Penalty, by nominal values: the same for all runs that differ in values only. */
+static void vm_set_penalty(vm_run *r, vm_workspace *m) {
   const double time = r->time;
-  if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->anchor ? r->anchor : r->guess ? r->guess : r->state, r->penalty);
-  if (r->guess && r->done == 0) {
-    const int status = vm_assemble(r, m);
-    if (status != VM_DONE) return status;
-  } else {
-    memcpy(m->X, r->state, (size_t)n * sizeof(double));
-    memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
-  }
+  vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->anchor ? r->anchor : r->guess ? r->guess : r->state, r->penalty);
+}
+
+/* Store the initial state, or go on from a later one, and prepare for steps. Returns a status. */
+static int vm_set_out(vm_run *r, vm_workspace *m) {
+  const double time = r->time;
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
   if (r->units || r->samples) {
     if (r->units) vm_evaluate_units(r, m, time, m->X, m->units);
@@ -79,6 +78,20 @@ static int vm_begin(vm_run *r, vm_workspace *m) {
   if (r->done == 0 && r->watches) r->proposal = VM_NEVER;
   if (r->switches) vm_evaluate_switches(r, m, time, m->X, m->sides);
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
+}
+
+/* Assemble or copy the initial state. Returns a status. */
+static int vm_begin(vm_run *r, vm_workspace *m) {
+  const long long n = r->states;
+  if (r->done == 0) vm_set_penalty(r, m);
+  if (r->guess && r->done == 0) {
+    const int status = vm_assemble(r, m);
+    if (status != VM_DONE) return status;
+  } else {
+    memcpy(m->X, r->state, (size_t)n * sizeof(double));
+    memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
+  }
+  return vm_set_out(r, m);
 }
 
 /* End of the current piece. */
@@ -111,33 +124,53 @@ static double vm_next_step(vm_run *r, double *end) {
   return r->ends ? *end - r->time : r->step;
 }
 
-/* Attempt a step; *error is its error over the allowed one if steps are adaptive. Returns a status. */
-static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *error) {
+/* A step that is attempted, and what became of it; `event` is to be passed before: VM_SHORTER for none, -1 at the start of a run. */
+typedef struct { double h, end, error; long long event; int status; } vm_attempt;
+
+/* Whether a step goes from one side of a jump to the other, or is what is left of a given step. */
+static int vm_bridges(const vm_run *r, const vm_attempt *a) {
+  const int last = r->watches ? a->end == vm_given_end(r, r->grid + 1) : r->stops && a->end == r->stops[r->piece];
+  return last && a->h <= VM_BRIDGE * r->duration;
+}
+
+static int vm_too_short(const vm_run *r, const vm_attempt *a) { return vm_chooses(r) && !vm_bridges(r, a) && !(a->h > VM_SHORTEST * r->duration); }
+
+/* State and integrands at the end of a step. Returns a status. */
+static int vm_move(vm_run *r, vm_workspace *m, double h, double end) {
   const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
   const double *const settings[] = {&h, r->penalty, r->values, &end};
   double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
-  int status = VM_DONE;
-  *error = 0;
-  const int last = r->watches ? end == vm_given_end(r, r->grid + 1) : r->stops && end == r->stops[r->piece];
-  const int bridge = last && h <= VM_BRIDGE * r->duration; /* from one side of a jump to the other, or what is left of a given step */
-  if (vm_chooses(r) && !bridge && !(h > VM_SHORTEST * r->duration)) return VM_UNDERFLOW;
-  if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
-  else if (vm_is_short(r, h)) status = vm_short_step(r, m, h, end);
-  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
-  else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
-  else vm_keep_solved(r, m, 0), vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
-  if (status != VM_DONE) return status;
+  if (r->scheme) return vm_explicit_step(r, m, r->time, h, end);
+  if (vm_is_short(r, h)) return vm_short_step(r, m, h, end);
+  if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) return *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  if (!vm_finite(next, n)) return VM_NOT_FINITE;
+  vm_keep_solved(r, m, 0);
+  vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
+  return VM_DONE;
+}
+
+/* Whether a step may be accepted as far as jumps and its error are concerned; sets its error over the allowed one if steps are adaptive.
+   Returns a status. */
+static int vm_judge(vm_run *r, vm_workspace *m, vm_attempt *a) {
+  const double h = a->h, end = a->end, *next = m->X + vm_last_stage(r) * r->states;
+  const int bridge = vm_bridges(r, a);
   const int looks = r->switches && r->watches && !vm_is_across(r, h), peeks = looks && (r->scheme ? vm_peeks(r, m, h, end) : !vm_is_short(r, h) && vm_turns_back(r, m, h, end));
   if (r->switches) vm_evaluate_switches(r, m, end, next, m->sides_next);
   const int crossing = r->switches && vm_changed(r, m, 0) >= 0, across = crossing && vm_is_across(r, h);
   if ((crossing || peeks || (looks && vm_hidden(r, m, h) > 0)) && !across && !bridge && vm_chooses(r)) return VM_CROSSING;
   if (r->tolerance > 0) {
     if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
-    *error = bridge || across ? 0 : vm_error(r, m, h);
-    if (!(*error <= 1)) return VM_DONE;
+    a->error = bridge || across ? 0 : vm_error(r, m, h);
+    if (!(a->error <= 1)) return VM_DONE;
   }
   if (r->scheme && vm_amplified(r, m)) return VM_AMPLIFIED;
   return VM_DONE;
+}
+
+/* Attempt a step. */
+static void vm_try(vm_run *r, vm_workspace *m, vm_attempt *a) {
+  a->status = vm_too_short(r, a) ? VM_UNDERFLOW : vm_move(r, m, a->h, a->end);
+  if (a->status == VM_DONE) a->status = vm_judge(r, m, a);
 }
 
 /* Whether the end of a step is stored. */
@@ -161,10 +194,8 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
     const int status = vm_store_within(r, m, r->time, h, end);
     if (status != VM_DONE) return status;
   }
-  if (s) {
-    vm_add(m->G, o, h, s->b, s->stages, r->integral);
-    vm_add(m->G_, q, h, s->b, s->stages, r->integral_gradient);
-  } else {
+  if (s) vm_add_integrals(r, m, h);
+  else {
     for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
     for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
   }
@@ -212,84 +243,106 @@ static int vm_goes_on(const vm_run *r) {
   return r->done < r->last && (r->total ? (r->watches ? r->grid : r->done) < r->total : r->time < r->duration);
 }
 
-/* Take the steps of this call. Returns a status. Events are passed at one place only: a GPU's compiler has all of it inlined. */
-static int vm_steps(vm_run *r, vm_workspace *m) {
-  int status = VM_DONE;
-  long long event = VM_SHORTER; /* that is to be passed: VM_SHORTER for none, -1 at the start of a run */
+/* What the first attempt of this call begins with. */
+static vm_attempt vm_first_attempt(vm_run *r, vm_workspace *m) {
+  vm_attempt a = {0, 0, 0, VM_SHORTER, VM_DONE};
   if (r->units && r->done == 0 && vm_chooses(r)) {
-    status = vm_first_contacts(r, m);
-    if (status == VM_SETTLE) { event = -1; status = VM_DONE; }
+    a.status = vm_first_contacts(r, m);
+    if (a.status == VM_SETTLE) { a.event = -1; a.status = VM_DONE; }
   }
-  while (status == VM_DONE && !r->stopped && (event != VM_SHORTER || vm_goes_on(r))) {
+  return a;
+}
+
+/* Pass events and choose the next step. Returns whether there is one; none are left otherwise, or the status tells why not.
+   Events are passed at one place only: a GPU's compiler has all of it inlined. */
+static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
+  while (a->status == VM_DONE && !r->stopped && (a->event != VM_SHORTER || vm_goes_on(r))) {
     const double *passage = vm_next_passage(r);
-    if (passage) { status = vm_pass_event(r, m, passage); continue; }
-    if (event == VM_SHORTER) event = vm_given_event(r);
-    if (event != VM_SHORTER) {
-      status = vm_event(r, m, event);
-      if (event < 0 && status == VM_DONE) { /* contacts that touch are settled: what was stored there is stored anew */
-        r->stored = 0;
-        vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
-      }
-      event = VM_SHORTER;
-      continue;
+    if (passage) { a->status = vm_pass_event(r, m, passage); continue; }
+    if (a->event == VM_SHORTER) a->event = vm_given_event(r);
+    if (a->event == VM_SHORTER) {
+      a->error = 0;
+      a->h = vm_next_step(r, &a->end);
+      if (vm_stalled(r)) a->status = VM_STALLED;
+      return a->status == VM_DONE;
     }
-    double end, error;
-    const double h = vm_next_step(r, &end);
-    status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
-    const int chosen = vm_chooses(r), shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE; /* the step may only be too long */
-    if (shorter && r->watches && r->switches && r->rates && !r->scheme && !vm_is_short(r, h)) {
-      r->proposal = h / 2; /* just before a jump, an implicit step may have no solution */
-      status = VM_DONE;
-      ++r->rejected;
-      continue;
+    a->status = vm_event(r, m, a->event);
+    if (a->event < 0 && a->status == VM_DONE) { /* contacts that touch are settled: what was stored there is stored anew */
+      r->stored = 0;
+      vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
     }
-    if (status == VM_CROSSING) {
+    a->event = VM_SHORTER;
+  }
+  return 0;
+}
+
+/* Reject a step: the next one has another length. */
+static void vm_reject(vm_run *r, vm_attempt *a, double length) {
+  r->proposal = length;
+  a->status = VM_DONE;
+  ++r->rejected;
+}
+
+/* Whether a step is rejected; the next one is proposed then. */
+static int vm_rejected(vm_run *r, vm_workspace *m, vm_attempt *a) {
+  const int shorter = a->status == VM_NO_CONVERGENCE || a->status == VM_NOT_FINITE; /* the step may only be too long */
+  if (shorter && r->watches && r->switches && r->rates && !r->scheme && !vm_is_short(r, a->h))
+    vm_reject(r, a, a->h / 2); /* just before a jump, an implicit step may have no solution */
+  else if (a->status == VM_CROSSING) {
+    vm_raise(&r->longer, a->h);
+    vm_reject(r, a, vm_approach(r, m, a->h));
+  } else if (r->tolerance > 0 && (shorter || (a->status == VM_DONE && !(a->error <= 1)))) {
+    r->sought = VM_NONE;
+    vm_reject(r, a, a->h * (a->status == VM_DONE && a->error > 1 ? vm_growth(r, a->error) : 0.25));
+  } else return 0;
+  return 1;
+}
+
+/* Accept or reject an attempted step, and propose the next one. */
+static void vm_conclude(vm_run *r, vm_workspace *m, vm_attempt *a) {
+  const double h = a->h, end = a->end;
+  const int chosen = vm_chooses(r);
+  if (vm_rejected(r, m, a)) return;
+  long long found = VM_NONE;
+  if (a->status == VM_DONE && chosen && r->units) {
+    double length;
+    vm_evaluate_units(r, m, end, m->X + vm_last_stage(r) * r->states, m->units_next);
+    found = vm_first_event(r, m, h, &length);
+    if (found >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* at once */
+      if (r->watches) r->proposal = VM_NEVER;
+      a->event = found;
+      return;
+    }
+    if (found != VM_NONE && length > 0) {
       vm_raise(&r->longer, h);
-      r->proposal = vm_approach(r, m, h);
-      status = VM_DONE;
-      ++r->rejected;
-      continue;
-    }
-    if (r->tolerance > 0 && (shorter || (status == VM_DONE && !(error <= 1)))) {
-      r->sought = VM_NONE;
-      r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
-      status = VM_DONE;
-      ++r->rejected;
-      continue;
-    }
-    long long found = VM_NONE;
-    if (status == VM_DONE && chosen && r->units) {
-      double length;
-      vm_evaluate_units(r, m, end, m->X + vm_last_stage(r) * r->states, m->units_next);
-      found = vm_first_event(r, m, h, &length);
-      if (found >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* at once */
-        if (r->watches) r->proposal = VM_NEVER;
-        event = found;
-        continue;
-      }
-      if (found != VM_NONE && length > 0) {
-        vm_raise(&r->longer, h);
-        r->proposal = length;
-        ++r->rejected;
-        continue;
-      }
-    }
-    if (status == VM_DONE) status = vm_accept(r, m, h, end);
-    if (status == VM_DONE && r->watches) {
-      vm_raise(&r->velocity_scale, vm_size(m->X + r->coordinates, r->coordinates));
-      vm_scale_integrands(r, m);
-      r->proposal = VM_NEVER;
-      if (found >= 0) event = found;
-    } else if (status == VM_DONE && chosen) {
-      vm_scale(r, m, 0);
-      vm_scale_integrands(r, m);
-      r->proposal = h * vm_growth(r, error);
-      if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
-      if (found >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
-      if (found >= 0) event = found;
+      vm_reject(r, a, length);
+      return;
     }
   }
-  return status;
+  if (a->status == VM_DONE) a->status = vm_accept(r, m, h, end);
+  if (a->status != VM_DONE || !chosen) return;
+  if (r->watches) {
+    vm_raise(&r->velocity_scale, vm_size(m->X + r->coordinates, r->coordinates));
+    vm_scale_integrands(r, m);
+    r->proposal = VM_NEVER;
+  } else {
+    vm_scale(r, m, 0);
+    vm_scale_integrands(r, m);
+    r->proposal = h * vm_growth(r, a->error);
+    if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
+    if (found >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
+  }
+  if (found >= 0) a->event = found;
+}
+
+/* Take the steps of this call. Returns a status. */
+static int vm_steps(vm_run *r, vm_workspace *m) {
+  vm_attempt a = vm_first_attempt(r, m);
+  while (vm_prepare(r, m, &a)) {
+    vm_try(r, m, &a);
+    vm_conclude(r, m, &a);
+  }
+  return a.status;
 }
 
 /* Store the state at which an event has ended the run; in place of the one at the end of the last step, if that was stored. */
@@ -302,15 +355,20 @@ static void vm_store_stop(vm_run *r, vm_workspace *m, int stored) {
   for (long long i = 0; i < o; ++i) for (long long c = 0; c < p; ++c) r->gradients[(k * o + i) * p + c] += m->psi[i] * m->shift[c];
 }
 
-/* Begin or continue a run, and take steps. Returns a status. */
-static int vm_advance(vm_run *r, vm_workspace *m) {
-  int status = vm_begin(r, m);
-  if (status == VM_DONE) status = vm_steps(r, m);
+/* Store what belongs to the end of this call. */
+static void vm_leave(vm_run *r, vm_workspace *m, int status) {
   if (status == VM_DONE && r->stopped == 1) {
     vm_store_stop(r, m, r->times ? r->stored > 0 && r->times[r->stored - 1] == r->time : 0);
     r->stopped = 2;
   }
   memcpy(r->state, m->X, (size_t)r->states * sizeof(double));
   memcpy(r->state_sensitivity, m->X_, (size_t)(r->states * r->row) * sizeof(double));
+}
+
+/* Begin or continue a run, and take steps. Returns a status. */
+static int vm_advance(vm_run *r, vm_workspace *m) {
+  int status = vm_begin(r, m);
+  if (status == VM_DONE) status = vm_steps(r, m);
+  vm_leave(r, m, status);
   return status;
 }

@@ -56,6 +56,28 @@ static void vm_add(const double *G, long long size, double h, const double *weig
   }
 }
 
+#ifdef VM_WIDTH
+static void vm_fetch_stages(const vm_run *r, vm_workspace *m); /* see lanes.c */
+#else
+/* Stages of a step stand in the workspace. */
+static void vm_fetch_stages(const vm_run *r, vm_workspace *m) {}
+#endif
+
+/* Add what the integrals gain over a step. */
+static void vm_add_integrals(vm_run *r, vm_workspace *m, double h) {
+  const vm_scheme *s = r->scheme;
+  const long long o = r->objectives, q = o * r->parameters;
+#ifdef VM_WIDTH
+  if (m->lane) {
+    for (long long i = 0; i < o; ++i) r->integral[i] += h * m->lane->sums[i];
+    for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h * m->lane->sums[o + i];
+    return;
+  }
+#endif
+  vm_add(m->G, o, h, s->b, s->stages, r->integral);
+  vm_add(m->G_, q, h, s->b, s->stages, r->integral_gradient);
+}
+
 /* Evaluate a chain at a combination of `count` stages. Returns a status. */
 static int vm_evaluate(int chain, vm_run *r, vm_workspace *m, double time, double h, const double *weights, long long count, double *state, double *S) {
   const vm_settings s = vm_settings_at(r, &time);
@@ -156,15 +178,20 @@ static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double
   return largest;
 }
 
-/* Error of a step over the allowed one, with the present scales. */
-static double vm_error_so_far(const vm_run *r, const vm_workspace *m, double h) {
-  const vm_scheme *s = r->scheme;
-  double error = vm_error_norm(r, m, s->error);
-  if (s->second_error) {
-    const double second = vm_error_norm(r, m, s->second_error), both = error * error + 0.01 * second * second;
+/* Error of a step over the allowed one, from the norms of its estimates. */
+static double vm_over_allowed(const vm_run *r, double h, double error, double second) {
+  if (r->scheme->second_error) {
+    const double both = error * error + 0.01 * second * second;
     error = both > 0 ? error * error / sqrt(both) : 0;
   }
   return h * error / (VM_SAFETY * r->tolerance);
+}
+
+/* Error of a step over the allowed one, with the present scales. */
+static double vm_error_so_far(const vm_run *r, const vm_workspace *m, double h) {
+  const vm_scheme *s = r->scheme;
+  const double error = vm_error_norm(r, m, s->error);
+  return vm_over_allowed(r, h, error, s->second_error ? vm_error_norm(r, m, s->second_error) : 0);
 }
 
 static void vm_raise(double *scale, double value) { if (value > *scale) *scale = value; }
@@ -218,9 +245,15 @@ static void vm_floors(vm_run *r, double length, double velocity) {
 }
 
 /* Error of a step over the allowed one. For a mechanism at rest at the origin the step itself sets the scales. */
-static double vm_error(vm_run *r, const vm_workspace *m, double h) {
+static double vm_error(vm_run *r, vm_workspace *m, double h) {
   const int blind = r->position_scale == 0;
-  if (blind) vm_scale(r, m, vm_last_stage(r));
+#ifdef VM_WIDTH
+  if (m->lane && !blind) return m->lane->error;
+#endif
+  if (blind) {
+    vm_fetch_stages(r, m);
+    vm_scale(r, m, vm_last_stage(r));
+  }
   const double error = vm_error_so_far(r, m, h);
   if (blind && !(error <= 1)) vm_floors(r, 0, 0);
   return error;

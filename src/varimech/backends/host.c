@@ -85,9 +85,8 @@ VM_EXPORT void vm_run_forward(vm_run *run) { vm_run_with(run, vm_advance); }
 
 VM_EXPORT void vm_run_backward(vm_run *run) { vm_run_with(run, vm_retreat); }
 
-static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
-  vm_run run = job->common, *r = &run;
-  vm_workspace storage = vm_partitioned(r, a);
+/* Give a run that is one of many its private arrays, filled with zeros. Returns where its parameters go. */
+static double *vm_give_arrays(vm_run *r, const vm_memory *a) {
   double *p = a->own;
   memset(p, 0, (size_t)vm_private_size(r) * sizeof(double));
   r->state = p; p += r->states; r->state_sensitivity = p; p += r->states * r->row;
@@ -97,7 +96,13 @@ static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
   r->sensitivity_scales = p; p += 6 * r->parameters; r->penalty = p; p += r->penalties;
   r->event_sides = p; p += 2 * r->units; r->sample_values = p; p += r->samples; r->sample_places = p; p += r->samples;
   r->sample_counts = p; p += r->samples; r->sample_gradient = p; p += r->samples * r->parameters;
-  vm_run_sample(job, k, r, &storage, p);
+  return p;
+}
+
+static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
+  vm_run run = job->common, *r = &run;
+  vm_workspace storage = vm_partitioned(r, a);
+  vm_run_sample(job, k, r, &storage, vm_give_arrays(r, a));
 }
 
 VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {
@@ -108,3 +113,8 @@ VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {
     else job->status[k] = VM_NO_MEMORY;
   vm_release(&a);
 }
+
+#ifndef VM_MACHINE
+/* Generated functions by number, for the machine. */
+VM_EXPORT void vm_generated_functions(int function, const double **arg, double **res, long long *iw, double *w) { vm_call_generated(function, arg, res, iw, w); }
+#endif

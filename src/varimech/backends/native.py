@@ -24,7 +24,7 @@ from ..core.lazy import lazy
 from ..core.progress import ProgressCallback
 from ..core.symbols import CSE_LONGEST
 from ..stages.plan import Plan, lanes
-from .background import Work, after_fork, in_background
+from .background import Work, in_background
 from .batch import DONE
 from .bytecode import NotInterpretable, operation_definitions
 from .c_pieces import in_pieces
@@ -44,6 +44,8 @@ from .failures import (
     StartFailure,
 )
 from .inputs import Inputs
+from .lanes import address_of, bits, lane_slots, lane_source, suits
+from .machine import DRIVER, driver_text, lane_machine, loaded_driver, machine
 from .native_run import NativeRun
 from .plan_tables import Bytecode, Kernels, PlanTables, yields_results
 from .program import Program
@@ -57,29 +59,8 @@ REASONS = {
     **{1: NO_CONVERGENCE, 2: NOT_FINITE, 5: UNDERFLOW, 6: SINGULAR, 8: STALLED},
     **{10: OVERLAP, 11: UNSETTLED, 12: ENDLESS},
 }
-DRIVER = (
-    "newton.c",
-    "chain.c",
-    "selection.c",
-    "explicit.c",
-    "switching.c",
-    "units.c",
-    "modes.c",
-    "events.c",
-    "passage.c",
-    "adjoint.c",
-    "driver.c",
-    "samples.c",
-)
-"""The same text for the processor, where host.c follows, and for cards."""
 
 
-MACHINE_SECONDS = 10.0
-"""How long runs wait for a compiler in all, which takes 1 to 2 s for the machine; they are
-interpreted until it is there.
-"""
-MACHINE_ESTIMATE = 1.5
-"""How long that usually takes (s), measured."""
 FIRST_SLICE = 64
 """Steps after which a run first looks for Ctrl-C and for compiled code."""
 ONCE, COLD = (*range(6, 12), *range(24, 31)), 5000
@@ -107,6 +88,7 @@ class NativeProgram:
         self.program = program
         self._plans: list[PlanTables] = []
         self._work: Work | None = None
+        self._lane_work: Work | None = None
 
     @lazy
     def source(self) -> str:
@@ -228,7 +210,7 @@ class NativeProgram:
 
     def _build_quietly(self) -> None:
         try:
-            self.__dict__["_compiled"] = _loaded(self._library_source, in_background=True)
+            self.__dict__["_compiled"] = loaded_driver(self._library_source, in_background=True)
         except BuildError as error:
             explain_once("bytecode goes on, some 5 times slower than compiled code", error)
 
@@ -305,9 +287,90 @@ class NativeProgram:
         """Its own library where that is loaded, else the machine."""
         return self._compiled if self.compiled else machine()
 
+    @lazy
+    def has_lanes(self) -> bool:
+        """Whether vectors of samples can execute it (`lanes`)."""
+        if not (suits(self.program) and self.interpretable):
+            return False
+        try:
+            lane_machine()
+        except BuildError as error:
+            explain_once("samples are executed one by one", error)
+            return False
+        return True
+
+    @property
+    def lanes_compiled(self) -> bool:
+        """Whether the library of its functions of vectors is loaded."""
+        return "_lanes" in self.__dict__
+
+    def load_lanes(self) -> bool:
+        """Load its functions of vectors if they are in the cache; returns whether they are."""
+        if not self.lanes_compiled and cached_library(self._lane_source) is not None:
+            self.build_lanes()
+        return self.lanes_compiled
+
+    def build_lanes(self) -> None:
+        """Compile its functions of vectors, or find them in the cache.
+
+        Raises:
+            BuildError: if there is no compiler, or it fails.
+        """
+        _ = self._lanes
+
+    def build_lanes_in_background(self, estimated: float = 0.0) -> None:
+        """The same while runs go on."""
+        if self._lane_work is None and not self.lanes_compiled:
+            self._lane_work = in_background(self._build_lanes_quietly, estimated)
+
+    def _build_lanes_quietly(self) -> None:
+        try:
+            self.__dict__["_lanes"] = load_library(self._lane_source, in_background=True)
+        except BuildError as error:
+            explain_once("bytecode goes on, slower than compiled code", error)
+
+    @cached_property
+    def _lanes(self) -> ctypes.CDLL:
+        return load_library(self._lane_source)
+
+    @lazy
+    def _lane_slots(self) -> list[int]:
+        return lane_slots(self.program, self.cold)
+
+    @lazy
+    def _lane_source(self) -> Source:
+        parts = ("lanes", self._bytecode.identity, repr(self._lane_slots), writers_digest())
+        return Source(
+            "\0".join(parts), lambda: lane_source(self.program, self._lane_slots, self._columns)
+        )
+
+    @property
+    def lane_tables(self) -> dict[str, int]:
+        """Where the machine finds what vectors of samples are executed by: bytecode, and compiled
+        functions as far as there are any.
+        """
+        tables = {
+            "plans": self._interpretable_plans.address,
+            "scheme": self.scheme.address if self.scheme else 0,
+        }
+        if self.compiled:
+            names = [k for k, f in enumerate(self.program.slots) if yields_results(f)]
+            compiled = [k for k in names if k not in self.cold]
+            address = address_of(self._compiled.vm_generated_functions)
+            tables |= {"generated": address, "generated_bits": bits(compiled)}
+        if self.lanes_compiled:
+            address = address_of(self._lanes.vm_lane_functions)
+            tables |= {"lane_functions": address, "lane_bits": bits(self._lane_slots)}
+        return tables
+
+    @property
+    def lane_sizes(self) -> dict[str, int]:
+        """Sizes of the arrays of runs that vectors of samples execute."""
+        return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
+
     @cached_property
     def _compiled(self) -> ctypes.CDLL:
-        return _loaded(self._library_source)
+        return loaded_driver(self._library_source)
 
     @lazy
     def _library_source(self) -> str | Source:
@@ -400,11 +463,17 @@ class NativeProgram:
     @property
     def plans(self) -> PlanTables:
         """The plans, and bytecode where there is no library of its own, as the driver reads them."""
+        if not self.compiled or self.cold:
+            return self._interpretable_plans
+        if not self._plans:
+            self._plans.append(PlanTables(self.program.slots, self.kernels, None))
+        return self._plans[-1]
+
+    @property
+    def _interpretable_plans(self) -> PlanTables:
         tables = self._plans  # all of them are kept: runs may use them
-        interpreted = not self.compiled or bool(self.cold)
-        if not tables or (interpreted and not tables[-1].interpretable):
-            bytecode = self._bytecode if interpreted else None
-            tables.append(PlanTables(self.program.slots, self.kernels, bytecode))
+        if not tables or not tables[-1].interpretable:
+            tables.append(PlanTables(self.program.slots, self.kernels, self._bytecode))
         return tables[-1]
 
     @lazy
@@ -413,87 +482,12 @@ class NativeProgram:
         return None if self.program.scheme is None else SchemeTables(self.program.scheme)
 
 
-class _Machine:
-    """The library that interprets any program, built in the background when first asked for."""
-
-    def __init__(self) -> None:
-        self._work: Work | None = None
-        self._library: ctypes.CDLL | None = None
-        self._error = ""
-
-    def begin(self) -> Work:
-        if self._work is None:
-            self._work = in_background(self._build, MACHINE_ESTIMATE)
-            self._patience = time.monotonic() + MACHINE_SECONDS
-        return self._work
-
-    def library(self) -> ctypes.CDLL:
-        work = self.begin()
-        if not work.wait(max(0.0, self._patience - time.monotonic())):
-            raise BuildError(f"the compiler has not finished within {MACHINE_SECONDS:g} s")
-        if self._library is None:
-            raise BuildError(self._error)
-        return self._library
-
-    def _build(self) -> None:
-        try:
-            self._library = _loaded(machine_source())
-        except BuildError as error:
-            self._error = str(error)
-
-    def forget_unfinished(self) -> None:
-        """A forked process has no thread that would finish it."""
-        if self._library is None and not self._error:
-            self._work = None
-
-
-_machine = _Machine()
-after_fork(_machine.forget_unfinished)
-
-
-def machine() -> ctypes.CDLL:
-    """The library that interprets any program.
-
-    Raises:
-        BuildError: if there is no compiler, or it fails or hangs.
-    """
-    return _machine.library()
-
-
-def machine_source() -> str:
-    """The whole C text of the machine."""
-    head = ["#define VM_MACHINE", "#define VM_BYTECODE", "#define VM_GENERATED 0LL"]
-    parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
-    none = [CALL_GENERATED.format(calls=""), "static const vm_map *vm_maps = 0;"]
-    driver = map(driver_text, ("scheme.c", *DRIVER, "host.c"))
-    return "\n".join([*head, *parts, *none, definitions(), *driver])
-
-
-def warm_up() -> None:
-    """Begin to build the machine: while a first model is being stated, there is time for that."""
-    _machine.begin()
-
-
-def _loaded(source: str | Source, *, in_background: bool = False) -> ctypes.CDLL:
-    library = load_library(source, in_background=in_background)
-    library.vm_run_forward.argtypes = library.vm_run_backward.argtypes = [ctypes.c_void_p]
-    library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
-    for entry in (library.vm_run_forward, library.vm_run_backward, library.vm_sample_all):
-        entry.restype = None
-    return library
-
-
 @cache
 def writers_digest() -> str:
     """Hash of the files of this package, of which C text is made and by which it is written."""
     files = sorted(Path(__file__).parent.glob("*.[pc]*"))
     texts = [path.read_bytes() for path in files if path.suffix in (".py", ".c")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
-
-
-def driver_text(name: str) -> str:
-    """One of the fixed files of the driver."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _bits(which: Sequence[object]) -> str:

@@ -104,6 +104,8 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
             "status",
         ),
     ),
+    ("u8", ("generated", "lane_functions")),
+    ("i8", ("generated_bits", "lane_bits")),
 ]
 FIELDS = [(name, kind) for kind, names in LAYOUT for name in names]
 """Of `vm_run` in chain.c: pointers (u8), whole numbers (i8) and others (f8)."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.interrupts import Stopped
 from .batch import DONE, Batch, Processor
 from .inputs import Inputs
+from .machine import lane_machine
 from .native import NativeProgram
 from .native_run import FIELDS, settings_of, shared_arrays
 from .slices import next_slice
@@ -51,6 +52,7 @@ class Sampler:
     ):
         self.native, self.inputs = native, inputs
         self._kept: tuple[object, Processor] | None = None
+        self._kept_lanes: tuple[tuple[bool, bool], Processor] | None = None
         self.reach, self.conditions = reach, conditions
         """How far from its nominal value each parameter may be for the nominal start to lead to its
         own at once; further away, it is followed on the way there. What tells which rows of values
@@ -86,7 +88,7 @@ class Sampler:
 
     def __call__(self, rows: np.ndarray) -> Samples:
         """Runs for rows of values of all parameters, on one core."""
-        return self.by(self._processor, rows)
+        return self.by(self._lanes if self.native.has_lanes else self._processor, rows)
 
     def by(
         self, execute: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray
@@ -99,6 +101,22 @@ class Sampler:
         if fit.all():
             return self._sorted_out(**execute(rows))
         return _scattered(self._sorted_out(**execute(rows[fit])), fit)
+
+    @property
+    def width(self) -> int:
+        """Samples that are executed side by side, in the lanes of a vector."""
+        return int(lane_machine().vm_lane_count()) if self.native.has_lanes else 1
+
+    @property
+    def _lanes(self) -> Processor:
+        """Vectors of samples, by what is compiled now."""
+        state = (self.native.compiled, self.native.lanes_compiled)
+        kept = self._kept_lanes
+        if kept is None or kept[0] != state:
+            batch = Batch({**self.description, "sizes": self.native.lane_sizes}, FIELDS)
+            processor = Processor(batch, lane_machine(), self.native.lane_tables, "vm_sample_lanes")
+            self._kept_lanes = kept = state, processor
+        return kept[1]
 
     @property
     def _processor(self) -> Processor:
@@ -130,12 +148,15 @@ class Sampler:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None, "native": self.native.program}
+        kept = {"_kept": None, "_kept_lanes": None}
+        return {**self.__dict__, **kept, "native": self.native.program}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, native=NativeProgram(state["native"]))
         if not self.native.load():
             self.native.build_in_background()
+        if self.native.has_lanes and not self.native.load_lanes():
+            self.native.build_lanes_in_background()
 
 
 def nothing(count: int, times: int, objectives: int, parameters: int | None) -> Samples:
@@ -176,7 +197,7 @@ def in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples
     """All runs, a tenth of a second of them at a time; they do not depend on which are run
     together.
     """
-    parts, at, size = [], 0, 1
+    parts, at, size = [], 0, sampler.width
     while at < len(rows):
         if stop is not None and stop.is_set():
             raise Stopped

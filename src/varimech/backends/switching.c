@@ -16,6 +16,7 @@ static long long vm_changed(const vm_run *r, const vm_workspace *m, long long fi
 
 /* Whether a stage of an explicit step of given length lies beyond a change of sides: no error estimate would see that. */
 static int vm_peeks(vm_run *r, vm_workspace *m, double h, double end) {
+  vm_fetch_stages(r, m);
   for (long long i = 1; i < r->scheme->stages; ++i) {
     vm_evaluate_switches(r, m, vm_stage_time(r->time, r->scheme->c[i], h, end), m->X + i * r->states, m->sides_next);
     if (vm_changed(r, m, 0) >= 0) return 1;

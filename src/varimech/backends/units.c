@@ -179,10 +179,20 @@ static double vm_interpolated(double x, double g0, double d0, double c0, double 
          x * x * x * (g1 * (1 + 3 * y + 6 * y * y) - d1 * y * (1 + 3 * y) + c1 * y * y / 2);
 }
 
+static double vm_smaller(double a, double b) { return a < b ? a : b; }
+
+/* Least of Bernstein's coefficients of vm_interpolated, between which it stays. */
+static double vm_lower_bound(double g0, double d0, double c0, double g1, double d1, double c1) {
+  const double least = vm_smaller(g0, g1);
+  if (isnan(c0) || isnan(c1)) return vm_smaller(least, vm_smaller(g0 + d0 / 3, g1 - d1 / 3));
+  return vm_smaller(vm_smaller(vm_smaller(least, g0 + d0 / 5), g1 - d1 / 5), vm_smaller(g0 + 0.4 * d0 + c0 / 20, g1 - 0.4 * d1 + c1 / 20));
+}
+
 /* Share of a step at which a value that is positive at both ends may be negative: where it is lowest; 0 if it is not. */
 static double vm_dip(double g0, double d0, double c0, double g1, double d1, double c1) {
   if (isnan(d0) || isnan(d1) || (d0 >= 0 && d1 <= 0 && !(c0 + c1 > 0))) return 0;
   const double least = g0 < g1 ? g0 : g1;
+  if (vm_lower_bound(g0, d0, c0, g1, d1, c1) >= VM_DIP * least) return 0; /* most steps: it is not low anywhere */
   double lowest = least, share = g0 < g1 ? 0 : 1;
   for (int k = 1; k < VM_PROBED; ++k) {
     const double x = (double)k / VM_PROBED, value = vm_interpolated(x, g0, d0, c0, g1, d1, c1);

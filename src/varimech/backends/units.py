@@ -395,6 +395,8 @@ def dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> flo
         return _interpolated(x, g0, d0, c0, g1, d1, c1)
 
     least, share = min(g0, g1), 0.0 if g0 < g1 else 1.0
+    if _lower_bound(g0, d0, c0, g1, d1, c1) >= DIP * least:
+        return 0.0  # most steps: it is not low anywhere
     lowest = least
     for k in range(1, PROBED):
         if (here := value(k / PROBED)) < lowest:
@@ -409,6 +411,14 @@ def dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> flo
     share = (low + high) / 2
     found = EDGE < share < 1 - EDGE and value(share) < DIP * least
     return share if found else 0.0
+
+
+def _lower_bound(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
+    """Least of Bernstein's coefficients of `_interpolated`, between which it stays."""
+    if math.isnan(c0) or math.isnan(c1):
+        return min(g0, g1, g0 + d0 / 3, g1 - d1 / 3)
+    inner = (g0 + 0.4 * d0 + c0 / 20, g1 - 0.4 * d1 + c1 / 20)
+    return min(g0, g1, g0 + d0 / 5, g1 - d1 / 5, *inner)
 
 
 def _interpolated(

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from ..backends.compiler import BuildError, cached_library, find_compiler, load_library
 from ..backends.cuda import check_gpu
 from ..backends.library_cache import builds_under_way, cache_folder, cache_space, entries_of
-from ..backends.native import machine_source
+from ..backends.machine import machine_source
 from ..backends.private_folders import exposure
 from ..core.errors import ModelError
 

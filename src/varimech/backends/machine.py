@@ -1,0 +1,142 @@
+"""The machine: a library that executes any program as bytecode, the same for every program and compiled
+once for a computer; and the fixed text of the driver, of which it and compiled programs are made.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from .background import Work, after_fork, in_background
+from .bytecode import operation_definitions
+from .compiler import BuildError, Source, load_library
+from .constants import definitions
+from .lanes import WIDTH
+
+DRIVER = (
+    "newton.c",
+    "chain.c",
+    "selection.c",
+    "explicit.c",
+    "switching.c",
+    "units.c",
+    "modes.c",
+    "events.c",
+    "passage.c",
+    "adjoint.c",
+    "driver.c",
+    "samples.c",
+)
+"""The same text for the processor, where host.c follows, and for cards."""
+
+MACHINE_SECONDS = 10.0
+"""How long runs wait for a compiler in all, which takes 1 to 2 s for the machine; they are
+interpreted until it is there.
+"""
+MACHINE_ESTIMATE, LANE_MACHINE_ESTIMATE = 1.5, 3.0
+"""How long that usually takes (s), and with vectors of samples, measured."""
+
+
+def driver_text(name: str) -> str:
+    """One of the fixed files of the driver."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def loaded_driver(source: str | Source, *, in_background: bool = False) -> ctypes.CDLL:
+    """A library with the driver in it, ready to be called.
+
+    Raises:
+        BuildError: if there is no compiler, or it fails.
+    """
+    library = load_library(source, in_background=in_background)
+    library.vm_run_forward.argtypes = library.vm_run_backward.argtypes = [ctypes.c_void_p]
+    library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
+    for entry in (library.vm_run_forward, library.vm_run_backward, library.vm_sample_all):
+        entry.restype = None
+    return library
+
+
+class _Machine:
+    """A library that interprets any program, built in the background when first asked for.
+
+    Args:
+        source: yields its C text.
+        estimated: seconds that it takes to build.
+    """
+
+    def __init__(self, source: Callable[[], str], estimated: float) -> None:
+        self._source, self._estimated = source, estimated
+        self._work: Work | None = None
+        self._library: ctypes.CDLL | None = None
+        self._error = ""
+
+    def begin(self) -> Work:
+        if self._work is None:
+            self._work = in_background(self._build, self._estimated)
+            self._patience = time.monotonic() + MACHINE_SECONDS
+        return self._work
+
+    def library(self) -> ctypes.CDLL:
+        work = self.begin()
+        if not work.wait(max(0.0, self._patience - time.monotonic())):
+            raise BuildError(f"the compiler has not finished within {MACHINE_SECONDS:g} s")
+        if self._library is None:
+            raise BuildError(self._error)
+        return self._library
+
+    def _build(self) -> None:
+        try:
+            self._library = loaded_driver(self._source())
+        except BuildError as error:
+            self._error = str(error)
+
+    def forget_unfinished(self) -> None:
+        """A forked process has no thread that would finish it."""
+        if self._library is None and not self._error:
+            self._work = None
+
+
+def machine_source() -> str:
+    """The whole C text of the machine."""
+    parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
+    none = ["static const vm_map *vm_maps = 0;"]
+    files = ("scheme.c", *DRIVER, "host.c")
+    head = ["#define VM_MACHINE", "#define VM_BYTECODE"]
+    return "\n".join([*head, *parts, *none, definitions(), *map(driver_text, files)])
+
+
+def lane_machine_source() -> str:
+    """The same with what executes vectors of samples."""
+    return "\n".join([WIDTH, machine_source(), *map(driver_text, ("lane_math.c", "lanes.c"))])
+
+
+_machine = _Machine(machine_source, MACHINE_ESTIMATE)
+_lane_machine = _Machine(lane_machine_source, LANE_MACHINE_ESTIMATE)
+after_fork(_machine.forget_unfinished)
+after_fork(_lane_machine.forget_unfinished)
+
+
+def machine() -> ctypes.CDLL:
+    """The library that interprets any program.
+
+    Raises:
+        BuildError: if there is no compiler, or it fails or hangs.
+    """
+    return _machine.library()
+
+
+def lane_machine() -> ctypes.CDLL:
+    """The library that executes any program for vectors of samples. It is one of its own because it
+    takes twice as long to build, and single runs do not need it.
+
+    Raises:
+        BuildError: if there is no compiler, or it fails or hangs.
+    """
+    return _lane_machine.library()
+
+
+def warm_up() -> None:
+    """Begin to build the machine: while a first model is being stated, there is time for that."""
+    _machine.begin()
