@@ -82,6 +82,11 @@ def test_an_ellipse_lifts_a_plate_by_its_support_function(method: str, coordinat
     assert g.gradient.to_numpy() == pytest.approx(complex_steps(), rel=1e-7)
 
 
+def test_complex_steps_agree() -> None:
+    g = plate().sensitivity(PLATE, duration=0.5, tolerance=1e-9, method="complex-step")
+    assert g.gradient.to_numpy() == pytest.approx(complex_steps(), rel=1e-7)
+
+
 @pytest.mark.parametrize("formulation", ["index1", "ali3p", "penalty"])
 def test_curves_in_other_formulations(formulation: str) -> None:
     run = plate().simulate(0.5, step=5e-4, formulation=formulation)
@@ -247,6 +252,21 @@ def test_a_disc_slides_off_a_disc(method: str) -> None:
     assert float(g.run.measure('gap("touch")')[-1]) > 0.01
 
 
+def test_compliant_curves_are_compliant_surfaces() -> None:
+    """A disc that bounces on a line, by curves and by the contact of a circle and a line."""
+    law: dict[str, Any] = {"stiffness": 2e3, "exponent": 1.5, "damping": 0.3}
+    ends = []
+    for curves in (True, False):
+        m = on_a_line("force", **law) if curves else on_a_line(None)
+        if not curves:
+            m.contact("touch", "disc.C", "ground.O", radius=0.1, normal=(0, 1), **law)
+        m.start(position={"disc.C": (0.0, 0.3)}, speed={"disc.C": (0.4, 0.0)})
+        ends.append(m.simulate(0.6, tolerance=1e-9).position("disc.C").to_numpy()[-1])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-7)
+    fall = 0.3 - G * 0.6**2 / 2
+    assert abs(ends[0][1] - fall) > 0.1  # it has bounced
+
+
 def test_a_ball_bounces_on_a_parabola() -> None:
     """Dropped onto the bottom, with restitution ½: heights of bounces are quarters."""
     m = vm.Mechanism("bounce", gravity=(0, -G))
@@ -366,15 +386,16 @@ def test_curve_contacts_belong_to_the_plane() -> None:
         m.curve_contact("k", "disc.C", "ground.O", **ROUND, **LINE)
 
 
-def on_a_line(closure: str = "form") -> vm.Mechanism:
-    """A disc of 0.1 m on a line from x = −1 to 1 m."""
+def on_a_line(closure: str | None = "form", **law: Any) -> vm.Mechanism:
+    """A disc of 0.1 m on a line from x = −1 to 1 m; without contact if there is no closure."""
     m = vm.Mechanism("line", gravity=(0, -G))
     m.ground_point("O", (0, 0))
     m.body("disc", mass=2.0, inertia=0.1, points={"C": (0, 0)}, floating=True)
     m.constraint("upright", lambda s: s.angle("disc"), unit="rad")
     line: dict[str, Any] = {"first_curve": [(-1, 0), (1, 0)], "first_side": "right"}
     disc = closed("second", circle("0.1"))
-    m.curve_contact("touch", "ground.O", "disc.C", **line, **disc, closure=closure)
+    if closure is not None:
+        m.curve_contact("touch", "ground.O", "disc.C", **line, **disc, closure=closure, **law)
     return m
 
 
