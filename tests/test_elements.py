@@ -117,6 +117,11 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
             del given["friction"]  # that sticks needs a plane
     if kind.kind == "cam":
         given = {**{k: given[k] for k in ("first", "second")}, "profile": "p + 0.1*cos(u)"}
+    if kind.kind == "curve contact":
+        given = {k: given[k] for k in ("first", "second")}
+        given |= {"first_curve": ["u", "-p*u**2"], "first_interval": [-1.0, 1.0]}
+        given |= {"second_curve": [(0, "p"), (1, 0), (-1, 0)], "second_closed": True}
+        given |= {"first_side": "right", "closure": "force", "restitution": "p"}
     if kind.kind == "point-on-curve":
         given |= {"body": "ground", "curve": ["u", "p*u**2", "u"][:n], "interval": [-1.0, 1.0]}
     if kind.kind == "mode":
@@ -165,7 +170,7 @@ def test_a_method_has_the_fields_as_arguments(kind: type[el.Element]) -> None:
 
 @each_kind
 def test_a_value_cannot_be_changed(kind: type[el.Element]) -> None:
-    _, element = made(kind, 2 if kind.kind == "cam" else 3)
+    _, element = made(kind, max(getattr(kind, "dimensions", (3,))))
     for field in kind.fields() if isinstance(element, el.Element) else ():
         with pytest.raises(AttributeError, match=f"{field.name} cannot be changed"):
             setattr(element, field.name, 1.0)

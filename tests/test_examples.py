@@ -19,6 +19,7 @@ from scipy.stats import binom
 
 import andrews_lengths
 import andrews_peak_reaction
+import bicycle
 import bricard_loop
 import cardan_shaft
 import clearance_slider_crank
@@ -36,9 +37,16 @@ import slider_crank_reaction
 import slider_crank_section
 import stick_slip
 import tolerances
+import valve_train
 import varimech as vm
 import woodpecker
-from varimech.benchmarks import bricard, flexible_five_bar, spatial_slider_crank
+from varimech.benchmarks import bicycle as bicycle_model
+from varimech.benchmarks import (
+    bicycle_matrices,
+    bricard,
+    flexible_five_bar,
+    spatial_slider_crank,
+)
 
 
 def balancing_lengths() -> tuple[float, float]:
@@ -911,3 +919,98 @@ def test_path_synthesis_beats_chebyshev() -> None:
 def _line() -> np.ndarray:
     x = 0.1 + np.linspace(-path_synthesis.STROKE / 2, path_synthesis.STROKE / 2, 17)
     return np.column_stack([x, np.full(x.size, path_synthesis.HEIGHT)])
+
+
+def valve_train_force(ψ: Any, w: Any, k: Any, F0: Any) -> Any:
+    """Force on the cam (N) at the angle ψ from the greatest lift, by Lagrange's equation of the lift s:
+    the flat faces move by arms times the sine of the rocker's angle α, sin α = (s − h/2)/L₁.
+    """
+    v = valve_train
+    h, (L1, L2) = v.LIFT, v.ARMS
+    ratio, c = L2 / L1, (1 + np.cos(ψ)) / 2
+    s, s1 = h * c**4, -2 * h * c**3 * np.sin(ψ)
+    s2 = 3 * h * c**2 * np.sin(ψ) ** 2 - 2 * h * c**3 * np.cos(ψ)
+    sine = (s - h / 2) / L1
+    cosine2 = 1 - sine**2
+    inertia = v.TAPPET + ratio**2 * v.VALVE + v.ROCKER / (L1**2 * cosine2)
+    grows = v.ROCKER * sine / (L1**3 * cosine2**2)  # half of its derivative for s
+    return w**2 * (inertia * s2 + grows * s1**2) + ratio * (F0 + k * ratio * s)
+
+
+def test_the_tappet_leaves_the_cam_as_by_hand() -> None:
+    """Near the greatest lift the force is smallest there, by symmetry."""
+    m, k, F0 = valve_train.mechanism(), 30e3, 200.0
+
+    def lift_off(k: float, F0: float) -> float:
+        return float(brentq(lambda w: valve_train_force(0.0, w, k, F0), 200, 800, xtol=1e-11))
+
+    slopes = [
+        (lift_off(k * 1.0001, F0) - lift_off(k * 0.9999, F0)) / (2e-4 * k),
+        (lift_off(k, F0 * 1.0001) - lift_off(k, F0 * 0.9999)) / (2e-4 * F0),
+    ]
+    for method in ("direct", "adjoint"):
+        w, found = valve_train.lift_off(m, method)
+        assert w == pytest.approx(lift_off(k, F0), rel=1e-7)
+        assert found == pytest.approx(slopes, rel=1e-6)
+    run = m.simulate(2 * math.pi / 300, parameters={"w": 300.0}, output=1e-4)
+    exact = valve_train_force(300.0 * run.time - math.pi, 300.0, k, F0)
+    assert run.effort("cam face").to_numpy() == pytest.approx(exact, rel=1e-5)
+
+
+def test_the_valve_floats_beyond_the_lift_off_speed() -> None:
+    """The tappet leaves the cam where the force vanishes, and not at all below the lift-off speed."""
+    w = 417.0
+    release = brentq(lambda ψ: valve_train_force(ψ, w, 30e3, 200.0), -0.6, -0.1)
+    run = valve_train.float_of(w)
+    left = next(float(e.time) for e in run.events if e.time > 1e-4)
+    assert left == pytest.approx((math.pi + release) / w, abs=1e-6)
+    assert run.measure('gap("cam face")').max() > 4e-4
+    assert valve_train.float_of(378.0).measure('gap("cam face")').max() < 1e-9
+
+
+def test_the_preload_keeps_the_tappet_on_its_cam() -> None:
+    v = valve_train
+    o = v.solve(v.mechanism())
+    # the force grows by the ratio of the arms times the preload
+    missing = v.LEAST - valve_train_force(0.0, v.RATED, 30e3, 200.0)
+    F0 = 200.0 + missing / (v.ARMS[1] / v.ARMS[0])
+    assert o.parameters["F0"] == pytest.approx(F0, rel=1e-4)
+    ψ = np.linspace(0, np.pi, 100_001)
+    assert o.objective == pytest.approx(valve_train_force(ψ, v.RATED, 30e3, F0).max(), rel=1e-4)
+
+
+@pytest.mark.parametrize("v", [0.5, 3.0, 5.0, 9.0])
+def test_eigenvalues_of_the_bicycle_are_those_of_published_matrices(v: float) -> None:
+    values = bicycle.eigenvalues(bicycle_model.mechanism(), v)
+    exact = np.linalg.eigvals(bicycle_matrices.matrices({}).state_matrix(v))
+    assert np.sort_complex(values) == pytest.approx(np.sort_complex(exact), abs=1e-9)
+
+
+def test_the_trail_moves_the_stable_range_of_the_bicycle() -> None:
+    """Roots of Hurwitz' determinant and of the determinant of the stiffness, of published matrices."""
+    changed = {"c": 0.06, "w": 1.0}
+
+    def root(kind: str, near: float, values: dict[str, float]) -> float:
+        published = bicycle_matrices.matrices(values)
+        condition = getattr(published, f"{kind}_condition")
+        return float(brentq(lambda v: condition(v).real, near - 0.5, near + 0.5, xtol=1e-14))
+
+    for kind, (v, slopes) in bicycle.critical(bicycle_model.mechanism(), **changed).items():
+        assert v == pytest.approx(root(kind, v, changed), rel=1e-9)
+        for name, slope in zip(("w", "c"), slopes, strict=True):
+            low, high = (root(kind, v, {**changed, name: changed[name] + h}) for h in (-1e-5, 1e-5))
+            assert slope == pytest.approx((high - low) / 2e-5, rel=1e-6)
+
+
+@pytest.mark.parametrize("v", bicycle.TAPS)
+def test_a_tapped_bicycle_steers_as_linear_equations_say(
+    v: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bicycle, "TAP", 1e-4)
+    run = bicycle.tapped(bicycle_model.mechanism(), v)
+    A = bicycle_matrices.matrices({}).state_matrix(v)
+    t = run.time[::50]
+    # the references have z downwards: a tap to the left is a negative lean, and angles are reversed
+    exact = [-(expm(A * x) @ [0, 0, -1e-4, 0])[1] for x in t]
+    steer = run.angle("steer").to_numpy()[::50]
+    assert steer == pytest.approx(np.array(exact), abs=1e-3 * np.abs(exact).max())

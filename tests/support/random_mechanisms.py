@@ -445,6 +445,9 @@ class Builder:
 
     def _coupling(self, name: str, method: str) -> None:
         """Couple two outputs that others leave free, if there are any; some with a compliant mesh."""
+        if method == "curve_contact":
+            self._touch(name)
+            return
         turns = [("angle", *turn) for turn in self._turns]
         others = {"gear": [], "belt": []}.get(method, [("displacement", *x) for x in self._slides])
         if method == "belt":  # that has parallel axes: those of bodies in the plane
@@ -464,6 +467,35 @@ class Builder:
                     self.rows = np.vstack([self.rows, row2 - i * row1])
                     self.coupled += 1
                 return
+
+    def _touch(self, name: str) -> None:
+        """Two ellipses that touch, if that is something new; one of them may be fixed."""
+        rigid = [k for k in self.names if k not in self.g.segments]
+        free = self.rows.shape[1] - np.linalg.matrix_rank(self.rows, tol=1e-9)
+        if self.recipe.dimension != 2 or len(rigid) < 2 or free < 2:  # something has to move
+            return
+        for _ in range(4):
+            first, second = (int(k) for k in self.rng.permutation(rigid)[:2])
+            normal = direction_of(self.recipe, self.rng)
+            place = self.g.scale * self.rng.uniform(-0.5, 0.5, 2)
+            row = self.g.row(self.g.moves(place, normal), second, first)
+            if self._says(row) <= FIXES[0]:
+                continue
+            given: dict[str, Any] = {}
+            points = []
+            for which, body, n in (("first", first, normal), ("second", second, -normal)):
+                a, b = (float(x) for x in self.g.scale * self.rng.uniform(0.2, 0.6, 2))
+                across, along = self.g.poses[body].rotation.T @ n
+                u = np.arctan2(b * along, a * across)  # where the normal is n
+                at = self.g.poses[body].local(place) - (a * np.cos(u), b * np.sin(u))
+                points.append(self._point(body, f"{name}{which}", self.g.poses[body].place(at)))
+                x, y = (self.number(r, length=True) for r in (a, b))
+                given[f"{which}_curve"] = lambda u, x=x, y=y: (x * vm.cos(u), y * vm.sin(u))
+                given |= {f"{which}_closed": True, f"{which}_interval": (0, 2 * np.pi)}
+            self.m.curve_contact(name, *points, **given)
+            self.rows = np.vstack([self.rows, row])
+            self.coupled += 1
+            return
 
     def _equation(
         self, name: str, first: str, at1: float, output: str, second: str, at2: float, i: float

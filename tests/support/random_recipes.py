@@ -32,8 +32,10 @@ LOADS = (
     "bushing",
     "table",
 )
-COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint")
-"""Equations between two outputs that others leave free; also with a compliant mesh."""
+COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint", "curve_contact")
+"""Equations between two outputs that others leave free; also with a compliant mesh. Curves touch in the
+plane only.
+"""
 DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate")
 EDGES = (
     "aligned",

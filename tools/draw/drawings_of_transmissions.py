@@ -1,4 +1,4 @@
-"""Drawings of racks, belts and bushings."""
+"""Drawings of racks, belts, curves in contact and bushings."""
 
 from __future__ import annotations
 
@@ -38,6 +38,29 @@ def rack_and_pinion(s: Sketch) -> None:
     s.turn(centre, 0.6, 110, 220, "φ")
     s.arrow((4.1, 1.05), (5.5, 1.05), "s", GIVEN)
     s.text((4.0, 3.2), "s = r φ + s₀", GIVEN)
+
+
+@drawing
+def curve_contact(s: Sketch) -> None:
+    """Two equal ellipses; the second one is the first one, mirrored at their common tangent."""
+    a, b, u, centre = 1.15, 0.8, 0.25, (1.65, 1.6)
+    touch = (centre[0] + float(a * np.cos(u)), centre[1] + float(b * np.sin(u)))
+    across = np.array([b * np.cos(u), a * np.sin(u)])
+    n = across / np.linalg.norm(across)
+    φ = np.linspace(0, 2 * np.pi, 121)
+    first = np.column_stack([centre[0] + a * np.cos(φ), centre[1] + b * np.sin(φ)])
+    second = first - 2 * np.outer((first - touch) @ n, n)
+    middle = np.array(centre) - 2 * float((np.array(centre) - touch) @ n) * n
+    for rim, colour, at in ((first, FIRST, centre), (second, SECOND, middle)):
+        s.polygon(*[(float(x), float(y)) for x, y in rim], colour=colour)
+        s.pin((float(at[0]), float(at[1])))
+    t = np.array([-n[1], n[0]])
+    ends = [np.array(touch) + k * t for k in (-1.2, 1.2)]
+    s.line(*[(float(x), float(y)) for x, y in ends], colour=METAL, width=0.9, order=6)
+    end = np.array(touch) + 0.9 * n
+    s.arrow(touch, (float(end[0]), float(end[1])), "n₁", GIVEN, (-0.1, -0.45))
+    s.text((0.35, 0.55), "c₁(u)", GIVEN)
+    s.text((5.05, 3.3), "c₂(w)", GIVEN)
 
 
 @drawing

@@ -313,13 +313,16 @@ class Assembly:
         F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
         names = [*self.equations.constraint_names, *self._condition_labels]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
+        rows = [b.joints for b in self.equations.blocks for _ in range(b.residuals.numel())]
+        elements = rows[worst] if worst < len(rows) else ()
+        hints = [f.assembly_hint for f in self.model.forces.values() if f.name in elements]
         return AssemblyError(
             f"assembly fails: {names[worst]} is missed by {F[worst]:.3g}",
             {names[worst]: float(F[worst])},
             element=self.model.label,
             remedy=Message(
                 "check lengths, ground points and initial values, or give {} rough angles of all"
-                " bodies",
+                " bodies" + "".join(f"; {hint}" for hint in hints if hint),
                 Call("start", near=...),
             ),
         )

@@ -15,8 +15,6 @@ from a function of the angle u about the cam's point, e = (cos u, sin u):
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import ClassVar
 
 import casadi as ca
 import numpy as np
@@ -25,7 +23,7 @@ from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Frames
-from ..model.contact_element import ContactElement, Gap
+from ..model.closure_element import ClosureElement
 from ..model.curve import Curve, Poses, function_of_parameter, place_in, spline_through
 from ..model.model_data import ModelData
 from ..model.own_coordinates import OwnCoordinate
@@ -33,10 +31,9 @@ from ..model.state import State
 from .point_on_curve import is_points
 
 PROFILES = ("radius", "support")
-CLOSURES = ("form", "force")
 
 
-class Cam(ContactElement):
+class Cam(ClosureElement):
     """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
 
     `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 + lift(u)", roller=0.008)` with a table `lift` that
@@ -45,7 +42,8 @@ class Cam(ContactElement):
     """
 
     kind = "cam"
-    dimensions: ClassVar[tuple[int, ...]] = (2,)
+    spatial_remedy = "model it in the plane, or state it with m.point_on_curve"
+    friction_remedy = "leave it out, or add a torque of friction to the cam"
     first = fields.Point("Point of the cam about which the profile is given.")
     second = fields.Point(
         "Point of the follower: its edge, the centre of its roller, or on its face."
@@ -66,41 +64,15 @@ class Cam(ContactElement):
     face = fields.OptionalDirection(
         "Normal of a flat face, towards the cam, in the follower's frame.", of="second"
     )
-    closure = fields.Choice(
-        'What keeps the follower on the cam: "form" (a groove, a constraint) or "force" (a contact).',
-        options=CLOSURES,
-        default="form",
-    )
 
     def check_given(self, model: ModelData) -> None:
-        if model.dimension not in self.dimensions:
-            remedy = "model it in the plane, or state it with m.point_on_curve"
-            raise ModelError("belongs to the plane", element=self.label, remedy=remedy)
+        super().check_given(model)
         if self.given["roller"] is not None and self.given["face"] is not None:
             problem = "the follower has a roller and a flat face"
             raise ModelError(problem, element=self.label, remedy="give one of them")
-        contact = {f.name for f in ContactElement.fields()}
-        given = [n for n in contact if self.given[n] != type(self).field_default(n)]
-        if self.given["closure"] == "form" and given:
-            raise ModelError(
-                "belongs to a follower that can lift off",
-                label=Label(self.label, sorted(given)[0]),
-                remedy='give closure="force", too, or leave it out',
-            )
-
-    @classmethod
-    def field_default(cls, name: str) -> object:
-        """What a field is where it is not given."""
-        return next(f.default for f in cls.fields() if f.name == name)
 
     def prepare(self, model: ModelData) -> None:
         super().prepare(model)
-        if self.has_friction:
-            raise ModelError(
-                "is not available for cams",
-                label=Label(self.label, "friction"),
-                remedy="leave it out, or add a torque of friction to the cam",
-            )
         if self.first.body is self.second.body:
             problem = f"cam and follower are both {self.first.body.name!r}"
             raise ModelError(problem, element=self.label, remedy="give points of two bodies")
@@ -131,10 +103,9 @@ class Cam(ContactElement):
         """Refuse a profile that the follower cannot follow: a flat face needs a convex one, and a roller
         hollows wider than itself.
         """
-        u, c, c1, c2 = self._curve.samples
-        sign = np.sign(np.sum(c[:-1, 0] * c[1:, 1] - c[1:, 0] * c[:-1, 1]))
-        self._left = float(sign)
-        curvature = sign * (c1[:, 0] * c2[:, 1] - c1[:, 1] * c2[:, 0]) / np.hypot(*c1.T) ** 3
+        u, _, c1, _ = self._curve.samples
+        self._left = self._curve.orientation
+        curvature = self._left * self._curve.curvature
         if self.profile_kind == "support":  # c′ = (f + f″) e′, so the sign is lost above
             radius = -c1[:, 0] * np.sin(u) + c1[:, 1] * np.cos(u)
             curvature = 1 / radius
@@ -187,7 +158,7 @@ class Cam(ContactElement):
         m = turned @ self._numbers.evaluate(self.face.direction).ravel()
         return float(u[(c @ m).argmin()])
 
-    def _contact(self, frames: Frames, state: State) -> tuple[SX, SX]:
+    def contact(self, frames: Frames, state: State) -> tuple[SX, SX]:
         """g, and the equation that determines u, in lengths."""
         cam, follower, u = frames[self.first.body], frames[self.second.body], SX.sym("u")
         c = self._curve.at(u)
@@ -208,27 +179,3 @@ class Cam(ContactElement):
             return ca.vertcat(-ca.sin(u), ca.cos(u))
         tangent = self._curve.tangent(u)
         return tangent / ca.norm_2(tangent)
-
-    def effort_names(self) -> dict[str, str]:
-        return {self.name: "m"} if self.closure == "form" else {}
-
-    def constraints(self, frames: Frames, state: State) -> SX:
-        gap, tie = self._contact(frames, state)
-        return ca.vertcat(gap, tie) if self.closure == "form" else tie
-
-    def ties(self, frames: Frames, state: State) -> SX:
-        return self._contact(frames, state)[1]
-
-    @property
-    def is_rigid(self) -> bool:
-        return self.closure == "force" and super().is_rigid
-
-    @property
-    def remembers(self) -> bool:
-        return self.closure == "force" and super().remembers
-
-    def gap_names(self) -> tuple[str, ...]:
-        return (self.name,) if self.closure == "force" else ()
-
-    def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
-        return [Gap(self._contact(frames, state)[0])] if self.closure == "force" else []

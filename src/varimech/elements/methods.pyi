@@ -18,6 +18,7 @@ from .clamp import Clamp
 from .clearance_joint import ClearanceJoint
 from .constraint import Equation
 from .contact import ContactPair
+from .curve_contact import CurveContact
 from .cylindrical import Cylindrical
 from .damper import Damper
 from .dc_motor import DCMotor
@@ -867,11 +868,11 @@ class ElementMethods:
         static_friction: Number = None,
         friction_law: str = "coulomb",
         slip_velocity: Number = 0.001,
+        closure: str = "form",
         profile: Any,
         profile_kind: str = "radius",
         roller: Number = None,
         face: Vector | None = None,
-        closure: str = "form",
     ) -> Cam:
         """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
 
@@ -894,6 +895,8 @@ class ElementMethods:
             static_friction: Static friction coefficient, that of sliding if not given.
             friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
             slip_velocity: Velocity of a smooth friction law (m/s).
+            closure: What keeps both in contact: "form" (a constraint, such as a groove) or "force"
+                (a contact, which can lift off).
             first: Point of the cam about which the profile is given.
             second: Point of the follower: its edge, the centre of its roller, or on its face.
             profile: Distance from the cam's point as a function of the angle u in its frame, in
@@ -904,8 +907,74 @@ class ElementMethods:
                 the lift of a flat face.
             roller: Radius of the roller (m).
             face: Normal of a flat face, towards the cam, in the follower's frame.
-            closure: What keeps the follower on the cam: "form" (a groove, a constraint) or "force"
-                (a contact).
+        """
+
+    def curve_contact(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        restitution: Number = 0.0,
+        stiffness: Number = None,
+        exponent: Number = None,
+        damping: Number = 0.0,
+        law: str = "hunt-crossley",
+        least_impact_speed: Number = 0.001,
+        friction: Number = 0.0,
+        static_friction: Number = None,
+        friction_law: str = "coulomb",
+        slip_velocity: Number = 0.001,
+        closure: str = "form",
+        first_curve: Any,
+        second_curve: Any,
+        first_closed: bool = False,
+        second_closed: bool = False,
+        first_interval: Any = None,
+        second_interval: Any = None,
+        first_side: str = "inside",
+        second_side: str = "inside",
+    ) -> CurveContact:
+        """Two curves of two bodies that touch (plane): by form, or by force, so that they can separate.
+
+        An ellipse on a line: `m.curve_contact("touch", "wheel.C", "ground.O", first_curve=("2*cos(u)",
+        "sin(u)"), first_interval=(0, 2 * pi), first_closed=True, second_curve=[(0, 0), (9, 0)],
+        second_side="right")`. `state("touch first parameter")` and `state("touch second parameter")` are where
+        they touch. A run fails at the end of an open curve.
+
+        Args:
+            name: its name.
+            restitution: Speed after an impact over that before it, of rigid surfaces and of
+                "lankarani-nikravesh".
+            stiffness: K of compliant surfaces; rigid ones have none (N/m).
+            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
+                given.
+            damping: D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Law of compliant surfaces.
+            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
+                that overlap at the start (m/s).
+            friction: Sliding friction coefficient.
+            static_friction: Static friction coefficient, that of sliding if not given.
+            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
+            slip_velocity: Velocity of a smooth friction law (m/s).
+            closure: What keeps both in contact: "form" (a constraint, such as a groove) or "force"
+                (a contact, which can lift off).
+            first: Point of the first body from which its curve is given.
+            second: Point of the second body from which its curve is given.
+            first_curve: Points of the first curve from there, which a cubic spline goes through
+                (m); or its components as a function of the parameter u, in Python or as texts.
+            second_curve: Points of the second curve from there, which a cubic spline goes through
+                (m); or its components as a function of the parameter u, in Python or as texts.
+            first_closed: Whether the end of the first curve is joined to its beginning.
+            second_closed: Whether the end of the second curve is joined to its beginning.
+            first_interval: First and last parameter of the first curve, if it is given by
+                expressions.
+            second_interval: First and last parameter of the second curve, if it is given by
+                expressions.
+            first_side: Where the first body is: "inside" or "outside" a closed curve, to the "left"
+                or "right" of an open one, seen along increasing u.
+            second_side: Where the second body is: "inside" or "outside" a closed curve, to the
+                "left" or "right" of an open one, seen along increasing u.
         """
 
     def stop(

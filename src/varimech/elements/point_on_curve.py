@@ -33,6 +33,7 @@ class PointOnCurve(Force):
     """
 
     kind = "point-on-curve"
+    assembly_hint = "the curve has to reach to where the point is"
     point = fields.Point("Point that stays on the curve.")
     body = fields.CurveBody("Body that the curve is fixed to.")
     curve = fields.Raw(
@@ -106,24 +107,27 @@ def is_points(curve: Any) -> bool:
         return False
 
 
-def curve_of(model: ModelData, element: Force, given: Any, span: Any, closed: bool) -> Curve:
-    """A curve as it was given: points, or components as a function of u.
+def curve_of(
+    model: ModelData, element: Force, given: Any, span: Any, closed: bool, prefix: str = ""
+) -> Curve:
+    """A curve as it was given: points, or components as a function of u; fields `curve` and `interval`,
+    with a prefix where an element has several.
 
     Raises:
         ModelError: for a curve that is none, and for a range that is missing or empty.
     """
-    label = Label(element.label, "curve")
+    label = Label(element.label, f"{prefix}curve")
     if is_points(given):
         if span is not None:
             raise ModelError(
                 "belongs to a curve by expressions",
-                label=Label(element.label, "interval"),
+                label=Label(element.label, f"{prefix}interval"),
                 value=span,
                 remedy="leave it out: the parameter of a spline is the length of its chords",
             )
         return spline_through(model, label, given, closed)
     formula = function_of_parameter(model, given, model.dimension, label)
-    limits = Label(element.label, "interval")
+    limits = Label(element.label, f"{prefix}interval")
     if span is None:
         raise ModelError("is missing", label=limits, remedy="give the first and last parameter")
     ends = model.parameter_set.vector_of(span, 2, limits)

@@ -32,6 +32,7 @@ from .clamp import Clamp
 from .clearance_joint import ClearanceJoint
 from .constraint import Equation
 from .contact import ContactPair
+from .curve_contact import CurveContact
 from .cylindrical import Cylindrical
 from .damper import Damper
 from .dc_motor import DCMotor
@@ -107,6 +108,7 @@ BUILT_IN: tuple[type[Element], ...] = (
     Rolling,
     PointOnCurve,
     Cam,
+    CurveContact,
     Stop,
     ContactPair,
     ClearanceJoint,

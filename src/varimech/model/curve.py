@@ -89,6 +89,19 @@ class Curve:
         places, tangents, bends = (np.array(x).T for x in values)
         return u, places, tangents, bends
 
+    @property
+    def curvature(self) -> np.ndarray:
+        """Curvature at the samples of a curve in the plane, positive where it turns left (1/m)."""
+        _, _, c1, c2 = self.samples
+        speed = np.hypot(*c1.T)
+        return np.asarray((c1[:, 0] * c2[:, 1] - c1[:, 1] * c2[:, 0]) / speed**3)
+
+    @property
+    def orientation(self) -> float:
+        """1 where a closed curve in the plane runs anticlockwise, −1 where it runs clockwise."""
+        c = self.samples[1]
+        return float(np.sign(np.sum(c[:-1, 0] * c[1:, 1] - c[1:, 0] * c[:-1, 1])))
+
     def nearest(self, place: np.ndarray) -> float:
         """Parameter of the sample that is nearest to a place of the body's frame."""
         u, c, _, _ = self.samples

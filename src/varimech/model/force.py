@@ -77,6 +77,9 @@ class ForceLaw(Named):
     has_clearance: ClassVar[bool] = False
     """Whether it takes the place of a joint, from which it has a `deviation`."""
 
+    assembly_hint: ClassVar[str] = ""
+    """What else to check where its constraints are not met at the start."""
+
     is_sampled: ClassVar[bool] = False
     """Whether it changes at instants only, so that its rates say nothing of equilibria and modes."""
 

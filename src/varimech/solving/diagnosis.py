@@ -86,8 +86,8 @@ def explained(
     if ends is not None:
         worst, trouble = ends, f"{ends!r} is not finite (NaN or infinite) beyond this time"
         remedy = Message(
-            "look for what ends there: a table with outside='error', a root or a logarithm; or end"
-            " the run before"
+            "look for what ends there: an open curve, a table with outside='error', a root or a"
+            " logarithm; or end the run before"
         )
     return SimulationError(
         f"{when}: {trouble}",
