@@ -143,6 +143,47 @@ def test_forces_cables_and_one_motor_too_many() -> None:
     np.testing.assert_allclose(u, np.tile([2 / 3, 2 / 3, 2 / 3, 0.0], (3, 1)), atol=1e-10)
 
 
+def test_four_cables_carry_a_load_whose_pose_is_prescribed() -> None:
+    posts = np.array([(1, 0, 2), (-1, 1, 2), (-1, -1, 2), (0.3, 1.5, 2.5)], dtype=float)
+    m = vm.Mechanism("cables", gravity=(0, 0, -G))
+    m.parameter("mass", 2.0, unit="kg")
+    for k, place in enumerate(posts):
+        m.ground_point(f"A{k}", place)
+    m.body("load", mass="mass", inertia=(0.1, 0.2, 0.3), points={"C": (0, 0, 0)}, floating=True)
+    motion = ["0.1*sin(t)", "0.1*t", "0.2*cos(t)"]
+    m.drive_pose("pose", "load.C", motion, ["0*t", "0*t", "0.3*t"])
+    height = {"z": vm.final(lambda s: s.position("load.C")[2])}
+    run = m.sensitivity(height, "mass", duration=1.0, output=0.5, method="direct").run
+    cables = [(f"ground.A{k}", "load.C") for k in range(4)]
+    u = run.actuation(cables)
+    t = run.time
+    r = np.column_stack([0.1 * np.sin(t), 0.1 * t, 0.2 * np.cos(t)])
+    a = np.column_stack([-0.1 * np.sin(t), 0 * t, -0.2 * np.cos(t) + G])
+    for k in range(t.size):
+        directions = (r[k] - posts) / np.linalg.norm(r[k] - posts, axis=1)[:, None]
+        expected = np.linalg.pinv(directions.T) @ (2.0 * a[k])
+        np.testing.assert_allclose(u[k], expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run.actuation(cables, wrt="mass"), u / 2, rtol=0, atol=1e-9)
+
+
+def test_what_drivers_leave_free_stays_free() -> None:
+    """A cart that is driven, with a pole that swings: a motor at the pole cannot help."""
+    m = vm.Mechanism("cart", gravity=(0, -G))
+    m.ground_point("O", (0, 0))
+    m.body("cart", mass=1.0, inertia=1.0, points={"C": (0, 0), "D": (0.2, 0)})
+    m.prismatic("track", "ground.O", "cart.C", axis=(1, 0))
+    m.bar("pole", "C", "T", length=1.0, mass=0.5)
+    m.revolute("C", "cart.C", "pole.C")
+    m.drive_displacement("move", "track", "0.3*sin(2*t)")
+    m.start(angle={"C": 0.3})
+    run = m.simulate(1.0, output=0.5)
+    u = run.actuation(["track", "C"])
+    np.testing.assert_allclose(u[:, 0], run.effort("move"), atol=1e-9)
+    np.testing.assert_allclose(u[:, 1], 0.0, atol=1e-9)
+    with pytest.raises(vm.VarimechError, match="'C' cannot exert"):
+        run.actuation(["C"])
+
+
 def test_what_cannot_be_is_refused() -> None:
     run = robot().simulate(0.2)
     with pytest.raises(vm.VarimechError, match=r"'A' cannot exert .* at t = 0 s; name more"):

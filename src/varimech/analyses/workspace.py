@@ -103,7 +103,7 @@ def workspace(
     reached, r, J, r_ = _on_nodes(grid, at, indices)
     boundary = None
     if data.dimension == 2 and len(axes) == 2:
-        boundary = _bounded(WorkspaceBoundary(grid, at).pieces, at, indices)
+        boundary = _bounded(WorkspaceBoundary(grid, at), at, indices)
     known = list(data.parameter_set.parameters.values())
     names = [p.name for p in known]
     return Workspace(
@@ -146,13 +146,14 @@ def _on_nodes(
     )
 
 
-def _bounded(pieces: list[Piece], at: PointMap, indices: list[int]) -> Boundary:
+def _bounded(found: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boundary:
     """Boundary and area of the workspace."""
+    pieces = found.pieces
     points = np.array([[v.r for v in piece.vertices] for piece in pieces])
     covered = CoveredArea(points, np.array([piece.jump for piece in pieces]))
     parts = [(part, pieces[k].source) for k in covered.boundary for part in covered.cut(int(k))]
     derivatives = np.zeros(len(indices))
-    unresolved = _unresolved(pieces, points, covered.gap)
+    unresolved = _unresolved(pieces, points, covered.gap) or _outside(found, covered)
     if indices and not unresolved:
         changes = np.array([at.across(piece, indices) for piece in pieces])
         derivatives = covered.area_derivatives(changes)
@@ -180,6 +181,20 @@ def _unresolved(pieces: list[Piece], points: np.ndarray, gap: float) -> str:
             f" {_listed(x)} and {_listed(y)} of the drivers"
         )
     return "" if gap <= CLOSED * size else f"the boundary misses {gap:.3g} m from being closed"
+
+
+def _outside(found: WorkspaceBoundary, covered: CoveredArea) -> str:
+    """A position that is reached beyond the boundary; empty if there is none. Curves that break up
+    between nodes close in another place, which no gap shows.
+    """
+    inner = found.inner_vertices()
+    if not inner:
+        return ""
+    counts = covered.count(np.array([vertex.r for vertex in inner]))
+    if (counts > 0).all():
+        return ""
+    vertex = inner[int(counts.argmin())]
+    return f"the values {_listed(vertex.u)} of the drivers are reached, and outside of the boundary"
 
 
 def _listed(u: np.ndarray) -> str:

@@ -29,6 +29,8 @@ rounding, far below the distance of other curves.
 """
 SHORT = 1e-9
 """Length of pieces that are points, over the size of the image."""
+STRAIGHT = 1e-14
+"""Height of a parabola over its length that is rounding."""
 GAUSS = 0.5 + np.array([-0.5, 0.5]) / np.sqrt(3)
 
 
@@ -97,7 +99,7 @@ class CoveredArea:
         """
         _, b, c = self._polynomials
         area = _cross(b, c)
-        flat = np.abs(area) <= np.finfo(float).tiny
+        flat = np.abs(area) <= STRAIGHT * (b**2 + c**2).sum(axis=1)
         safe = np.where(flat, 1.0, area)
         counts = np.zeros(len(places))
         for k, p in enumerate(places):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -25,8 +26,8 @@ from .reachable_grid import Node, ReachableGrid
 
 LIMIT, DEAD, FOLD, OPEN = "limit", "dead centre", "singular position", "unresolved"
 FLAT = 1e-9
-"""|sin| of the angle between the columns of J at singular positions: far above rounding, far below
-that of neighbouring nodes.
+"""|det J| at singular positions, over its typical size: far above rounding, far below that of
+neighbouring nodes.
 """
 SECANT = 20
 Key = tuple[Any, ...]
@@ -74,11 +75,18 @@ class PointMap:
         r_q = np.array(self._r_(position.q, values))[:, : position.q.size]
         return np.asarray(r_q @ position.tangent)
 
+    @cached_property
+    def _size(self) -> float:
+        """Typical product of the lengths of the columns of J."""
+        products = [
+            float(np.prod(np.linalg.norm(self.jacobian(p), axis=0)))
+            for p in self.grid.nodes.values()
+        ]
+        return float(np.median(products)) or 1.0
+
     def flatness(self, position: Position) -> float:
-        """Sine of the angle between the columns of J; zero where one of them vanishes."""
-        J = self.jacobian(position)
-        size = float(np.prod(np.linalg.norm(J, axis=0)))
-        return float(np.linalg.det(J)) / size if size > 0 else 0.0
+        """det J, over its typical size."""
+        return float(np.linalg.det(self.jacobian(position))) / self._size
 
     def _derivatives(
         self, q: np.ndarray, u: np.ndarray, q_: np.ndarray, indices: list[int]
@@ -133,6 +141,16 @@ class WorkspaceBoundary:
             for node, p in grid.nodes.items()
         }
         self.pieces = [piece for edge in self._edges() for piece in self._piece(*edge)]
+
+    def inner_vertices(self) -> list[Vertex]:
+        """Nodes that lie well inside: neither at ends of the grid nor beside dead centres or folds."""
+        inner = []
+        for node in self._grid.nodes:
+            near = self._grid.neighbours(node)
+            whole = len(near) == 2 * len(node) and all(n in self._grid.nodes for n in near)
+            if whole and len({self._signs[n] for n in (node, *near)}) == 1:
+                inner.append(self._vertices["node", node])
+        return inner
 
     # polygons
 
