@@ -128,6 +128,7 @@ def test_cams_are_written_to_files(tmp_path: Path) -> None:
         ({"profile": "0.03 + 0.02*cos(u)", "face": (0, -1)}, r"u = 3.14159 rad .* of -0.01 m"),
         ({"profile": "0.03 + 0.005*cos(3*u)", "roller": 0.05}, "undercutting"),
         ({"profile": "0.03 + 0.001*u"}, "does not close"),
+        ({"profile": "0.03 - 0.05*cos(u)"}, r"radius of -0.02 m at u = 0 rad"),
         ({"profile": [(0, 0), (1, 0)]}, "has 2 points"),
         ({"profile": [(0.1, 0), (0.1, 0), (0, 0.1), (-0.1, 0)]}, "same place"),
         ({"profile": [(0.1, 0), (math.nan, 0.1), (-0.1, 0)]}, "finite"),

@@ -86,6 +86,7 @@ from .results.modes import Modes as Modes
 from .results.result import SavedResult as SavedResult
 from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology
+from .results.workspace import Workspace as Workspace
 from .sensitivity.comparison import Constraint as Constraint
 from .sensitivity.objective import (
     Objective as Objective,

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .results.modes import Modes
     from .results.run import Run
     from .results.topology import Topology
+    from .results.workspace import Workspace
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
@@ -608,6 +609,56 @@ class Mechanism(Model):
         return kinematics(
             self._solvers, driver, values, rates, accelerations, wrt, parameters, unreachable
         )
+
+    def workspace(
+        self,
+        point: str,
+        ranges: Mapping[Any, Any],
+        *,
+        count: int | None = None,
+        wrt: Wrt = None,
+        parameters: Values | None = None,
+    ) -> Workspace:
+        """Positions that a point reaches over ranges of two or three drivers, with their boundary
+        and area; no masses are needed.
+
+        Positions over a grid of values are continued from the initial assembly, so all of them are
+        on its branch. Values out of reach are left out.
+
+        Args:
+            point: its name.
+            ranges: {driver: (start, stop)}, or (start, stop, count), in rad or m, or texts such as
+                "30 deg"; drivers as for `kinematics`, as many as degrees of freedom.
+            count: values of each driver; 25 of two drivers and 11 of three if not given. Errors of
+                the area decrease with its fourth power.
+            wrt: parameters to differentiate positions and the area for ("all" for all of them).
+            parameters: values that differ from the nominal ones.
+
+        Returns:
+            `Workspace`: `.position`, `.reached`, `.conditioning`, `.manipulability`, and of two
+            drivers in the plane `.area`, `.area_derivatives` and `.boundary`; `.plot()`.
+
+        Raises:
+            ModelError: for unknown names, too few or too many drivers, and ranges that do not
+                increase.
+            AssemblyError: if it does not close initially.
+            VarimechError: if nothing in the ranges is reached.
+
+        >>> import math
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("arm", dimension=2)
+        >>> O = m.ground_point("O", (0, 0))
+        >>> upper = m.bar("upper arm", "O", "A", length=1.0)
+        >>> lower = m.bar("forearm", "A", "P", length=0.6)
+        >>> joints = [m.revolute(name) for name in "OA"]
+        >>> m.start(angle={"O": 1.0, "A": 0.5})
+        >>> w = m.workspace("P", {"O": ("0 deg", "360 deg"), "A": ("0 deg", "180 deg")})
+        >>> f"{w.area:.3f} m², exactly {math.pi * (1.6**2 - 0.4**2):.3f} m²"
+        '7.540 m², exactly 7.540 m²'
+        """
+        from .analyses.workspace import workspace
+
+        return workspace(self._solvers, point, ranges, count, wrt, parameters)
 
     def synthesize(
         self,

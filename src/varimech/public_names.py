@@ -50,6 +50,7 @@ NAMES = {
     "results.result": "SavedResult",
     "results.run": "Run load_run",
     "results.topology": "Topology",
+    "results.workspace": "Workspace",
     "sensitivity.comparison": "Constraint",
     "sensitivity.objective": "Objective at final integral lowest range time_of",
     "uncertainty.chaos": "Chaos",

@@ -19,6 +19,7 @@ from .compare import compare
 from .kinematics import kinematics
 from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
+from .workspace import workspace
 
 ABOUT = (
     "Varimech: differentiable multibody dynamics with exact sensitivities, tolerance analysis and"
@@ -76,7 +77,15 @@ app = typer.Typer(
 )
 PANELS = {
     "Begin": (new, run),
-    "Studies of a model": (sensitivity, uncertainty, optimize, kinematics, certify, compare),
+    "Studies of a model": (
+        sensitivity,
+        uncertainty,
+        optimize,
+        kinematics,
+        workspace,
+        certify,
+        compare,
+    ),
     "About a model": (topology, export, schema),
     "About Varimech": (benchmark, methods, doctor),
 }

@@ -78,6 +78,7 @@ class Cam(ClosureElement):
             raise ModelError(problem, element=self.label, remedy="give points of two bodies")
         self._numbers = model.parameter_set
         self._curve = self._read_profile(model)
+        self._check_radius()
         self._check_curvature()
 
     def _read_profile(self, model: ModelData) -> Curve:
@@ -98,6 +99,21 @@ class Cam(ClosureElement):
             return f(u) * e + slope * across
 
         return Curve(model, label, formula, (0.0, 2 * math.pi), True)
+
+    def _check_radius(self) -> None:
+        """Refuse a radius that is not positive: the profile would cross itself at the centre."""
+        if self.profile_kind != "radius" or is_points(self.profile):
+            return
+        u, c, _, _ = self._curve.samples
+        radius = c[:, 0] * np.cos(u) + c[:, 1] * np.sin(u)
+        k = int(radius.argmin())
+        if not radius[k] > 0:
+            raise ModelError(
+                f"has a radius of {radius[k]:.4g} m at u = {u[k]:.6g} rad"
+                f" ({math.degrees(u[k]):.4g}°), and radii are positive",
+                label=Label(self.label, "profile"),
+                remedy="make the cam larger, or its lift smaller",
+            )
 
     def _check_curvature(self) -> None:
         """Refuse a profile that the follower cannot follow: a flat face needs a convex one, and a roller

@@ -150,7 +150,7 @@ RESERVED = frozenset(
     bodies data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
     from_file from_urdf ground_point hessian joints kinematics linearize modes moments monte_carlo name optimize
     parameter parameters point problem sensitivity simulate start studies study synthesize table to_file to_text
-    topology
+    topology workspace
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
 """What a mechanism has beside the builder methods of elements."""

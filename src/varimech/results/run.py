@@ -20,7 +20,15 @@ from ..plotting.style import in_style
 from .array_outputs import ArrayOutputs
 from .catalog import ENERGIES, OUTPUTS
 from .events import Events, listed
-from .labels import Wrt, axis_label, curve_label, derivative_label
+from .labels import (
+    Wrt,
+    along_time,
+    axis_label,
+    curve_label,
+    derivative_label,
+    derivative_units,
+    with_units,
+)
 from .lost_motion import LostMotion, lost_motion
 from .plan import sliders_of
 
@@ -88,6 +96,45 @@ class Run(ArrayOutputs):
             ModelError: if the run was read from a file, or has no such joint.
         """
         return lost_motion(self, joint)
+
+    def actuation(self, actuators: Any, *, weights: Any = None, wrt: Wrt = None) -> xr.DataArray:
+        """Forces and torques of actuators that move the mechanism as the drivers of the run do, with
+        the least effort ½ Σ w u² at each instant where there are more of them than necessary.
+
+        Args:
+            actuators: names of joints that turn or slide, drivers, planar bodies, forces and
+                torques (their components, beside their own values), and pairs of points (forces
+                along their distance).
+            weights: w, positive: a list, or {actuator: number}; 1 if not given.
+            wrt: as for `position`.
+
+        Returns:
+            (time, actuator[, parameter]), N or N·m, positive where it increases what it moves.
+
+        Raises:
+            ModelError: for unknown actuators, bad weights, a run without drivers or read from a
+                file, and models with contacts or with friction that depends on loads.
+            VarimechError: if the actuators cannot exert what the motion takes.
+        """
+        import xarray as xr
+
+        from .actuation import least_effort, read_actuators
+
+        live = self.live
+        chosen = None if wrt is None else self._selected(wrt)
+        read = read_actuators(live.equations, actuators, weights)
+        values, derivatives = least_effort(live, read, differentiate=wrt is not None)
+        coords = {**along_time(self.time), **with_units("actuator", read.names, read.units)}
+        unit = " or ".join(sorted(set(read.units)))
+        if derivatives is None:
+            dims = ["time", "actuator"]
+            return xr.DataArray(values, coords, dims, "actuation", {"units": unit})
+        parameters = live.equations.model.parameter_set.parameters
+        known = self.parameter_names
+        coords |= with_units("parameter", known, [parameters[n].unit for n in known])
+        dims = ["time", "actuator", "parameter"]
+        array = xr.DataArray(derivatives, coords, dims, "actuation_wrt", derivative_units(unit))
+        return array.sel(parameter=chosen)
 
     def to_dataframe(self) -> pd.DataFrame:
         """All outputs as a table.

@@ -260,8 +260,11 @@ class Kinematics:
         sign = float(np.linalg.slogdet(A)[0]) if square else 0.0
         return Position(u, q, tangent, sign, column(self._angles(q, values)))
 
-    def reach(self, begin: Position, u: np.ndarray, ρ: np.ndarray) -> list[Position]:
-        """Positions on the way from one to the values u of the drivers, the last one for u.
+    def reach(
+        self, begin: Position, u: np.ndarray, ρ: np.ndarray, shortest: float = SHORTEST
+    ) -> list[Position]:
+        """Positions on the way from one to the values u of the drivers, the last one for u; steps
+        are no shorter than a share of it.
 
         Raises:
             Stuck: if the way ends before.
@@ -275,7 +278,7 @@ class Kinematics:
             trial = self._step(path[-1], target, ρ)
             if trial is None:
                 step /= 2
-                if step < SHORTEST:
+                if step < shortest:
                     raise Stuck(self._reason(path[-1], ρ), path[-1])
                 continue
             if trial.sign * path[-1].sign < 0:
