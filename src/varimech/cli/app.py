@@ -17,6 +17,7 @@ from .benchmark import benchmark
 from .certify import certify
 from .compare import compare
 from .kinematics import kinematics
+from .linear import campbell, linearize, modes, root_locus
 from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 
@@ -77,6 +78,7 @@ app = typer.Typer(
 PANELS = {
     "Begin": (new, run),
     "Studies of a model": (sensitivity, uncertainty, optimize, kinematics, certify, compare),
+    "Small motions": (modes, linearize, root_locus, campbell),
     "About a model": (topology, export, schema),
     "About Varimech": (benchmark, methods, doctor),
 }
