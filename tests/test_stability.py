@@ -202,6 +202,20 @@ def test_a_largest_eigenvalue_that_switches_has_no_derivative() -> None:
     np.testing.assert_allclose(one.final_gradient, [[0.0, -0.5]], atol=1e-10)
 
 
+def test_undamped_modes_neither_grow_nor_change() -> None:
+    """All of them have the growth rate zero, whatever the length."""
+    m = vm.Mechanism("double pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 0.7)
+    m.ground_point("O", (0, 0))
+    m.bar("one", "O", "P", length=L, mass=2.0)
+    m.bar("two", "P", "Q", length=1.1, mass=3.0)
+    m.revolute("O")
+    m.revolute("P")
+    m.start(angle={"one": -1.5, "two": -1.6})
+    g = m.sensitivity(vm.growth_rate(), "L", duration=0.1)
+    np.testing.assert_allclose([g.final_values, g.final_gradient[0]], 0, atol=1e-12)
+
+
 def test_critical_damping_has_no_derivative() -> None:
     with pytest.raises(vm.VarimechError, match=r"'growth' has no derivative.*critical damping"):
         oscillator(damping=20.0).sensitivity({"growth": vm.growth_rate()}, duration=0.1)

@@ -548,7 +548,7 @@ class Mechanism(Model):
         >>> f"{modes.frequency.item():.4f} Hz, {modes.dataset['frequency_derivative'].item():.4f} Hz/m"
         '0.6105 Hz, -0.3053 Hz/m'
         """
-        from .analyses.linear import modes
+        from .analyses.modes import modes
 
         return modes(self._solvers, at, time, wrt, parameters, coordinates)
 

@@ -268,7 +268,7 @@ class Problem(Displayed):
         Raises:
             VarimechError: as `Mechanism.modes` does.
         """
-        from .analyses.linear import modes
+        from .analyses.modes import modes
 
         place, values = self._place(at, time)
         return modes(self._simulation.solvers, place, time, self.wrt, values, "natural")

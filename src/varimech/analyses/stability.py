@@ -29,7 +29,7 @@ CONVERGED = 1e-14
 TIED = 1e-8
 """Difference of two modes, over the largest eigenvalue, below which they are equally large."""
 SAME = 1e-5
-"""Difference of their derivatives, over the size of these, that is none: eigenvectors of nearly
+"""Difference of their derivatives, over the size of those of whole eigenvalues, that is none: eigenvectors of nearly
 repeated eigenvalues are known to few digits.
 """
 FLAT = 1e-9
@@ -52,7 +52,7 @@ def chosen(o: StabilityObjective, s: Spectrum, label: str) -> Chosen:
     """The mode that counts.
 
     Raises:
-        VarimechError: if there is none, or its derivatives do not exist.
+        VarimechError: if there is none.
     """
     assert s.derivatives is not None
     upper = np.flatnonzero(s.values.imag >= 0)
@@ -72,12 +72,20 @@ def chosen(o: StabilityObjective, s: Spectrum, label: str) -> Chosen:
         unclear = (
             f"the eigenvalue {λ[k]:.6g} 1/s is repeated and lacks a shape (as at critical damping)"
         )
-    elif tied.size > 1 and np.ptp(slopes, axis=0).max() > SAME * np.abs(slopes).max():
+    elif (np.ptp(slopes, axis=0) > SAME * _slope_sizes(o.kind, λ[tied], λ_[tied])).any():
         unclear = (
             f"modes with the eigenvalues {', '.join(f'{x:.6g}' for x in λ[tied])} 1/s are equally"
             " large, and change differently"
         )
     return Chosen(float(values[k]), derivatives[k], unclear)
+
+
+def _slope_sizes(kind: str, λ: np.ndarray, λ_: np.ndarray) -> np.ndarray:
+    """Sizes of derivatives with respect to each parameter: those of whole eigenvalues, because real
+    parts of undamped ones are rounding.
+    """
+    sizes = np.abs(λ_).max(axis=0)
+    return sizes / np.abs(λ).max() if kind == "damping_ratio" else sizes
 
 
 def _unit(o: StabilityObjective, largest: float) -> float:
