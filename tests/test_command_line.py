@@ -21,12 +21,12 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 from varimech.cli import benchmark, studies, study_output
-from varimech.cli.app import PANELS, app
+from varimech.cli.app import app
 from varimech.cli.output_files import give_json
 from varimech.cli.study_output import StudyOutput, StudyRequest, conduct
 from varimech.core.atomic_files import atomic_write
 
-COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
+COMMANDS = list(get_command(app).commands)  # type: ignore[attr-defined]
 SHORT = ("--duration", "50 ms", "--backend", "interpreted", "--tolerance", "1e-6")
 
 

@@ -72,6 +72,7 @@ from .optimization.quantities import Path as Path, Peak as Peak, path as path, p
 from .plotting.figure import Line as Line, Panel as Panel, line_figure as line_figure
 from .problem import Problem as Problem
 from .reports.page import report as report
+from .results.campbell import Campbell as Campbell
 from .results.certificate import Certificate as Certificate
 from .results.ensemble import Ensemble as Ensemble
 from .results.event_smoothness import EventWarning as EventWarning
@@ -84,6 +85,7 @@ from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian
 from .results.modes import Modes as Modes
 from .results.result import SavedResult as SavedResult
+from .results.root_locus import RootLocus as RootLocus
 from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology
 from .results.workspace import Workspace as Workspace
@@ -97,6 +99,11 @@ from .sensitivity.objective import (
     range as range,
     time_of as time_of,
 )
+from .sensitivity.stability_objective import StabilityObjective as StabilityObjective
+from .sensitivity.stability_objective import critical_speed as critical_speed
+from .sensitivity.stability_objective import damping_ratio as damping_ratio
+from .sensitivity.stability_objective import frequency as frequency
+from .sensitivity.stability_objective import growth_rate as growth_rate
 from .uncertainty.chaos import Chaos as Chaos
 from .uncertainty.global_study import GlobalStudy as GlobalStudy
 from .uncertainty.horizon import HorizonWarning as HorizonWarning

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
     from .analyses.ensembles import Samples
     from .analyses.linear import Inputs
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from .files.studies import Studies
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
-    from .model.parameter import Vector
+    from .model.parameter import Parameter, Vector
     from .model.state import State
     from .optimization.design import SearchOptions
     from .optimization.fit import Fit
@@ -47,12 +48,14 @@ if TYPE_CHECKING:
     from .optimization.quantities import Goal, Goals
     from .optimization.space import Over
     from .optimization.synthesis_result import Synthesis
+    from .results.campbell import Campbell
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian
     from .results.kinematics import Kinematics
     from .results.linear_model import LinearModel
     from .results.modes import Modes
+    from .results.root_locus import RootLocus
     from .results.run import Run
     from .results.topology import Topology
     from .results.workspace import Workspace
@@ -166,11 +169,12 @@ class Mechanism(Model):
     ) -> Problem:
         """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
         `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
-        `p.openturns()`, `p.optimize()`, `p.fit(…)`, `p.export(…)`.
+        `p.openturns()`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral`,
-                `varimech.final`, and `varimech.peak` for `optimize`); may be empty.
+                `varimech.final`, `varimech.peak`, and of small motions `varimech.growth_rate`); may
+                be empty.
             wrt: parameters to differentiate for by name, or "all". Where it is not given,
                 derivatives are for all of them, and ensembles have none.
             duration: s.
@@ -311,8 +315,8 @@ class Mechanism(Model):
         `problem(…).optimize(over, …)`, with its arguments.
 
         Args:
-            objective: what to minimise: `vm.integral`, `vm.final`, or `vm.peak`, alone or as {name:
-                objective}.
+            objective: what to minimise: `vm.integral`, `vm.final`, `vm.peak`, `vm.growth_rate`, …,
+                alone or as {name: objective}.
             over: parameters that may change; all of them if not given.
             options: those of `Problem.optimize` and of `problem`.
 
@@ -545,9 +549,90 @@ class Mechanism(Model):
         >>> f"{modes.frequency.item():.4f} Hz, {modes.dataset['frequency_derivative'].item():.4f} Hz/m"
         '0.6105 Hz, -0.3053 Hz/m'
         """
-        from .analyses.linear import modes
+        from .analyses.modes import modes
 
         return modes(self._solvers, at, time, wrt, parameters, coordinates)
+
+    def root_locus(
+        self,
+        parameter: str | Parameter,
+        values: Sequence[float | str] | ArrayLike,
+        *,
+        at: str = "equilibrium",
+        wrt: Wrt = None,
+        parameters: Values | None = None,
+        coordinates: str | Coordinates = "natural",
+    ) -> RootLocus:
+        """Eigenvalues of small motions over a parameter: branches are followed by their derivatives,
+        and values at which a growth rate passes zero are solved for.
+
+        Args:
+            parameter: what takes the values: a gain, a stiffness, a speed.
+            values: increasing or decreasing, or (start, stop, count). Two crossings of one branch
+                between neighbouring values are not seen.
+            at: "equilibrium", "steady" or "start", as for `linearize`.
+            wrt: further parameters to differentiate for.
+            parameters, coordinates: as for `linearize`.
+
+        Returns:
+            A `RootLocus`: `.growth_rate`, `.frequency`, `.crossings`, `.plot()`, `.dataset`.
+
+        Raises:
+            ModelError: for values in no order, and as for `linearize`.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("cart", dimension=2)
+        >>> k, c = m.parameter("k", 8.0, unit="N/m"), m.parameter("c", 0.5, unit="N*s/m")
+        >>> O = m.ground_point("O", (0, 0))
+        >>> cart = m.body("cart", mass=2.0, inertia=1.0, points={"P": (0, 0)})
+        >>> joint = m.prismatic("guide", "ground.O", "cart.P", axis=(1, 0))
+        >>> law = "-k*displacement('guide') - (c - 0.3)*displacement_rate('guide')"
+        >>> push = m.force("push", "cart.P", [law, 0])
+        >>> m.start(displacement={"guide": 0.0})
+        >>> locus = m.root_locus("c", (0.0, 1.0, 5), wrt="k")
+        >>> [f"{x:.4f}" for x in locus.crossings[["c", "frequency (Hz)"]].iloc[0]]
+        ['0.3000', '0.3183']
+        """
+        from .analyses.eigenvalue_curves import root_locus
+
+        return root_locus(self._solvers, parameter, values, at, wrt, parameters, coordinates)
+
+    def campbell(
+        self,
+        speed: str | Parameter,
+        values: Sequence[float | str] | ArrayLike,
+        *,
+        orders: Sequence[float] | float = (1,),
+        revolutions: float | None = None,
+        at: str = "steady",
+        wrt: Wrt = None,
+        parameters: Values | None = None,
+        coordinates: str | Coordinates = "natural",
+    ) -> Campbell:
+        """A Campbell diagram: frequencies of small motions over a speed, with orders of it; and the
+        critical speeds, at which a frequency equals an order.
+
+        Args:
+            speed: the parameter that is a speed of rotation.
+            values: as for `root_locus`.
+            orders: multiples of the rotational frequency that excite.
+            revolutions: revolutions per second at a speed of one unit; 1/2π for rad/s and 1 for Hz
+                if not given.
+            at, wrt, parameters, coordinates: as for `root_locus`.
+
+        Returns:
+            A `Campbell`: `.frequency`, `.growth_rate`, `.critical_speeds`, `.plot()`, `.dataset`.
+
+        Raises:
+            ModelError: for orders that are not positive, a speed of another unit without
+                `revolutions`, and as for `root_locus`.
+        """
+        from .analyses.eigenvalue_curves import campbell
+
+        return campbell(
+            *(self._solvers, speed, values, orders, revolutions),
+            *(at, wrt, parameters, coordinates),
+        )
 
     def kinematics(
         self,

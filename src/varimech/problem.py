@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Required, Unpack
 
-from .analyses.gradients import gradient
+from .analyses.gradients import gradient, with_small_motions
 from .analyses.hessians import MEMORY, hessian, hessian_product
 from .analyses.motion import simulate
 from .analyses.simulation import Simulation, Values, simulation
 from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, unknown_name
 from .core.markup import Displayed, html_heading, html_table
-from .optimization.quantities import Goal, Goals, named_goals
+from .core.messages import Call, Message, Text
+from .optimization.quantities import Goal, Goals, named_goals, of_runs, of_small_motions
 from .results.labels import Wrt
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from .analyses.ensembles import Samples
     from .analyses.linear import Inputs
+    from .analyses.stability import StabilityObjectives
     from .model.state import State
     from .optimization.design import DesignOptions, SearchOptions
     from .optimization.design_problem import DesignProblem
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from .results.gradient import Gradient
     from .results.hessian import Hessian
     from .results.linear_model import LinearModel
+    from .results.modes import Modes
     from .results.run import Run
     from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
@@ -173,15 +176,26 @@ class Problem(Displayed):
 
         Returns:
             A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose outputs take
-            `wrt=`.
+            `wrt=`. Objectives of small motions come last.
 
         Raises:
             Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion
                 up to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
         """
-        objectives = dict(self.objectives)
         s, indices = self._simulation, self._differentiated()
-        return gradient(s, objectives, indices, method, relative_steps, memory)
+        small = of_small_motions(self.objectives)
+        if small and method not in ("auto", "direct", "adjoint"):
+            raise ModelError(
+                f"is for runs, and objective {next(iter(small))!r} is one of small motions",
+                element="gradient",
+                field="method",
+                value=method,
+                remedy="leave it out, or state the other objectives in a problem of their own",
+            )
+        computed = gradient(s, of_runs(self.objectives), indices, method, relative_steps, memory)
+        if not small:
+            return computed
+        return with_small_motions(computed, small, *self._small_motions.evaluate(s.ρ, indices))
 
     def hessian(self, method: str = "auto", *, memory: float = MEMORY) -> Hessian:
         """Exact second derivatives of objectives, and of any function of the state over time.
@@ -197,7 +211,7 @@ class Problem(Displayed):
         Returns:
             A `Hessian`: `.values`, `.gradient`, `.hessian`, `.measure(function)`, `.run`.
         """
-        objectives = dict(self.objectives)
+        objectives = self._of_runs("hessian")
         return hessian(self._simulation, objectives, self._differentiated(), method, memory)
 
     def hessian_product(self, along: Mapping[str, float], method: str = "auto") -> xr.DataArray:
@@ -210,7 +224,7 @@ class Problem(Displayed):
         Returns:
             (objective, parameter).
         """
-        objectives = dict(self.objectives)
+        objectives = self._of_runs("hessian_product")
         return hessian_product(self._simulation, objectives, along, self._differentiated(), method)
 
     def linearize(
@@ -237,13 +251,37 @@ class Problem(Displayed):
         from .analyses.linear import linearize
 
         s = self._simulation
+        place, values = self._place(at, time)
+        return linearize(s.solvers, place, time, inputs, outputs, self.wrt, values, "natural")
+
+    def modes(self, at: str = "equilibrium", *, time: float | None = None) -> Modes:
+        """Modes of small motions: eigenvalues, shapes, and derivatives with respect to `wrt` where
+        that names parameters.
+
+        Args:
+            at: as for `Mechanism.modes`.
+            time: instant of the run of this problem (s), in place of `at`.
+
+        Returns:
+            `Modes`.
+
+        Raises:
+            VarimechError: as `Mechanism.modes` does.
+        """
+        from .analyses.modes import modes
+
+        place, values = self._place(at, time)
+        return modes(self._simulation.solvers, place, time, self.wrt, values, "natural")
+
+    def _place(self, at: str, time: float | None) -> tuple[str | Run, Values | None]:
+        """The motion that is linearised, and parameter values where it does not have its own."""
+        s = self._simulation
         s.check_unchanged("state the problem anew")
         if time is None:
-            return linearize(s.solvers, at, None, inputs, outputs, self.wrt, s.given, "natural")
-        run = (
-            self.run() if self.wrt is None else replace(self, objectives={}).gradient("direct").run
-        )
-        return linearize(s.solvers, run, time, inputs, outputs, self.wrt, None, "natural")
+            return at, s.given
+        if self.wrt is None:
+            return self.run(), None
+        return replace(self, objectives={}).gradient("direct").run, None
 
     def certify(
         self,
@@ -284,7 +322,7 @@ class Problem(Displayed):
         """
         from .analyses.ensembles import ensemble
 
-        objectives = dict(self.objectives)
+        objectives = self._of_runs("ensemble")
         return ensemble(self._simulation, objectives, samples, self._indices, threads)
 
     def moments(
@@ -310,7 +348,8 @@ class Problem(Displayed):
                 none if not given. Between parameters that are not normal it is that of the normal
                 variables behind them (a Gaussian copula).
             order: 1 (one run with first derivatives, two without) or 2 (also second derivatives, a
-                run for each parameter that varies).
+                run for each parameter that varies). Objectives of small motions
+                (`vm.growth_rate`, …) have order 1 only; they are constant over time.
             accuracy: error of means and standard deviations, in standard deviations, up to which
                 they count as good.
 
@@ -323,8 +362,18 @@ class Problem(Displayed):
         """
         from .uncertainty.expanding import moments
 
-        objectives = self._some("moments")
-        return moments(self._simulation, objectives, distributions, correlation, order, accuracy)
+        if order != 1:
+            self._of_runs("moments")
+        self._check_some("moments")
+        return moments(
+            self._simulation,
+            of_runs(self.objectives),
+            self._small_motions,
+            distributions,
+            correlation,
+            order,
+            accuracy,
+        )
 
     def monte_carlo(
         self, distributions: Given | None = None, **options: Unpack[StudyOptions]
@@ -509,12 +558,37 @@ class Problem(Displayed):
     def _over(self, over: Over) -> Over:
         return self.wrt if over is None else over
 
+    @property
+    def _small_motions(self) -> StabilityObjectives:
+        """Objectives that eigenvalues yield."""
+        from .analyses.stability import StabilityObjectives
+
+        solvers = self._simulation.solvers
+        return StabilityObjectives(solvers, of_small_motions(self.objectives))
+
+    def _of_runs(self, analysis: str) -> dict[str, Objective]:
+        """The objectives, all of which have to be of runs."""
+        for name in of_small_motions(self.objectives):
+            remedy: Text = "state the other objectives in a problem of their own"
+            if analysis in ("moments", "monte_carlo", "openturns"):
+                remedy = Message("use {} with {order}", Call("moments"), order=1)
+            raise ModelError(
+                f"objective {name!r} is one of small motions, with a value and first derivatives"
+                " only, and no run",
+                element=analysis,
+                remedy=remedy,
+            )
+        return of_runs(self.objectives)
+
     def _some(self, analysis: str) -> dict[str, Objective]:
-        """The objectives, of which there has to be at least one."""
+        """The objectives, of which there has to be at least one, all of runs."""
+        self._check_some(analysis)
+        return self._of_runs(analysis)
+
+    def _check_some(self, analysis: str) -> None:
         if not self.objectives:
             remedy = "give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
             raise ModelError("there is no objective", element=analysis, remedy=remedy)
-        return dict(self.objectives)
 
     def _goal(self, minimize: str | None) -> tuple[str, Goal]:
         """The objective to minimise, with its name."""
@@ -573,4 +647,11 @@ def stated(
     """
     s = simulation(solvers, duration, parameters, options)
     named = named_goals(objectives)
+    if of_small_motions(named):
+        from .analyses.stability import with_unit
+
+        named = {
+            n: with_unit(solvers, g) if not isinstance(g, Objective) else g
+            for n, g in named.items()
+        }
     return Problem(named, None if wrt is None else solvers.indices(wrt), s)

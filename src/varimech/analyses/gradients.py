@@ -20,6 +20,7 @@ from ..results.gradient import Gradient
 from ..schemes import Method, RunOptions
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
+from ..sensitivity.stability_objective import StabilityObjective
 from ..solving.task import Task
 from .motion import interrupted
 from .simulation import Simulation
@@ -123,6 +124,24 @@ def gradient(
         raise interrupted(
             s, stopped, lambda partial, ran: replace(result(partial, ran, None), repeat=None)
         ) from None
+
+
+def with_small_motions(
+    of_run: Gradient,
+    objectives: Mapping[str, StabilityObjective],
+    values: np.ndarray,
+    derivatives: np.ndarray,
+) -> Gradient:
+    """A gradient with objectives of small motions after those of its run."""
+    return replace(
+        of_run,
+        objective_names=(*of_run.objective_names, *objectives),
+        units=(*of_run.units, *(o.unit for o in objectives.values())),
+        final_values=np.concatenate([of_run.final_values, values]),
+        final_gradient=np.concatenate([of_run.final_gradient, derivatives]),
+        repeat=None,
+        small_motions=tuple(objectives),
+    )
 
 
 def _executed(

@@ -28,15 +28,15 @@ TRUNCATE = ("error", "truncate")
 TURN = 2 * np.pi
 
 
-def read_range(values: object, output: ScalarOutput, label: str) -> np.ndarray:
-    """Values of a driver: a list or array, or (start, stop, count) as a tuple; numbers in SI units,
+def read_range(values: object, unit: str, label: str) -> np.ndarray:
+    """Values of a driver or parameter: a list or array, or (start, stop, count) as a tuple; numbers in SI units,
     or texts such as "30 deg".
 
     Raises:
         ModelError: for what is neither, is empty or is not finite.
     """
     if isinstance(values, tuple) and len(values) == 3 and isinstance(values[2], Integral):
-        first, last = (_number(x, output.unit, label) for x in values[:2])
+        first, last = (_number(x, unit, label) for x in values[:2])
         count = int(values[2])
         if isinstance(values[2], bool) or count < 2:
             raise ModelError("must be 2 or more", element=label, field="count", value=values[2])
@@ -51,7 +51,7 @@ def read_range(values: object, output: ScalarOutput, label: str) -> np.ndarray:
         ) from None
     if not listed:
         raise ModelError("has no values", element=label, remedy="give one or more")
-    return np.array([_number(x, output.unit, label) for x in listed])
+    return np.array([_number(x, unit, label) for x in listed])
 
 
 def _number(value: object, unit: str, label: str) -> float:
@@ -117,7 +117,7 @@ def read_inputs(data: ModelData, driver: object, values: object, analysis: str) 
         if name in outputs:
             raise ModelError("is named twice", element=analysis, field="driver", value=name)
         outputs[name] = output
-        read[name] = read_range(some, output, f"{analysis}: values of driver {name!r}")
+        read[name] = read_range(some, output.unit, f"{analysis}: values of driver {name!r}")
         if isinstance(output, Turn) or output.unit != "m":
             continue
         if type(output).__name__ == "Distance" and not (read[name] > 0).all():

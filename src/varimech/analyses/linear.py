@@ -1,4 +1,4 @@
-"""Analyses of small motions about a motion: linear equations, and their modes."""
+"""Analyses of small motions about a motion: linear equations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..core.errors import ModelError, VarimechError, unknown_name
+from ..core.errors import ModelError, unknown_name
 from ..core.symbols import SX, symbols_in
 from ..model.driver import Driver
 from ..model.force import ForceLaw
@@ -19,11 +19,10 @@ from ..model.state import Reactions, State
 from ..model.user_functions import StateExpression, column_of
 from ..results.labels import Wrt
 from ..results.linear_model import LinearModel
-from ..results.modes import Modes
 from ..results.run import Run
 from ..schemes import choose
 from ..sensitivity.objective import StateFunction
-from ..solving.eigenvalues import eigenvalues
+from ..sensitivity.stability_objective import PLACES
 from ..solving.independent_states import Candidates
 from ..solving.linear_inputs import InputEquations, with_inputs
 from ..solving.linearization import (
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from ..coordinates.systems import Coordinates
     from ..solving.solver import Solver
 
-PLACES = ("equilibrium", "steady", "start")
 Outputs = Mapping[str, StateFunction | str]
 Inputs = Sequence[str | ForceLaw | Driver | Parameter] | str | ForceLaw | Driver | Parameter
 
@@ -59,6 +57,24 @@ class Linearized:
     steady: bool
 
 
+class Derived:
+    """Equations of a mechanism with inputs and outputs, differentiated once for any place."""
+
+    def __init__(self, equations: Equations, inputs: Sequence[str], outputs: Outputs):
+        self.given = with_inputs(equations, list(inputs))
+        self._candidates = Candidates(self.given.equations, equations)
+        self.names, self._expressions = _outputs(self.given, outputs)
+        self._kept: dict[tuple[str, ...], Linearization] = {}
+
+    def at(self, start: _Start) -> Linearization:
+        """In the states that are independent there."""
+        states = self._candidates.choose(start.q, start.v, start.ρ, start.t)
+        key = tuple(states.names)
+        if key not in self._kept:
+            self._kept[key] = Linearization(self.given, states, self._expressions)
+        return self._kept[key]
+
+
 def linearized(
     solvers: ModelSolvers,
     at: str | Run,
@@ -68,8 +84,12 @@ def linearized(
     wrt: Wrt,
     parameters: Values | None,
     coordinates: str | Coordinates,
+    kept: dict[int, Derived] | None = None,
 ) -> Linearized:
     """Linear equations of a model about a motion.
+
+    Calls that differ in `wrt` and `parameters` alone may share a dictionary, `kept`, of what they
+    derive.
 
     Raises:
         ModelError: for input that makes no sense, and for contacts and dry friction.
@@ -79,12 +99,12 @@ def linearized(
     solvers.check_continuous("linearize")
     indices = None if wrt is None else solvers.indices(wrt)
     start, equations = _origin(solvers, at, time, indices, parameters, coordinates)
-    given = with_inputs(equations, _names(inputs))
-    candidates = Candidates(given.equations, equations)
-    q, v, ρ, t = start.q, start.v, start.ρ, start.t
-    names, expressions = _outputs(given, outputs or {})
-    linear = Linearization(given, candidates.choose(q, v, ρ, t), expressions)
-    place = completed(linear, q, v, ρ, t)
+    kept = {} if kept is None else kept
+    if id(equations) not in kept:
+        kept[id(equations)] = Derived(equations, _names(inputs), outputs or {})
+    derived = kept[id(equations)]
+    linear = derived.at(start)
+    place = completed(linear, start.q, start.v, start.ρ, start.t)
     point = Point(place, start.kind, start.moved)
     if start.kind == "equilibrium":
         _check_rest(linear, place)
@@ -99,7 +119,7 @@ def linearized(
     S_ = None
     if indices is not None:
         S_ = linear.along(point.place, matrices, changes(linear, point, matrices, indices))
-    return Linearized(linear, point, matrices, S_, names, constant)
+    return Linearized(linear, point, matrices, S_, derived.names, constant)
 
 
 @dataclass(frozen=True)
@@ -329,52 +349,4 @@ def linearize(
         tuple(p.name for p in chosen),
         S,
         S_,
-    )
-
-
-def modes(
-    solvers: ModelSolvers,
-    at: str | Run,
-    time: float | None,
-    wrt: Wrt,
-    parameters: Values | None,
-    coordinates: str | Coordinates,
-) -> Modes:
-    """Eigenvalues, shapes and derivatives.
-
-    Raises:
-        VarimechError: for derivatives of eigenvalues that have none.
-    """
-    found = linearized(solvers, at, time, (), None, wrt, parameters, coordinates)
-    linear, place = found.linear, found.point.place
-    s, e = linear.state_count, linear.equations
-    A_ = None if found.derivatives is None else found.derivatives[:s, :s]
-    result = eigenvalues(found.matrices.S[:s, :s], A_, linear.position_count)
-    if A_ is not None and result.missing:
-        k = [i + 1 for group in result.missing for i in group]
-        raise VarimechError(
-            f"{e.model.name!r}: modes {', '.join(map(str, k))} have the eigenvalue"
-            f" {result.values[k[0] - 1]:.6g} 1/s in common, and too few shapes: such eigenvalues"
-            " have no derivatives (as at critical damping)",
-            remedy="leave out wrt, or change a parameter a little",
-        )
-    points = [p.label for b in e.model.moving_bodies for p in e.model.points_of(b).values()]
-    positions = ca.vertcat(SX(0, 1), *[e.state.position(p) for p in points])
-    P = ca.Function("P", [e.q, e.ρ, e.t], [ca.densify(ca.jacobian(positions, e.q))])
-    n = e.q.numel()
-    U = np.array(P(place.x[:n], place.ρ, place.t)) @ found.matrices.seeds[:n, :s] @ result.vectors
-    largest = U[np.abs(U).argmax(axis=0), range(U.shape[1])] if U.size else np.ones(U.shape[1])
-    U = U / np.where(np.abs(largest) > 0, largest, 1.0)
-    chosen = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
-    return Modes(
-        solvers.data.name,
-        found.point.kind,
-        place.t,
-        found.steady,
-        result.values,
-        tuple(points),
-        U.T.reshape(U.shape[1], len(points), e.model.dimension),
-        tuple(p.name for p in chosen),
-        result.derivatives,
-        tuple(tuple(i + 1 for i in g) for g in result.repeated if len(g) > 1),
     )

@@ -3,7 +3,7 @@
 Rear frame with rider, front frame and two wheels in space, which roll without slip. Upright and straight
 at speed v, lean and steer obey four linear equations (`bicycle_matrices`). The bicycle is stable between
 the weave speed, where the growth rate of an oscillation vanishes, and the capsize speed, where that of a
-lean does. Found here by Newton's method on the growth rate, Re λ(v) = 0, with exact derivatives; and
+lean does. Found here as crossings of root loci, Re λ(v) = 0, by Newton's method with exact derivatives; and
 
     dv*/dρ = −Re λ_ρ / Re λ_v
 
@@ -28,13 +28,7 @@ SPEED, TAP = 5.0, 1e-4
 """Speed (m/s), within the stable range, and lateral speed of the point T (m/s) of the run."""
 CRITICAL = {"weave": 4.29238253634111, "capsize": 6.02426201538837}
 """Published speeds (m/s)."""
-PARAMETERS = ["v", "w", "c"]
-STATES = (
-    "rear frame.rotation.x",
-    "steer.angle",
-    "rear frame.rotation.x rate",
-    "steer.angle rate",
-)
+PARAMETERS = ["w", "c"]
 
 
 def mechanism(tap: float = TAP) -> vm.Mechanism:
@@ -100,43 +94,22 @@ def objectives() -> dict[str, vm.Objective]:
     return {"lean": vm.final("position('T')[1] - position('P')[1]", unit="m")}
 
 
-def lean_and_steer(
-    m: vm.Mechanism, v: float, coordinates: str, values: dict[str, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """A of lean and steer of the upright motion at a speed (m/s), and its derivatives.
-
-    The other states (place, heading, speed) do not act on these, and have eigenvalues of zero, which
-    those of a capsize would meet.
-    """
-    model = m.linearize(
-        "start", wrt=PARAMETERS, parameters={**values, "v": v, "tap": 0.0}, coordinates=coordinates
-    )
-    k = [model.states.index(name) for name in STATES]
-    assert model.matrix_derivatives is not None
-    return model.matrix[np.ix_(k, k)], model.matrix_derivatives[np.ix_(k, k)]
-
-
 def critical(
     m: vm.Mechanism, kind: str, coordinates: str, values: dict[str, float]
 ) -> tuple[float, np.ndarray]:
     """A critical speed (m/s) near the published one, and its derivatives for w and c."""
-    from scipy.linalg import eig
-
-    v, slopes = CRITICAL[kind] - 0.05, np.zeros(3)
-    for _ in range(20):
-        A, A_ = lean_and_steer(m, v, coordinates, values)
-        λ, Y, X = eig(A, left=True, right=True)
-        oscillates = np.abs(λ.imag) > 1.0
-        k = min(
-            np.flatnonzero(oscillates == (kind == "weave")), key=lambda j: float(abs(λ[j].real))
-        )
-        x, y = X[:, k], Y[:, k].conj()
-        slopes = (np.einsum("i,ijp,j->p", y, A_, x) / (y @ x)).real
-        step = -λ[k].real / slopes[0]
-        v += step
-        if abs(step) < 1e-12 * v:
-            break
-    return v, -slopes[1:] / slopes[0]
+    near = CRITICAL[kind]
+    locus = m.root_locus(
+        "v",
+        (near - 0.2, near + 0.3, 2),
+        at="start",
+        wrt=PARAMETERS,
+        parameters={**values, "tap": 0.0},
+        coordinates=coordinates,
+    )
+    found = locus.dataset.isel(crossing=0)
+    slopes = found["crossing_derivative"].sel(parameter=PARAMETERS)
+    return found["crossing_value"].item(), slopes.to_numpy()
 
 
 def run(settings: o.Settings = SETTINGS) -> o.Checked:
@@ -148,7 +121,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
             v, slopes = critical(m, kind, coordinates, values)
             name = f"{kind} speed, {coordinates}"
             checks.append(o.Check(f"{name} (m/s)", v, published, 1e-9 * published))
-            for parameter, slope in zip(PARAMETERS[1:], slopes, strict=True):
+            for parameter, slope in zip(PARAMETERS, slopes, strict=True):
                 r = reference.critical_speed_derivative(kind, parameter)
                 checks.append(o.Check(f"∂({name})/∂{parameter} (1/s)", slope, r, 1e-9 * abs(r)))
     motion = m.simulate(DURATION, **o.stored_at(settings, 0.01))

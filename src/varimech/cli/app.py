@@ -17,6 +17,7 @@ from .benchmark import benchmark
 from .certify import certify
 from .compare import compare
 from .kinematics import kinematics
+from .linear import campbell, linearize, modes, root_locus
 from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 from .workspace import workspace
@@ -86,6 +87,7 @@ PANELS = {
         certify,
         compare,
     ),
+    "Small motions": (modes, linearize, root_locus, campbell),
     "About a model": (topology, export, schema),
     "About Varimech": (benchmark, methods, doctor),
 }

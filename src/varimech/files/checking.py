@@ -15,6 +15,7 @@ from ..optimization.quantities import Path
 from ..results.catalog import OUTPUTS, names_in
 from ..schemes import find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective, functions_of
+from ..sensitivity.stability_objective import StabilityObjective
 from .source_map import SourceMap, Where, placing_errors
 from .studies import Solving, Studies
 
@@ -29,7 +30,11 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
         with placing_errors(marked, ("studies", "objectives", name)):
             check_name("objective", name, without="")
             state = trial_state(model.data, f"objective {name!r}", of_a_run=True)
-            for text in _texts(entry.made()):
+            made = entry.made()
+            if isinstance(made, StabilityObjective):
+                _check_parameter(made, model)
+                continue
+            for text in _texts(made):
                 as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")
     for kind in ("simulate", "sensitivity", "uncertainty", "optimize"):
         study = getattr(studies, kind)
@@ -45,6 +50,16 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
 def _texts(made: Objective | Path) -> Iterator[StateExpression]:
     parts = functions_of(made) if isinstance(made, Objective) else (made.function,)
     yield from (part for part in parts if isinstance(part, StateExpression))
+
+
+def _check_parameter(made: StabilityObjective, model: Model) -> None:
+    """The parameter of a critical speed, and its values."""
+    parameters = model.data.parameter_set.parameters
+    if made.kind == "critical_speed":
+        if made.parameter not in parameters:
+            raise unknown_name("parameter", made.parameter, parameters)
+        for value in made.bracket:
+            parameters[made.parameter].check(value)
 
 
 def _check_names(

@@ -10,10 +10,18 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ..core.errors import ModelError
-from ..optimization.quantities import Path, path, peak
+from ..core.expressions import fixed_number
+from ..optimization.quantities import Goal, Path, path, peak
 from ..results.catalog import OUTPUTS
 from ..sensitivity.objective import Objective, at, final, integral, lowest, time_of
 from ..sensitivity.objective import range as range_of
+from ..sensitivity.stability_objective import (
+    StabilityObjective,
+    critical_speed,
+    damping_ratio,
+    frequency,
+    growth_rate,
+)
 from . import field_types as ft
 
 Text = StrictStr | StrictFloat | StrictInt
@@ -23,9 +31,21 @@ MEASURED = tuple(kind for kind, what in OUTPUTS.items() if not what.spatial_only
 Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-type]
 
 
+Place = Literal["equilibrium", "steady", "start"]
+MODE_OBJECTIVES: dict[str, Callable[..., StabilityObjective]] = {
+    "growth_rate": growth_rate,
+    "frequency": frequency,
+    "damping_ratio": damping_ratio,
+}
+OF_RUNS = ("integral", "final", "path", "peak", "lowest", "range", "at", "time_of")
+BESIDES = ("unit", "event", "occurrence", "near", "between", "about")
+"""Keys of an objective that choose none."""
+
+
 class ObjectiveEntry(ft.Strict):
     """A number that a run yields: an expression of the state, integrated over time, at the end, at
-    all times, at its largest or smallest, or at an event; or the time of an event.
+    all times, at its largest or smallest, or at an event; or the time of an event. Or a number of
+    small motions about an equilibrium, a steady motion or the start.
     """
 
     integral: Text | None = Field(None, description="Integrated over time.")
@@ -40,10 +60,47 @@ class ObjectiveEntry(ft.Strict):
     occurrence: ft.Occurrence | None = Field(
         None, description="Which event of that name, from 1 on; 0 for the last one."
     )
+    growth_rate: Place | None = Field(None, description="Largest growth rate of small motions.")
+    frequency: Place | None = Field(None, description="Frequency (Hz) of a mode.")
+    damping_ratio: Place | None = Field(None, description="Least damping ratio of a mode.")
+    near: ft.Number | None = Field(None, description="Frequency (Hz) of the mode that counts.")
+    critical_speed: ft.Name | None = Field(
+        None, description="Parameter: its value at which the largest growth rate passes zero."
+    )
+    between: list[ft.Number] | None = Field(
+        None, description="Two values of that parameter, on both sides."
+    )
+    about: Place | None = Field(None, description="Motion of critical_speed; start if not given.")
     unit: StrictStr = ""
 
-    def made(self) -> Objective | Path:
+    def made(self) -> Goal | Path:
         """As analyses have it."""
+        if small := self.given(*BESIDES, *OF_RUNS):
+            return self._of_small_motions(small)
+        return self._of_runs()
+
+    def _of_small_motions(self, given: dict[str, Any]) -> StabilityObjective:
+        beside = self.given(*given)
+        allowed = {"between", "about"} if "critical_speed" in given else {"near"}
+        if len(given) > 1 or set(beside) - allowed:
+            raise ModelError(
+                "an objective of small motions has one of growth_rate, frequency and damping_ratio,"
+                " with near; or critical_speed with between and about",
+            )
+        if self.critical_speed is not None:
+            place = {} if self.about is None else {"at": self.about}
+            return critical_speed(self.critical_speed, self.between or (), **place)
+        kind, place_of_mode = next(iter(given.items()))
+        near = None if self.near is None else fixed_number(self.near, "Hz", "near")
+        return MODE_OBJECTIVES[kind](place_of_mode, near=near)
+
+    def _of_runs(self) -> Objective | Path:
+        for name in self.given(*OF_RUNS, "unit", "event", "occurrence"):
+            raise ModelError(
+                f"{name} belongs to objectives of small motions",
+                remedy="leave it out, or give growth_rate, frequency, damping_ratio or"
+                " critical_speed",
+            )
         makers: dict[str, Callable[..., Any]] = {
             "integral": integral,
             "final": final,
@@ -55,8 +112,7 @@ class ObjectiveEntry(ft.Strict):
             "time_of": self._time_of,
         }
         made = [
-            makers[kind](str(text), unit=self.unit)
-            for kind, text in self.given("unit", "event", "occurrence").items()
+            makers[kind](str(text), unit=self.unit) for kind, text in self.given(*BESIDES).items()
         ]
         if len(made) == 1:
             return made[0]
@@ -64,7 +120,8 @@ class ObjectiveEntry(ft.Strict):
             return made[0] + made[1]
         raise ModelError(
             "an objective has one of integral, final, path, peak, lowest, range, at and time_of, or"
-            " both of the first two, which are added"
+            " both of the first two, which are added; or one of growth_rate, frequency,"
+            " damping_ratio and critical_speed"
         )
 
     def _at(self, text: str, unit: str) -> Objective:

@@ -16,10 +16,9 @@ from ..core.errors import ModelError, unknown_name
 from ..core.expressions import fixed_number
 from ..model.model_data import ModelData
 from ..model.parameter import Tolerance
-from ..optimization.quantities import Goals, Path
+from ..optimization.quantities import Goal, Goals, Path
 from ..problem import Problem
 from ..schemes import RunOptions, find_coordinates, find_formulation, find_integrator
-from ..sensitivity.objective import Objective
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
@@ -214,10 +213,10 @@ def _seconds(value: object, label: str) -> object:
     return fixed_number(value, "s", label) if isinstance(value, str) else value
 
 
-def objectives_of(studies: Studies, names: Any = None) -> dict[str, Objective]:
-    """Those that are named; all that are numbers of a whole run if none is."""
+def objectives_of(studies: Studies, names: Any = None) -> dict[str, Goal]:
+    """Those that are named; all that are numbers of a whole run or of small motions if none is."""
     found = {name: _objective(studies, name) for name in names or studies.objectives}
-    chosen = {name: made for name, made in found.items() if isinstance(made, Objective)}
+    chosen = {name: made for name, made in found.items() if isinstance(made, Goal)}
     if names and len(chosen) < len(found):
         raise ModelError(
             f"objective {next(n for n in found if n not in chosen)!r} is a path, which only optimize"
@@ -322,10 +321,10 @@ def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) ->
 def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
     low, high, value = bound.at_least, bound.at_most, bound.equals
     if value is not None and low is None and high is None:
-        if isinstance(quantity, (Objective, Path)):
+        if isinstance(quantity, (Goal, Path)):
             return quantity.equals(value)
     elif value is None and low is not None and high is not None:
-        if isinstance(quantity, (Objective, Path)):
+        if isinstance(quantity, (Goal, Path)):
             return quantity.between(low, high)
     elif value is None and (low is not None or high is not None):
         return quantity >= low if high is None else quantity <= high

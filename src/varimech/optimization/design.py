@@ -64,7 +64,7 @@ def design_problem(
         )
         raise ModelError(late, element=analysis, field="method", value=method)
     evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
-    with_jumps = check_derivatives(evaluator.equations, scalars, paths)
+    with_jumps = check_derivatives(evaluator.equations, evaluator.of_runs, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
     check_influence(analysis, problem, with_jumps)
     return problem

@@ -11,6 +11,7 @@ import numpy as np
 from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 from ..plotting.style import in_style
 from ..results.run import Run
+from ..sensitivity.objective import Objective
 from .measurement import component_suffix
 
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ MOST_PATHS = 4
 
 def draw_optimum(optimum: Optimum, style: str | None) -> Figure:
     """Left the objective and path constraints over time, right the search over its iterations."""
-    left, right = _over_time(optimum), _over_iterations(optimum)
-    figure = new_figure(11.0, 1.0 + 2.4 * max(len(left), len(right)))
-    sides: Any = figure.subfigures(1, 2)
-    for part, panels, xlabel in zip(sides, (left, right), ("time (s)", "iteration"), strict=True):
+    shown = [(_over_time(optimum), "time (s)"), (_over_iterations(optimum), "iteration")]
+    shown = [(panels, xlabel) for panels, xlabel in shown if panels]
+    figure = new_figure(5.5 * len(shown), 1.0 + 2.4 * max(len(panels) for panels, _ in shown))
+    sides: Any = figure.subfigures(1, len(shown), squeeze=False)[0]
+    for part, (panels, xlabel) in zip(sides, shown, strict=True):
         axes = part.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for ax, draw in zip(axes, panels, strict=True):
             draw(ax)
@@ -66,16 +68,24 @@ def compared(optimum: Optimum) -> list[Compared]:
     """Functions that are optimised or bounded over time: the objective first."""
     p, goal = optimum.problem, optimum.problem.goal
     functions = []
-    if goal.integrand is not None:
-        functions.append(
-            Compared(f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), [])
-        )
-    if goal.final is not None:
-        functions.append(Compared(p.name, goal.final, goal.unit, []))
-    functions += [Compared(p.name, each.function, goal.unit, []) for each in goal.samples]
+    if isinstance(goal, Objective):
+        functions = _of_goal(p.name, goal)
     for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
         limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
         functions.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
+    return functions
+
+
+def _of_goal(name: str, goal: Objective) -> list[Compared]:
+    """Functions that an objective of a run consists of."""
+    functions = []
+    if goal.integrand is not None:
+        functions.append(
+            Compared(f"integrand of {name}", goal.integrand, _per_second(goal.unit), [])
+        )
+    if goal.final is not None:
+        functions.append(Compared(name, goal.final, goal.unit, []))
+    functions += [Compared(name, each.function, goal.unit, []) for each in goal.samples]
     return functions
 
 
@@ -88,6 +98,8 @@ def _per_second(unit: str) -> str:
 
 def _over_time(optimum: Optimum) -> list[Callable[[object], None]]:
     goal, panels = optimum.problem.goal, [_drawn(optimum, each) for each in compared(optimum)]
+    if not isinstance(goal, Objective):
+        return panels
     if len(panels) > 1 and goal.integrand is None and goal.final is not None:
         values = [run.measure(goal.final).to_numpy() for run in (optimum.before, optimum.after)]
         # functions of parameters alone are constant over time

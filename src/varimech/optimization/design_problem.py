@@ -15,7 +15,6 @@ import numpy as np
 
 from ..core.errors import ModelError, VarimechError
 from ..sensitivity.comparison import Constraint
-from ..sensitivity.objective import Objective
 from .evaluation import Evaluator, Outcome, Second
 from .quantities import Goal, Path, Peak
 from .space import Space
@@ -44,12 +43,12 @@ class Rows:
 
 def quantities_of(
     name: str, goal: Goal, constraints: Mapping[str, Constraint]
-) -> tuple[dict[str, Objective], dict[str, Path]]:
+) -> tuple[dict[str, Goal], dict[str, Path]]:
     """Scalars and paths by name that one run has to provide."""
     if name in constraints:
         problem = f": objective and a constraint are both called {name!r}; rename one of them"
         raise ModelError(problem, field="constraints")
-    scalars: dict[str, Objective] = {}
+    scalars: dict[str, Goal] = {}
     paths: dict[str, Path] = {}
     if isinstance(goal, Peak):
         paths[name] = Path(goal.function, goal.unit)
@@ -58,7 +57,7 @@ def quantities_of(
     for key, constraint in constraints.items():
         if isinstance(constraint.of, Path):
             paths[key] = constraint.of
-        elif isinstance(constraint.of, Objective):
+        elif isinstance(constraint.of, Goal):
             scalars[key] = constraint.of
         else:
             problem = f"it bounds {constraint.of!r}, which is neither an objective nor a path"

@@ -10,17 +10,19 @@ from typing import Protocol
 
 import numpy as np
 
-from ..analyses.gradients import gradient
+from ..analyses.gradients import gradient, with_small_motions
 from ..analyses.hessians import MEMORY, hessian
 from ..analyses.motion import simulate
 from ..analyses.simulation import Simulation
+from ..analyses.stability import StabilityObjectives
 from ..coordinates.equations import Equations
-from ..core.errors import all_or_nothing
+from ..core.errors import ModelError, all_or_nothing
+from ..core.messages import Message
 from ..results.gradient import Gradient
 from ..results.run import Run
 from ..sensitivity.finite_difference import RELATIVE_STEPS
 from ..sensitivity.objective import Objective
-from .quantities import Path, Peak
+from .quantities import Goal, Path, Peak, of_runs, of_small_motions
 
 SMOOTH = 1e-10
 """Default tolerance of runs: adaptive steps make results rough by about this much, which disturbs
@@ -89,14 +91,17 @@ class MechanismEvaluator:
     simulation: Simulation
     names: tuple[str, ...]
     method: str = "auto"
-    scalars: Mapping[str, Objective] = field(default_factory=dict)
+    scalars: Mapping[str, Goal] = field(default_factory=dict)
     paths: Mapping[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         functions = [(f"path {name!r}", path.function) for name, path in self.paths.items()]
         self.simulation = smooth(self.simulation).counting(functions)
         self._lean = self.simulation if self.paths else _ends_only(self.simulation)
-        self._indices = self.simulation.solvers.data.parameter_set.indices(self.names)
+        solvers = self.simulation.solvers
+        self._indices = solvers.data.parameter_set.indices(self.names)
+        self.of_runs = of_runs(self.scalars)
+        self._stability = StabilityObjectives(solvers, of_small_motions(self.scalars))
 
     @property
     def roughness(self) -> float:
@@ -108,32 +113,49 @@ class MechanismEvaluator:
     @property
     def equations(self) -> Equations:
         """Equations of the mechanism for the scheme of these runs."""
-        return self.simulation.solver(self.scalars).equations
+        return self.simulation.solver(self.of_runs).equations
 
     def run(self, x: np.ndarray) -> Outcome:
-        """One run with sensitivities."""
-        gradient = self.gradient(x, lean=True)
+        """One run with sensitivities, and small motions; no run where nothing needs one."""
+        small = self._small_motions(x)
+        if not self.of_runs and not self.paths:
+            none = np.zeros((0, 2)), np.zeros((0, 2, len(self.names)))
+            return Outcome(*small, np.array([0.0, self.simulation.duration]), *none)
+        gradient = self._gradient(x, lean=True)
         shape = len(self.paths), gradient.time.size
         values, derivatives = np.zeros(shape), np.zeros((*shape, len(self.names)))
         for k, (name, path) in enumerate(self.paths.items()):
             values[k] = gradient.run.measure(path.function, name=name)
             derivatives[k] = gradient.run.measure(path.function, name=name, wrt="all")
+        names = [*self.of_runs, *self._stability.objectives]
+        order = [names.index(name) for name in self.scalars]
         return Outcome(
-            gradient.final_values,
-            gradient.final_gradient,
+            np.concatenate([gradient.final_values, small[0]])[order],
+            np.concatenate([gradient.final_gradient, small[1]])[order],
             gradient.time,
             values,
             derivatives,
         )
 
+    def _small_motions(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and derivatives of objectives of small motions."""
+        return self._stability.evaluate(self.simulation.at(self.at(x)).ρ, self._indices)
+
+    def gradient(self, x: np.ndarray) -> Gradient:
+        """Scalars with their gradient, and the whole motion."""
+        computed = self._gradient(x)
+        if not self._stability.objectives:
+            return computed
+        return with_small_motions(computed, self._stability.objectives, *self._small_motions(x))
+
     @all_or_nothing()
-    def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
-        """Scalars with their gradient; `lean` stores no more than optimisation needs."""
+    def _gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
+        """Scalars of a run; `lean` stores no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
         s = self._silent(self._lean if lean else self.simulation, x)
         over_time = lean and bool(self.paths)
         options = RELATIVE_STEPS, MEMORY
-        return gradient(s, self.scalars, self._indices, chosen, *options, over_time=over_time)
+        return gradient(s, self.of_runs, self._indices, chosen, *options, over_time=over_time)
 
     @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
@@ -145,9 +167,19 @@ class MechanismEvaluator:
 
     @all_or_nothing()
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives, by the forward method if there are paths."""
+        """Second derivatives, by the forward method if there are paths.
+
+        Raises:
+            ModelError: for objectives of small motions, which have first ones only.
+        """
+        for name in self._stability.objectives:
+            raise ModelError(
+                f"objective {name!r} is one of small motions, with first derivatives only",
+                element="optimize",
+                remedy=Message("use {hessian}", hessian="approximate"),
+            )
         s, method = self._silent(self._lean, x), "forward" if self.paths else "auto"
-        computed = hessian(s, self.scalars, self._indices, method, MEMORY)
+        computed = hessian(s, self.of_runs, self._indices, method, MEMORY)
         shape = computed.run.time.size, len(self.names), len(self.names)
         paths = [
             computed.measure(path.function, name=name).to_numpy()

@@ -19,6 +19,7 @@ from ..results.gradient import Gradient
 from ..results.labels import with_units
 from ..results.result import Description, Result, Table
 from ..results.run import Run
+from ..sensitivity.stability_objective import StabilityObjective
 from .attempt import FEASIBLE, SETTLED, Attempt, Stationary
 from .curvature import Curvature
 from .design_problem import DesignProblem, Rows
@@ -225,6 +226,14 @@ class Optimum(Result):
             return Message(
                 "{}; but between stored times bounds are still broken: use a smaller {output}",
                 ended,
+            )
+        if isinstance(self.problem.goal, StabilityObjective):
+            return Message(
+                "{}; {}: where eigenvalues meet or change places {!r} has no derivative; name a mode"
+                " by near=…, or bound vm.damping_ratio to keep away from it",
+                ended,
+                left,
+                self.problem.name,
             )
         if self.best.exhausted:
             return Message("{}; {}: more {max_iterations} may help", ended, left)

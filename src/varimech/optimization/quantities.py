@@ -9,6 +9,7 @@ from ..core.errors import ModelError
 from ..core.names import check_name
 from ..sensitivity.comparison import Comparable, Constraint
 from ..sensitivity.objective import PEAK, Objective, Sample, StateFunction, checked_callable
+from ..sensitivity.stability_objective import StabilityObjective
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     return Peak(unit=unit, samples=(sample,))
 
 
-Goal = Objective
+Goal = Objective | StabilityObjective
+"""A number of a run, or one of small motions."""
 Goals = Goal | Sequence[Goal] | Mapping[str, Goal]
 Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
@@ -93,13 +95,23 @@ def named_goals(objectives: Goals) -> dict[str, Goal]:
             raise ModelError(
                 "it is a function of time", element=f"objective {name!r}", remedy=remedy
             )
-        if not isinstance(goal, Objective):
+        if not isinstance(goal, Goal):
             problem = (
-                "is not an objective; make one with varimech.integral, varimech.final or"
-                " varimech.peak"
+                "is not an objective; make one with varimech.integral, varimech.final,"
+                " varimech.peak or varimech.growth_rate"
             )
             raise ModelError(problem, field=f"objective {name!r}", value=goal)
     return named
+
+
+def of_runs(goals: Mapping[str, Goal]) -> dict[str, Objective]:
+    """Those of them that a run yields."""
+    return {name: goal for name, goal in goals.items() if isinstance(goal, Objective)}
+
+
+def of_small_motions(goals: Mapping[str, Goal]) -> dict[str, StabilityObjective]:
+    """Those that eigenvalues yield."""
+    return {name: goal for name, goal in goals.items() if isinstance(goal, StabilityObjective)}
 
 
 def named_constraints(constraints: Constraints) -> dict[str, Constraint]:

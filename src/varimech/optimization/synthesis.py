@@ -70,7 +70,7 @@ class Problem:
                 element="synthesize",
                 field="values",
             )
-        self.span = _span(self.output, span)
+        self.span = _span(self.output.unit, span)
 
     def _read_targets(self, targets: Targets) -> tuple[np.ndarray, ca.Function]:
         e, columns, wanted = self.solver.equations, list[SX](), list[np.ndarray]()
@@ -344,10 +344,10 @@ def _design(solvers: ModelSolvers, over: object) -> tuple[tuple[str, ...], np.nd
     return tuple(chosen), lower, upper
 
 
-def _span(output: object, span: tuple[object, object] | None) -> tuple[float, float]:
+def _span(unit: str, span: tuple[object, object] | None) -> tuple[float, float]:
     if span is None:
         return 0.0, 2 * np.pi
-    first, last = read_range(list(span), output, "synthesize: span")  # type: ignore[arg-type]
+    first, last = read_range(list(span), unit, "synthesize: span")
     return float(first), float(last)
 
 

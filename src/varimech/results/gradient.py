@@ -59,6 +59,8 @@ class Gradient(Derivatives):
     """What was differentiated."""
     certifier: Certifier | None = field(default=None, repr=False, compare=False)
     """What certifies it: `certification.certify`, which analyses give along."""
+    small_motions: tuple[str, ...] = ()
+    """Objectives of small motions, which come last, and are the same at all times."""
 
     @property
     def values(self) -> xr.DataArray:
@@ -83,14 +85,21 @@ class Gradient(Derivatives):
     @property
     def value_history(self) -> np.ndarray:
         """ψ over time, as if the run ended then: (time, objective)."""
-        return self.run.live.trajectory.objectives
+        values = self.run.live.trajectory.objectives
+        return np.hstack([values, self._constant(self.final_values, len(values))])
 
     @property
     def gradient_history(self) -> np.ndarray:
         """dψ/dρ over time, as if the run ended then: (time, objective, parameter)."""
         gradients = self.run.live.derivatives.gradients
         assert gradients is not None
-        return gradients
+        constant = self._constant(self.final_gradient, len(gradients))
+        return np.concatenate([gradients, constant], axis=1)
+
+    def _constant(self, final: np.ndarray, times: int) -> np.ndarray:
+        """What objectives of small motions have at so many times."""
+        own = final[len(final) - len(self.small_motions) :]
+        return np.broadcast_to(own, (times, *own.shape))
 
     @cached_property
     def history(self) -> xr.Dataset:
@@ -156,6 +165,12 @@ class Gradient(Derivatives):
         if self.certifier is None:
             remedy = "certify it in the session that computed it"
             raise ModelError("has no mechanism any more", element="this gradient", remedy=remedy)
+        for name in self.small_motions:
+            raise ModelError(
+                f"objective {name!r} is one of small motions, and certificates are of runs",
+                element="certify",
+                remedy="certify the other objectives in a problem of their own",
+            )
         return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:

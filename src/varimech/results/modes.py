@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .result import Description, Result, Variable
+from ..plotting.style import in_style
+from .result import Description, Result, Table, Variable
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
+
+DRAWN = ("shapes", "labels", "fixed", "joints")
+"""Parts of `drawing_plan` that drawings of modes need."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,11 +43,50 @@ class Modes(Result):
     """(mode, parameter)"""
     repeated: tuple[tuple[int, ...], ...]
     """Modes (from 1) with the same eigenvalue."""
+    position_array: np.ndarray
+    """Places of the points in the motion (m): (point, component)."""
+    drawing: dict[str, Any]
+    """What drawings show, as `drawing_plan` has it, and places of ground points (m)."""
 
     frequency = Variable("Im λ / 2π (Hz); zero for what does not oscillate.")
     growth_rate = Variable("Re λ (1/s); negative for what dies away.")
     damping_ratio = Variable("−Re λ / |λ|; NaN for eigenvalues that are zero.")
     _dims = ("mode",)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Modes:
+        """Read modes that were saved as .nc or .json; they can be drawn and animated.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The modes.
+
+        Raises:
+            ModelError: if the file is missing, was damaged or changed, or has another result.
+        """
+        d, info = cls._read(Path(path))
+        has_derivatives = "growth_rate_derivative" in d
+        loaded = cls(
+            info["mechanism"],
+            info["at"],
+            info["time"],
+            info["steady"],
+            d["growth_rate"].to_numpy() + 2j * np.pi * d["frequency"].to_numpy(),
+            tuple(map(str, d["point"].to_numpy())),
+            d["shape_real"].to_numpy() + 1j * d["shape_imaginary"].to_numpy(),
+            tuple(map(str, d["parameter"].to_numpy())) if has_derivatives else (),
+            None,
+            tuple(tuple(group) for group in info["repeated"]),
+            d["position"].to_numpy(),
+            info["drawing"],
+        )
+        loaded.__dict__["dataset"] = d  # bit by bit, derivatives included
+        return loaded
+
+    def _metadata(self) -> dict[str, object]:
+        return {**self.info, "repeated": self.repeated, "drawing": self.drawing}
 
     @property
     def info(self) -> dict[str, Any]:
@@ -55,7 +101,8 @@ class Modes(Result):
     @cached_property
     def dataset(self) -> xr.Dataset:
         """`growth_rate`, `frequency`, `damping_ratio`, real and imaginary parts of the shapes
-        (`shape_real`, `shape_imaginary`), and derivatives (`frequency_derivative`, …).
+        (`shape_real`, `shape_imaginary`), places of the points (`position`, m), and derivatives
+        (`frequency_derivative`, …).
         """
         import xarray as xr
 
@@ -69,6 +116,7 @@ class Modes(Result):
             "damping_ratio": ("mode", ζ),
             "shape_real": (shape, self.shape_array.real),
             "shape_imaginary": (shape, self.shape_array.imag),
+            "position": (shape[1:], self.position_array, {"units": "m"}),
         }
         coords: dict[str, object] = {
             "mode": np.arange(1, λ.size + 1),
@@ -105,6 +153,69 @@ class Modes(Result):
         """Displacements of points (mode, point, component), complex; the largest is 1."""
         return self.dataset["shape_real"] + 1j * self.dataset["shape_imaginary"]
 
+    def draw(
+        self,
+        mode: int = 1,
+        *,
+        amplitude: float | None = None,
+        phase: float = 0.0,
+        trace: str | Sequence[str] = (),
+        title: str | None = None,
+        style: str | None = None,
+    ) -> Figure:
+        """Draw a mode shape: the mechanism displaced in strong colours, in its motion and displaced
+        the other way behind it.
+
+        Args:
+            mode: number of the mode, from 1 on.
+            amplitude: largest displacement of a point (m); 0.15 of the size of the mechanism if not
+                given.
+            phase: of the oscillation (rad); at 0 the point that moves farthest is at its end.
+            trace: points whose paths over a cycle are drawn.
+            title: title; mechanism, frequency and damping if not given.
+            style: "paper" for the format of a paper.
+
+        Returns:
+            A figure.
+
+        Raises:
+            ModelError: for a mode that there is not, or that moves no point.
+        """
+        from .mode_drawing import ModeDrawing
+
+        figure = ModeDrawing.of(self, mode, amplitude).figure(phase, trace, title, bool(style))
+        return in_style(figure, style, titled=title is not None)
+
+    def animate(
+        self,
+        mode: int = 1,
+        path: str | Path = "mode.gif",
+        *,
+        amplitude: float | None = None,
+        frames: int = 24,
+        seconds: float = 1.5,
+        trace: str | Sequence[str] = (),
+    ) -> Path:
+        """Write a mode shape as an animated picture: one cycle, repeated. Growth and decay are left
+        out; a mode that does not oscillate is shown moving to and fro.
+
+        Args:
+            mode, amplitude, trace: as for `draw`.
+            path: file that ends with .gif.
+            frames: pictures of a cycle.
+            seconds: time that a cycle takes on the screen (s).
+
+        Returns:
+            The path.
+
+        Raises:
+            ModelError: as for `draw`, and for another ending or a number of frames below 2.
+        """
+        from .mode_drawing import ModeDrawing
+
+        drawing = ModeDrawing.of(self, mode, amplitude)
+        return drawing.animate(Path(path), frames, seconds, trace)
+
     def _described(self) -> Description:
         d = self.dataset
         names = ("growth_rate", "frequency", "damping_ratio")
@@ -117,4 +228,18 @@ class Modes(Result):
             notes.append("the linear equations change along the motion: these are of one instant")
         title = f"Modes of {self.mechanism!r}, {self.at}, t = {self.time:g} s"
         head = ["mode", "growth rate (1/s)", "frequency (Hz)", "damping ratio"]
-        return Description(title, tables=[(head, rows)], notes=notes)
+        return Description(title, tables=[(head, rows), *self._derivative_table()], notes=notes)
+
+    def _derivative_table(self) -> list[Table]:
+        """Derivatives of growth rates and frequencies, where there are any."""
+        d = self.dataset
+        if "growth_rate_derivative" not in d:
+            return []
+        names = ("growth_rate_derivative", "frequency_derivative", "damping_ratio_derivative")
+        rows = [
+            [k, str(p), *(float(d[name].sel(mode=k, parameter=p)) for name in names)]
+            for k in d["mode"].to_numpy().tolist()
+            for p in d["parameter"].to_numpy()
+        ]
+        head = ["mode", "per unit of", "growth rate (1/s)", "frequency (Hz)", "damping ratio"]
+        return [(head, rows)]

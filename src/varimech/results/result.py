@@ -158,8 +158,8 @@ class Result(Displayed):
             path: the file.
 
         Returns:
-            A `SavedResult` with the dataset, metadata and text of the result. A `Run`, a
-            `Certificate` and `SobolIndices` are rebuilt as such.
+            A `SavedResult` with the dataset, metadata and text of the result. A `Run`,
+            `Modes`, a `Certificate` and `SobolIndices` are rebuilt as such.
 
         Raises:
             ModelError: if the file is missing, was damaged or changed, or has another result.

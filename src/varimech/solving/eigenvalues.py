@@ -33,6 +33,21 @@ MISSING = 1e-5
 
 
 @dataclass(frozen=True)
+class Spectrum:
+    """All eigenvalues of a matrix, conjugates included, in no order."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    """(state, eigenvalue)"""
+    derivatives: np.ndarray | None
+    """(eigenvalue, parameter); None where no A' was given, NaN where an eigenvector is missing."""
+    groups: list[list[int]]
+    """Eigenvalues that are the same; single ones, too."""
+    lacking: list[list[int]]
+    """Groups that lack eigenvectors."""
+
+
+@dataclass(frozen=True)
 class Eigenvalues:
     """Those with Im λ ≥ 0, slowest first; conjugates are left out."""
 
@@ -52,18 +67,11 @@ def eigenvalues(A: np.ndarray, A_: np.ndarray | None, positions: int) -> Eigenva
 
     The first states are so many positions.
     """
-    from scipy.linalg import eig
-
     free = _free(A, A_, positions)
     kept = [k for k in range(len(A)) if k not in free]
     inner = np.ix_(kept, kept)
-    λ, Y, X = eig(A[inner], left=True, right=True) if kept else (np.zeros(0), *2 * [np.eye(0)])
-    groups = _groups(λ)
-    derivatives = None
-    lacking = [g for g in groups if len(g) > 1 and not _complete(X[:, g], Y[:, g])]
-    if A_ is not None:
-        reduced = A_[inner[0], inner[1]]
-        derivatives = _derivatives(X, Y, reduced, groups, lacking)
+    found = spectrum(A[inner], None if A_ is None else A_[inner[0], inner[1]])
+    λ, X, derivatives, groups = found.values, found.vectors, found.derivatives, found.groups
     vectors = np.zeros((len(A), λ.size), dtype=complex)
     vectors[kept] = X
     rates = A[np.ix_(free, kept)] @ X
@@ -86,8 +94,19 @@ def eigenvalues(A: np.ndarray, A_: np.ndarray | None, positions: int) -> Eigenva
         if derivatives is None
         else np.vstack([np.zeros((len(free), derivatives.shape[1])), derivatives[order]]),
         shown(groups),
-        shown(lacking),
+        shown(found.lacking),
     )
+
+
+def spectrum(A: np.ndarray, A_: np.ndarray | None) -> Spectrum:
+    """All eigenvalues of A, and their derivatives for A' of (row, column, parameter)."""
+    from scipy.linalg import eig
+
+    λ, Y, X = eig(A, left=True, right=True) if len(A) else (np.zeros(0), *2 * [np.eye(0)])
+    groups = _groups(λ)
+    lacking = [g for g in groups if len(g) > 1 and not _complete(X[:, g], Y[:, g])]
+    derivatives = None if A_ is None else _derivatives(X, Y, A_, groups, lacking)
+    return Spectrum(λ, X, derivatives, groups, lacking)
 
 
 def _free(A: np.ndarray, A_: np.ndarray | None, positions: int) -> list[int]:

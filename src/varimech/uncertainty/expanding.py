@@ -17,6 +17,7 @@ import numpy as np
 from ..analyses.hessians import MEMORY, second_derivatives
 from ..analyses.simulation import Simulation
 from ..analyses.solvers import seconds_of
+from ..analyses.stability import StabilityObjectives
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
 from ..core.messages import Call, Message
@@ -24,6 +25,7 @@ from ..model.parameter_set import ParameterSet
 from ..sensitivity.event_functions import has_events
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
+from ..sensitivity.stability_objective import StabilityObjective
 from ..solving.derivative_request import unit_directions
 from ..solving.ensemble_runs import run_many
 from ..solving.task import Task
@@ -56,13 +58,14 @@ class _Expanded:
 def moments(
     s: Simulation,
     objectives: Mapping[str, Objective],
+    small: StabilityObjectives,
     given: Given | None,
     correlation: Correlation | None,
     order: int,
     accuracy: float,
 ) -> Moments:
     """Expand objectives about the means of the parameters; `Mechanism.moments` documents the
-    arguments.
+    arguments. Those of small motions come last, for order 1 only.
     """
     began = time.perf_counter()
     if order not in (1, 2):
@@ -76,20 +79,22 @@ def moments(
         check_second(distributions)
     means = sparse_output(at_means(s, distributions))
     expanded = (_first_order if order == 1 else _second_order)(means, objectives, distributions)
+    expanded = _with_small_motions(expanded, small, means.ρ, distributions)
     path = expanded.path
     assert path.gradients is not None
-    neighbours, failed, ran = _neighbour_runs(means, expanded, distributions)
+    neighbours, failed, ran = _neighbour_runs(means, expanded, distributions, small)
     seconds = seconds_of(began, expanded.ran + ran)
     schedule = expanded.task.schedule
-    sampled = np.array([bool(o.samples) for o in objectives.values()])
+    every: dict[str, Objective | StabilityObjective] = {**objectives, **small.objectives}
+    sampled = np.array([isinstance(o, Objective) and bool(o.samples) for o in every.values()])
     error = _error(
         order, path, expanded.curvatures, distributions, neighbours, float(accuracy), sampled
     )
     result = Moments(
         order,
         float(accuracy),
-        tuple(objectives),
-        tuple(o.unit for o in objectives.values()),
+        tuple(every),
+        tuple(o.unit for o in every.values()),
         distributions,
         path.time,
         path.objectives,
@@ -166,8 +171,31 @@ def _first_order(
     return _Expanded(run, None, solver, task, ran)
 
 
+def _with_small_motions(
+    expanded: _Expanded,
+    small: StabilityObjectives,
+    ρ: np.ndarray,
+    distributions: ParameterDistributions,
+) -> _Expanded:
+    """The runs with objectives of small motions, which are constant over time."""
+    if not small.objectives:
+        return expanded
+    path, times = expanded.path, expanded.path.time.size
+    assert path.gradients is not None
+    values, derivatives = small.evaluate(ρ, distributions.indices)
+    joined = replace(
+        path,
+        objectives=np.hstack([path.objectives, np.tile(values, (times, 1))]),
+        gradients=np.concatenate([path.gradients, np.tile(derivatives, (times, 1, 1))], axis=1),
+    )
+    return replace(expanded, path=joined)
+
+
 def _neighbour_runs(
-    s: Simulation, expanded: _Expanded, distributions: ParameterDistributions
+    s: Simulation,
+    expanded: _Expanded,
+    distributions: ParameterDistributions,
+    small: StabilityObjectives,
 ) -> tuple[NeighbourRuns, list[str], float]:
     """Runs at one standard deviation on both sides of the means, all at once; with messages of
     failed runs and the run time (s).
@@ -182,6 +210,10 @@ def _neighbour_runs(
     if failures and expanded.curvatures is None:
         raise failures[min(failures)]
     values = samples.values
+    if small.objectives:
+        more = [small.evaluate(row, distributions.indices, differentiate=False)[0] for row in rows]
+        constant = np.repeat(np.array(more)[:, None], values.shape[1], axis=1)
+        values = np.concatenate([values, constant], axis=2)
     values[list(failures)] = np.nan
     messages = [f"{type(error).__name__}: {error}" for _, error in sorted(failures.items())]
     return NeighbourRuns(u, values[: len(u)], values[len(u) :]), messages, ran

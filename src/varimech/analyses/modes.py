@@ -1,0 +1,82 @@
+"""Modes of small motions about a motion: eigenvalues, shapes, and their derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ..core.errors import VarimechError
+from ..core.symbols import SX
+from ..results.labels import Wrt
+from ..results.modes import DRAWN, Modes
+from ..results.plan import drawing_plan
+from ..results.run import Run
+from ..solving.eigenvalues import eigenvalues
+from .linear import linearized
+from .simulation import Values
+from .solvers import ModelSolvers
+
+if TYPE_CHECKING:
+    from ..coordinates.systems import Coordinates
+
+
+def modes(
+    solvers: ModelSolvers,
+    at: str | Run,
+    time: float | None,
+    wrt: Wrt,
+    parameters: Values | None,
+    coordinates: str | Coordinates,
+) -> Modes:
+    """Eigenvalues, shapes and derivatives.
+
+    Raises:
+        VarimechError: for derivatives of eigenvalues that have none.
+    """
+    found = linearized(solvers, at, time, (), None, wrt, parameters, coordinates)
+    linear, place = found.linear, found.point.place
+    s, e = linear.state_count, linear.equations
+    A_ = None if found.derivatives is None else found.derivatives[:s, :s]
+    result = eigenvalues(found.matrices.S[:s, :s], A_, linear.position_count)
+    if A_ is not None and result.missing:
+        k = [i + 1 for group in result.missing for i in group]
+        raise VarimechError(
+            f"{e.model.name!r}: modes {', '.join(map(str, k))} have the eigenvalue"
+            f" {result.values[k[0] - 1]:.6g} 1/s in common, and too few shapes: such eigenvalues"
+            " have no derivatives (as at critical damping)",
+            remedy="leave out wrt, or change a parameter a little",
+        )
+    points = [p.label for b in e.model.moving_bodies for p in e.model.points_of(b).values()]
+    fixed = [p.label for p in e.model.points_of(e.model.ground).values()]
+    positions = ca.vertcat(SX(0, 1), *[e.state.position(p) for p in points])
+    still = ca.vertcat(SX(0, 1), *[e.state.position(p) for p in fixed])
+    P = ca.Function(
+        "P",
+        [e.q, e.ρ, e.t],
+        [ca.densify(x) for x in (ca.jacobian(positions, e.q), positions, still)],
+    )
+    n, size = e.q.numel(), e.model.dimension
+    moves, places, ground = (np.array(x) for x in P(place.x[:n], place.ρ, place.t))
+    U = moves @ found.matrices.seeds[:n, :s] @ result.vectors
+    largest = U[np.abs(U).argmax(axis=0), range(U.shape[1])] if U.size else np.ones(U.shape[1])
+    U = U / np.where(np.abs(largest) > 0, largest, 1.0)
+    chosen = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
+    return Modes(
+        solvers.data.name,
+        found.point.kind,
+        place.t,
+        found.steady,
+        result.values,
+        tuple(points),
+        U.T.reshape(U.shape[1], len(points), size),
+        tuple(p.name for p in chosen),
+        result.derivatives,
+        tuple(tuple(i + 1 for i in g) for g in result.repeated if len(g) > 1),
+        places.reshape(-1, size),
+        {
+            **{key: drawing_plan(e.model)[key] for key in DRAWN},
+            "ground": dict(zip(fixed, ground.reshape(-1, size).tolist(), strict=True)),
+        },
+    )

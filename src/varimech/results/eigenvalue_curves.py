@@ -1,0 +1,138 @@
+"""Eigenvalues over a parameter, and values at which they meet a condition: what root loci and
+Campbell diagrams have in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .labels import with_units
+from .result import Result
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Branches:
+    """Eigenvalues over values of a parameter, each branch in its own column."""
+
+    values: np.ndarray
+    eigenvalues: np.ndarray
+    """(value, branch)"""
+    derivatives: np.ndarray
+    """(value, branch, parameter), the parameter of the branches first; NaN where they meet."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where a branch meets a condition."""
+
+    value: float
+    branch: int
+    eigenvalue: complex
+    slope: float
+    """dF/dv"""
+    derivatives: np.ndarray
+    """Of the value, with respect to the further parameters; NaN where the branch touches only."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EigenvalueCurves(Result):
+    """Continuous branches of eigenvalues over values of a parameter."""
+
+    mechanism: str
+    at: str
+    parameter: str
+    """The one that takes the values."""
+    unit: str
+    parameter_names: tuple[str, ...]
+    """Those of derivatives: the parameter itself, then further ones."""
+    parameter_units: tuple[str, ...]
+    branches: Branches
+    neutral: int
+    """Number of motions that were left out: their eigenvalue is zero everywhere."""
+    steady: bool
+    """Whether the linear equations do not change along the motions, so that modes mean anything."""
+
+    _dims = ("value", "branch")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, place, parameter and number of neutral motions."""
+        return {
+            "mechanism": self.mechanism,
+            "at": self.at,
+            "parameter": self.parameter,
+            "neutral": self.neutral,
+            "steady": self.steady,
+        }
+
+    @property
+    def values(self) -> np.ndarray:
+        """Of the parameter."""
+        return self.branches.values
+
+    @property
+    def axis(self) -> str:
+        """Parameter and unit, as axes show them."""
+        return f"{self.parameter} ({self.unit})" if self.unit else self.parameter
+
+    def _coords(self, kept: np.ndarray) -> dict[str, Any]:
+        return {
+            "value": ("value", self.values, {"units": self.unit, "parameter": self.parameter}),
+            "branch": kept + 1,
+            **with_units("parameter", self.parameter_names, self.parameter_units),
+        }
+
+    def _curves(self, kept: np.ndarray) -> dict[str, Any]:
+        """Growth rates and frequencies of some branches, and their derivatives."""
+        λ, λ_ = self.branches.eigenvalues[:, kept], self.branches.derivatives[:, kept]
+        dims, turn = ("value", "branch"), 2 * np.pi
+        return {
+            "growth_rate": (dims, λ.real, {"units": "1/s"}),
+            "frequency": (dims, λ.imag / turn, {"units": "Hz"}),
+            "growth_rate_derivative": ((*dims, "parameter"), λ_.real),
+            "frequency_derivative": ((*dims, "parameter"), λ_.imag / turn),
+        }
+
+    def _met(self, name: str, places: tuple[Crossing, ...]) -> dict[str, Any]:
+        """Values at which branches meet a condition; derivatives with respect to the parameter that
+        takes the values are zero.
+        """
+        slopes = [np.concatenate([[0.0], c.derivatives]) for c in places]
+        shape = len(places), len(self.parameter_names)
+        return {
+            f"{name}_value": (name, np.array([c.value for c in places]), {"units": self.unit}),
+            f"{name}_frequency": (
+                name,
+                np.array([c.eigenvalue.imag for c in places]) / (2 * np.pi),
+                {"units": "Hz"},
+            ),
+            f"{name}_branch": (name, np.array([c.branch + 1 for c in places], dtype=int)),
+            f"{name}_derivative": ((name, "parameter"), np.array(slopes).reshape(shape)),
+        }
+
+    @property
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.neutral:
+            notes.append(f"{self.neutral} neutral motions (eigenvalue zero everywhere) left out")
+        if not self.steady:
+            notes.append("the linear equations change along the motion: these are of one instant")
+        return notes
+
+    @property
+    def eigenvalues(self) -> xr.DataArray:
+        """λ (value, branch), complex, 1/s; conjugates have branches of their own."""
+        import xarray as xr
+
+        λ = self.branches.eigenvalues
+        coords = {
+            "value": ("value", self.values, {"units": self.unit}),
+            "branch": np.arange(1, λ.shape[1] + 1),
+        }
+        return xr.DataArray(λ, coords=coords, dims=("value", "branch"))

@@ -1,0 +1,163 @@
+"""Drawings and animations of mode shapes: points at x + a Re(u eⁱᵠ) with the shape u, whose largest
+component is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.atomic_files import atomic_write
+from ..core.errors import ModelError, unknown_name
+from ..plotting.mechanism_drawing import Shape, draw
+from .plan import sliders_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+    from .modes import Modes
+
+SHARE = 0.15
+"""Largest displacement as a share of the size of the mechanism: well visible, and bodies look
+rigid."""
+MARGIN = 0.08
+"""Of the space around an animation, as a share of its size; a round value."""
+UNDAMPED = 1e-9
+"""Share of an eigenvalue below which a growth rate is rounding, and not shown."""
+CYCLE = 48
+"""Points of a path over a cycle."""
+
+
+@dataclass(frozen=True)
+class ModeDrawing:
+    """One mode of a mechanism."""
+
+    title: str
+    plan: Mapping[str, Any]
+    places: Mapping[str, np.ndarray]
+    """Of all points (m)."""
+    moves: Mapping[str, np.ndarray]
+    """Displacements of the points that move, complex (m)."""
+
+    @classmethod
+    def of(cls, modes: Modes, mode: int, amplitude: float | None) -> ModeDrawing:
+        """A mode with an amplitude (m).
+
+        Raises:
+            ModelError: for a mode that there is not, or that moves no point.
+        """
+        count = modes.values.size
+        if not isinstance(mode, (int, np.integer)) or not 1 <= mode <= count:
+            raise ModelError(
+                f"must be a number from 1 to {count}", element="draw", field="mode", value=mode
+            )
+        places = dict(zip(modes.point_names, modes.position_array, strict=True))
+        places |= {p: np.array(x) for p, x in modes.drawing["ground"].items()}
+        size = float(np.ptp(np.array(list(places.values())), axis=0).max()) or 1.0
+        reach = SHARE * size if amplitude is None else amplitude
+        if not isinstance(reach, Real) or not (np.isfinite(reach) and reach > 0):
+            raise ModelError(
+                "must be a positive length (m)", element="draw", field="amplitude", value=amplitude
+            )
+        U = modes.shape_array[mode - 1]
+        largest = float(np.linalg.norm(U, axis=-1).max(initial=0.0))
+        if not largest > 0:
+            raise ModelError(
+                f"mode {mode} of {modes.mechanism!r} moves no point",
+                element="draw",
+                field="mode",
+                value=mode,
+                remedy="give the bodies that turn further points, or look at the states:"
+                " m.linearize(…).A",
+            )
+        moves = dict(zip(modes.point_names, U * (reach / largest), strict=True))
+        λ = modes.values[mode - 1]
+        what = f"{λ.imag / (2 * np.pi):.4g} Hz" if λ.imag else "no oscillation"
+        grows = abs(λ.real) > UNDAMPED * abs(λ)
+        rate = f", growth rate {λ.real:.3g} 1/s" if grows else ""
+        title = f"{modes.mechanism}, mode {mode}: {what}{rate}"
+        return cls(title, modes.drawing, places, moves)
+
+    def frame(self, phase: float, factor: float = 1.0) -> dict[str, np.ndarray]:
+        """Places of all points at a phase (rad)."""
+        turned = factor * np.exp(1j * phase)
+        return {
+            p: x + (self.moves[p] * turned).real if p in self.moves else x
+            for p, x in self.places.items()
+        }
+
+    def figure(
+        self, phase: float, trace: str | Sequence[str], title: str | None, plain: bool
+    ) -> Figure:
+        """Displaced the other way, in the motion, and displaced; `plain` has no title of its own."""
+        frames = [self.frame(phase, factor) for factor in (-1.0, 0.0, 1.0)]
+        heading = ("" if plain else self.title) if title is None else title
+        return self._drawn(frames, trace, heading)
+
+    def animate(self, path: Path, frames: int, seconds: float, trace: str | Sequence[str]) -> Path:
+        """Write a cycle as a GIF."""
+        if path.suffix.lower() != ".gif":
+            raise ModelError("must end with .gif", element="animate", field="path", value=str(path))
+        if not isinstance(frames, int) or frames < 2:
+            raise ModelError("must be 2 or more", element="animate", field="frames", value=frames)
+        if not isinstance(seconds, Real) or not (np.isfinite(seconds) and seconds > 0):
+            raise ModelError(
+                "must be a positive time (s)", element="animate", field="seconds", value=seconds
+            )
+        phases = 2 * np.pi * np.arange(frames) / frames
+        pictures = [self._picture(phase, trace) for phase in phases]
+        with atomic_write(path) as beside:
+            pictures[0].save(
+                beside,
+                format="GIF",
+                save_all=True,
+                append_images=pictures[1:],
+                duration=max(20, round(1000 * seconds / frames)),  # GIFs are no faster
+                loop=0,
+            )
+        return path
+
+    def _picture(self, phase: float, trace: str | Sequence[str]) -> Image:
+        """A picture with axes that are the same at all phases."""
+        from PIL import Image
+
+        figure = self._drawn([self.frame(0.0, 0.0), self.frame(phase)], trace, self.title)
+        ax: Any = figure.axes[0]
+        cycle = [self.frame(φ) for φ in np.linspace(0, 2 * np.pi, CYCLE)]
+        every = np.array([x for frame in cycle for x in frame.values()])
+        low, high = every.min(axis=0), every.max(axis=0)
+        half = (0.5 + MARGIN) * max(float((high - low).max()), 1e-12)
+        for name, centre in zip("xyz", (low + high) / 2, strict=False):
+            getattr(ax, f"set_{name}lim")(centre - half, centre + half)
+        ax.set_aspect("equal", adjustable="box")
+        figure.canvas.draw()
+        rgba = np.asarray(figure.canvas.buffer_rgba())  # type: ignore[attr-defined]
+        return Image.fromarray(rgba).convert("P", palette=Image.Palette.ADAPTIVE)
+
+    def _drawn(
+        self, frames: Sequence[Mapping[str, np.ndarray]], trace: str | Sequence[str], title: str
+    ) -> Figure:
+        plan = self.plan
+        shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
+        ends = [self.frame(0.0), self.frame(np.pi), self.frame(np.pi / 2), frames[-1]]
+        paths = {p: np.array([frame[p] for frame in ends]) for p in self.places}
+        cycle = np.linspace(0, 2 * np.pi, CYCLE)
+        traces = {
+            name: np.array([self.frame(φ)[self._point(name)] for φ in cycle])
+            for name in ([trace] if isinstance(trace, str) else trace)
+        }
+        sliders = sliders_of(plan, paths, -1)
+        return draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders, title=title)
+
+    def _point(self, name: str) -> str:
+        """The full name of a point."""
+        aliases = {short: label for label, short in self.plan["labels"].items()}
+        if (label := aliases.get(name, name)) not in self.places:
+            raise unknown_name("point", name, [*aliases, *self.places])
+        return label
