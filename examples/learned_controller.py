@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 try:
     import torch
 except ImportError:
-    torch = None  # type: ignore[assignment]
+    torch = None
 
 CRANK, ROD = 0.1, 0.3
 """Lengths of crank and rod (m)."""

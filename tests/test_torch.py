@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from markdown_pages import DOCS, run_page
 
 import varimech as vm
 from varimech.benchmarks import five_bar
@@ -177,3 +178,11 @@ def test_bad_input(p: vm.Problem, f: Any) -> None:
     with pytest.raises(vm.VarimechError, match="the run failed, at Ls1 = nan m"):
         p.torch(failures="raise")(torch.full((2,), np.nan, dtype=torch.float64))
     assert repr(f).startswith("<PyTorch: <Function of 'five-bar'")
+
+
+def test_blocks_of_the_page_run() -> None:
+    jax = pytest.importorskip("jax")
+    try:
+        run_page(DOCS / "frameworks.md")
+    finally:
+        jax.config.update("jax_enable_x64", False)
