@@ -58,7 +58,7 @@ class Function:
     >>> f(f.x0).round(4), f.jacobian(f.x0).round(4)
     (array([-2.0376]), array([[-0.6158]]))
     >>> f([[0.9], [1.0], [1.1]]).round(4).tolist()
-    [[-1.9649], [-2.0376], [-2.0865]]
+    [[-1.9618], [-2.0376], [-2.0875]]
     """
 
     def __init__(self, runs: RowRuns, failures: str = "nan"):
@@ -240,7 +240,7 @@ class Function:
         """
         along = np.full((len(points), *self._shape), np.nan)
         finite = np.isfinite(directions).all(axis=1)
-        along[finite], _, failures = self._runs.second(points[finite], directions[finite])
+        along[finite], failures = self._runs.second(points[finite], directions[finite])
         places = np.flatnonzero(finite)
         self._report(points, {int(places[k]): error for k, error in failures.items()})
         return along

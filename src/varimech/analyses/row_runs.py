@@ -77,11 +77,8 @@ class RowRuns:
         assert gradients is not None
         return values, gradients, failures
 
-    def second(
-        self, points: np.ndarray, directions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, Failures]:
-        """Hessians times a direction for each row, ∂²ψ/∂x² d, (row, objective, parameter); and
-        ∂ψ/∂x.
+    def second(self, points: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, Failures]:
+        """Hessians times a direction for each row, ∂²ψ/∂x² d, (row, objective, parameter).
 
         Rows with the same parameter values share the run that chooses the steps.
         """
@@ -91,24 +88,21 @@ class RowRuns:
         for k, point in enumerate(points):
             places.setdefault(point.tobytes(), []).append(k)
         groups = list(places.values())
-        shape = len(points), len(self.objectives), len(self.indices)
-        along, first = np.full(shape, np.nan), np.full(shape, np.nan)
+        along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
         failures: Failures = {}
 
         def computed(rows: list[int]) -> None:
             try:
-                result = self._along(points[rows[0]], directions[rows])
+                along[rows] = self._along(points[rows[0]], directions[rows])
             except VarimechError as error:
                 failures.update(dict.fromkeys(rows, error))
-            else:
-                first[rows], along[rows] = result
 
         if groups:
             computed(groups[0])  # it compiles what the others share
         if len(groups) > 1:
             with workers(self._threads) as (pool, _):
                 list(pool.map(computed, groups[1:]))
-        return along, first, failures
+        return along, failures
 
     def at(self, point: np.ndarray) -> Simulation:
         """The simulation at a point.
@@ -125,14 +119,14 @@ class RowRuns:
             check_gradients(solver.equations, self.objectives)
             self._differentiable = solver
 
-    def _along(self, point: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """∂ψ/∂x and its derivatives along directions, (direction, objective, parameter)."""
+    def _along(self, point: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Derivatives of ∂ψ/∂x along directions, (direction, objective, parameter)."""
         s = self.at(point)
         whole = np.zeros((len(directions), s.ρ.size))
         whole[:, self.indices] = directions
         backward = faster_backward(len(self.objectives), len(self.indices))
         runs = second_derivatives(s, self.objectives, self.indices, list(whole), backward, MEMORY)
-        return runs.along[0].gradients[-1], np.stack([d.gradients_along[-1] for d in runs.along])
+        return np.stack([d.gradients_along[-1] for d in runs.along])
 
     @all_or_nothing()
     def _single_gradient(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, Failures]:

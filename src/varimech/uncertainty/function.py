@@ -69,7 +69,7 @@ class Runs:
 
         def compute() -> np.ndarray:
             at = np.tile(point, (point.size, 1))
-            along, _, failures = self.rows.second(at, directions)
+            along, failures = self.rows.second(at, directions)
             return _raised(along, failures).transpose(1, 0, 2)
 
         curvatures = self._recorded(compute, point)
