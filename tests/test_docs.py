@@ -34,6 +34,7 @@ TUTORIAL = DOCS / "tutorial"
 STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
 ELSEWHERE = {
     "figures.md": "test_notebook.py",
+    "frameworks.md": "test_torch.py",
     "interchange.md": "test_interchange.py",
     "optimisation.md": "test_optimize.py",
     "reliability.md": "test_openturns.py",

@@ -894,6 +894,61 @@ def test_the_robot_arm_has_the_margins_of_its_equations(tmp_path: Path) -> None:
     assert result["phase margin"] == pytest.approx(margin, abs=1e-5)
 
 
+def test_the_learned_controller_moves_as_its_equation_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One equation for the crank angle, by hand, with the network evaluated by PyTorch:
+
+    I θ'' + ½ I_θ θ'² = T − c x_θ² θ' − V_θ
+    """
+    torch = pytest.importorskip("torch")
+    import learned_controller as c
+
+    outcome = c.main(tmp_path, steps=12)
+    assert outcome is not None
+    result, _ = outcome
+    assert result.losses[-1] < 0.2 * result.losses[0]
+    assert (tmp_path / "learned_controller.png").stat().st_size > 20_000
+
+    def rates(t: float, y: np.ndarray, mass: float) -> list[float]:
+        θ, ω, _ = y
+        sβ = c.CRANK * math.sin(θ) / c.ROD
+        cβ = math.sqrt(1 - sβ**2)
+        β1 = c.CRANK * math.cos(θ) / (c.ROD * cβ)
+        β2 = (-c.CRANK * math.sin(θ) / c.ROD + sβ * β1**2) / cβ
+        x1 = -c.CRANK * math.sin(θ) - c.ROD * sβ * β1
+        x2 = -c.CRANK * math.cos(θ) - c.ROD * (cβ * β1**2 + sβ * β2)
+        # the middle of the rod lies halfway between pin and slider
+        G1 = np.array([(x1 - c.CRANK * math.sin(θ)) / 2, c.CRANK * math.cos(θ) / 2])
+        G2 = np.array([(x2 - c.CRANK * math.cos(θ)) / 2, -c.CRANK * math.sin(θ) / 2])
+        m1, m2, J = c.CRANK_MASS, c.ROD_MASS, c.ROD_MASS * c.ROD**2 / 12
+        inertia = m1 * c.CRANK**2 / 3 + m2 * G1 @ G1 + J * β1**2 + mass * x1**2
+        half_slope = m2 * G1 @ G2 + J * β1 * β2 + mass * x1 * x2
+        inputs = torch.tensor([math.cos(θ), math.sin(θ), ω / c.SPEED - 1], dtype=torch.float64)
+        with torch.no_grad():
+            u = float(result.net(inputs))
+        weight = (m1 + m2) / 2 * 9.81 * c.CRANK * math.cos(θ)
+        effort = c.TORQUE * u - c.LOAD * x1**2 * ω - weight - half_slope * ω**2
+        cost = ((ω / c.SPEED - 1) ** 2 + 1e-3 * u**2) / c.DURATION
+        return [ω, effort / inertia, cost]
+
+    for mass in (1.0, 2.7):
+        options: dict[str, Any] = {"args": (mass,), "rtol": 1e-9, "atol": 1e-9, "method": "DOP853"}
+        motion = solve_ivp(rates, (0, c.DURATION), [0.3, c.SPEED, 0.0], **options)
+        run = c.mechanism().sensitivity(
+            c.unevenness(), "slider", duration=c.DURATION, tolerance=1e-9,
+            parameters={"slider": mass, **result.weights},
+        )  # fmt: skip
+        assert run.values.item() == pytest.approx(motion.y[2, -1], rel=1e-6)
+        assert float(run.run.angular_velocity("crank")[-1]) == pytest.approx(
+            motion.y[1, -1], rel=1e-6
+        )
+    monkeypatch.setattr(c, "torch", None)
+    capsys.readouterr()
+    assert c.main(tmp_path) is None
+    assert "needs PyTorch: pip install 'varimech[torch]'" in capsys.readouterr().out
+
+
 def test_path_synthesis_beats_chebyshev() -> None:
     """Both linkages by the law of cosines: the deviation from the line over the stroke."""
     m = path_synthesis.linkage()

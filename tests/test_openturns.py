@@ -238,7 +238,7 @@ def test_points_to_both_sides_are_found_where_a_limit_bends_around_the_middle(
     """By symmetry the first search ends where F alone changes, but points to both sides are nearer:
     β κ = 3·1.2 > 1.
     """
-    study = m.problem(dict(curved.runs.objectives), duration=0.01).openturns(
+    study = m.problem(dict(curved.runs.rows.objectives), duration=0.01).openturns(
         {"G": vm.Tolerance(1.8)}
     )
     wide = study.probability(parabola >= 1.9, samples=1000)

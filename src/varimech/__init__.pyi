@@ -3,6 +3,7 @@ imports, from which they are imported when they are first used.
 """
 
 from . import elements as elements
+from .analyses.function import FailedRunsWarning as FailedRunsWarning, Function as Function
 from .coordinates.redundancy import RedundantReactionWarning as RedundantReactionWarning
 from .coordinates.systems import Relative as Relative
 from .core.errors import (

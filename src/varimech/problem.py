@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .analyses.ensembles import Samples
+    from .analyses.function import Function
     from .analyses.linear import Inputs
     from .analyses.stability import StabilityObjectives
+    from .frameworks.jax_function import JaxFunction
+    from .frameworks.torch_function import TorchFunction
     from .model.state import State
     from .optimization.design import DesignOptions, SearchOptions
     from .optimization.design_problem import DesignProblem
@@ -443,6 +446,78 @@ class Problem(Displayed):
         from .uncertainty.global_study import global_study
 
         return global_study(self._simulation, self._some("openturns"), distributions, correlation)
+
+    def function(
+        self, method: str = "auto", *, executor: int | str | None = None, failures: str = "nan"
+    ) -> Function:
+        """The objectives at the end of the run as a function of `wrt` (all parameters if none were
+        named), with derivatives, for any other program; nothing is run yet.
+
+        Args:
+            method: of first derivatives: "direct", "adjoint", or "auto", the faster one by the
+                numbers of parameters and objectives.
+            executor: what runs batches: a number of threads, or "cuda", one GPU thread for each row
+                (small mechanisms; values only, equal to the others within rounding; derivatives come
+                from threads). A thread on each core if not given.
+            failures: "nan": results of a run that fails are NaN, and a warning gives the reason,
+                while the rest of its batch goes on; "raise": an error.
+
+        Returns:
+            A `Function`: `f(x)`, `.jacobian(x)`, `.jvp(x, ẋ)`, `.vjp(x, w)`, `.hessian(x)`,
+            `.hessian_product(x, ẋ)`, …
+
+        Raises:
+            ModelError: for options that make no sense.
+        """
+        from .analyses.function import function_of
+
+        objectives, indices = self._some("function"), self._differentiated()
+        return function_of(self._simulation, objectives, indices, method, executor, failures)
+
+    def jax(
+        self, method: str = "auto", *, executor: int | str | None = None, failures: str = "nan"
+    ) -> JaxFunction:
+        """The same as a function of JAX, with `jit`, `vmap` and derivatives up to the second, forward
+        and reverse. Needs `pip install 'varimech[jax]'`, and double precision:
+        `jax.config.update("jax_enable_x64", True)`.
+
+        Args:
+            method, executor, failures: as for `function`.
+
+        Returns:
+            A function f(x) of a float64 array (…, parameter) with values (…, objective).
+
+        Raises:
+            ModelError: if JAX is not installed.
+        """
+        from .frameworks.packages import check_installed
+
+        check_installed("jax", "JAX")
+        from .frameworks.jax_function import JaxFunction
+
+        return JaxFunction(self.function(method, executor=executor, failures=failures))
+
+    def torch(
+        self, method: str = "auto", *, executor: int | str | None = None, failures: str = "nan"
+    ) -> TorchFunction:
+        """The same as a function of PyTorch, with derivatives up to the second by `autograd` and
+        `torch.func`. Needs `pip install 'varimech[torch]'`.
+
+        Args:
+            method, executor, failures: as for `function`.
+
+        Returns:
+            A function f(x) of a float64 tensor (…, parameter) with values (…, objective).
+
+        Raises:
+            ModelError: if PyTorch is not installed.
+        """
+        from .frameworks.packages import check_installed
+
+        check_installed("torch", "PyTorch")
+        from .frameworks.torch_function import TorchFunction
+
+        return TorchFunction(self.function(method, executor=executor, failures=failures))
 
     def export(self, folder: str | os.PathLike[str], *, target: str = "cuda") -> Path:
         """Write a program for many runs at once on machines without Varimech.

@@ -1,6 +1,7 @@
 """The module of each public name; written by `python tools/public_api.py`."""
 
 NAMES = {
+    "analyses.function": "FailedRunsWarning Function",
     "coordinates.redundancy": "RedundantReactionWarning",
     "coordinates.systems": "Relative",
     "core.errors": (

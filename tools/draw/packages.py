@@ -16,7 +16,7 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "execution": [("backends",)],
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
-    "studies": [("optimization",), ("uncertainty",), ("problem",)],
+    "studies": [("optimization",), ("uncertainty",), ("frameworks",), ("problem",)],
     "input and output": [("files",), ("reports",), ("interchange",)],
     "interfaces": [
         ("mechanism",),

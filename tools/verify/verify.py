@@ -37,7 +37,7 @@ from verify_flexible import (
     beams_by_differences,
     beams_of_many_segments,
 )
-from verify_interchange import equations_in_c, gallery, notebooks, urdf_files
+from verify_interchange import equations_in_c, frameworks, gallery, notebooks, urdf_files
 from verify_moments import (
     benchmarks_with_tolerances,
     moments_of_simple_models,
@@ -597,6 +597,7 @@ CAPABILITIES = (
     report_of_a_long_run,
     urdf_files,
     equations_in_c,
+    frameworks,
     notebooks,
     gallery,
     certificates_of_random_problems,

@@ -1,4 +1,4 @@
-"""Acceptance figures of interchange, of what notebooks show, and of the gallery."""
+"""Acceptance figures of interchange, of functions for frameworks, of what notebooks show, and of the gallery."""
 
 from __future__ import annotations
 
@@ -84,6 +84,35 @@ def equations_in_c() -> Iterator[Figure]:
         if w.size
     )
     yield Figure("equations of motion in plain C against CasADi, relative", off, 1e-12)
+
+
+def frameworks() -> Iterator[Figure]:
+    """Derivatives in JAX and PyTorch against those of the problem, and what the frameworks' own
+    checks say of them.
+    """
+    import jax
+    import torch
+    from jax.test_util import check_grads
+
+    jax.config.update("jax_enable_x64", True)
+    m = five_bar.mechanism()
+    p = m.problem(five_bar.objectives(), ["Ls1", "Ls2"], duration=1.0, step=0.01)
+    in_jax, in_torch = p.jax(), p.torch()
+    x = in_jax.function.x0
+    first, second = p.gradient().gradient.to_numpy(), p.hessian().hessian.to_numpy()
+    t = torch.tensor(x, requires_grad=True)
+    results = {
+        "JAX: gradients": (np.asarray(jax.jit(jax.jacrev(in_jax))(x)), first),
+        "JAX: Hessians": (np.asarray(jax.hessian(in_jax)(x)), second),
+        "PyTorch: gradients": (torch.autograd.functional.jacobian(in_torch, t).numpy(), first),
+        "PyTorch: Hessians": (torch.func.hessian(in_torch)(t.detach()).numpy(), second),
+    }
+    for name, (computed, expected) in results.items():
+        off = float(np.abs(computed - expected).max() / np.abs(expected).max())
+        yield Figure(f"{name} against those of the problem, relative", off, 1e-12)
+    check_grads(in_jax, (x,), order=2)  # raises where they are wrong
+    passed = torch.autograd.gradcheck(in_torch, (t,)) + torch.autograd.gradgradcheck(in_torch, (t,))
+    yield Figure("checks of PyTorch that fail", 2.0 - passed, 0.5)
 
 
 def notebooks() -> Iterator[Figure]:

@@ -70,10 +70,10 @@ def gradient(
             to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
     """
     began = time.perf_counter()
-    _check_method(method, s.scheme, len(objectives))
+    check_method(method, s.scheme, len(objectives))
     solver = s.solver(objectives)
     if method == "auto":
-        method = _faster(solver, len(objectives), len(indices))
+        method = faster_method(solver, len(objectives), len(indices))
     perturbations, most = _perturbations(relative_steps), checked_bytes("sensitivity", memory)
     replayed = method in REPLAYED and s.scheme.integrator.coefficients is not None
     schedule = s.schedule.stored_at_steps() if replayed and not over_time else s.schedule
@@ -167,14 +167,14 @@ def _executed(
     return trajectory, seconds, None
 
 
-def _faster(solver: Solver, objectives: int, parameters: int) -> str:
+def faster_method(solver: Solver, objectives: int, parameters: int) -> str:
     """The faster one of the direct and the adjoint method."""
     pays = ADJOINT_PAYS if solver.programs.large else ADJOINT_PAYS_UNROLLED
     adjoint_can = objectives > 0 and solver.method.integrator.traits.adjoint
     return "adjoint" if adjoint_can and parameters > pays * objectives else "direct"
 
 
-def _check_method(method: str, scheme: Method, objectives: int) -> None:
+def check_method(method: str, scheme: Method, objectives: int) -> None:
     """Refuse unknown methods, and adjoints where there are none."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)

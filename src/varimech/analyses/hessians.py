@@ -147,9 +147,12 @@ def _backward(method: str, objectives: int, parameters: int) -> bool:
         raise ModelError(
             problem, remedy=Message("outputs over time need {method}", method="forward")
         )
-    return method == "backward" or (
-        method == "auto" and 0 < objectives * BACKWARD_PAYS < parameters
-    )
+    return method == "backward" or (method == "auto" and faster_backward(objectives, parameters))
+
+
+def faster_backward(objectives: int, parameters: int) -> bool:
+    """Whether second derivatives are faster backward over forward than forward over forward."""
+    return 0 < objectives * BACKWARD_PAYS < parameters
 
 
 def _side_by_side(

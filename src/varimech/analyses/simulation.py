@@ -82,6 +82,17 @@ class Simulation:
         ρ = self.solvers.data.parameter_set.values(parameters)
         return replace(self, given=parameters, ρ=ρ)
 
+    def at_row(self, ρ: np.ndarray) -> Simulation:
+        """The same with other values of all parameters, in their order.
+
+        Raises:
+            ModelError: for values that parameters cannot have.
+        """
+        numbers = self.solvers.data.parameter_set
+        numbers.check(ρ)
+        given = dict(zip(numbers.parameters, ρ.tolist(), strict=False))
+        return replace(self, given=given, ρ=ρ)
+
     def with_options(
         self, *, duration: float | None = None, **changes: Unpack[RunOptions]
     ) -> Simulation:

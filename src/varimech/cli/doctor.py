@@ -28,7 +28,13 @@ PACKAGES = (
     "rich",
     "typer",
 )
-EXTRAS = {"distributed": "cluster", "openturns": "uq", "cupy": "cuda"}
+EXTRAS = {
+    "distributed": "cluster",
+    "openturns": "uq",
+    "jax": "jax",
+    "torch": "torch",
+    "cupy": "cuda",
+}
 """Packages that some analyses need, with the extra that installs them."""
 PROBE = "int vm_probe(void) { return 42; }\n"
 

@@ -64,6 +64,13 @@ def sample(
         None if task.indices is None else len(task.indices),
     )
     found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
+    return found, complete(solver, task, found, rows)
+
+
+def complete(
+    solver: Solver, task: Task, found: Samples, rows: np.ndarray
+) -> dict[int, VarimechError]:
+    """Run those samples one by one that are not done yet, and return why some failed."""
     failures: dict[int, VarimechError] = {}
     for k in np.flatnonzero(~found.done).tolist():
         outcome = rerun_individually(solver, task, rows[k])
@@ -73,7 +80,7 @@ def sample(
         found.values[k], found.done[k] = outcome.objectives, True
         if found.gradients is not None:
             found.gradients[k] = outcome.gradients
-    return found, failures
+    return failures
 
 
 def rerun_individually(
@@ -89,6 +96,8 @@ def rerun_individually(
 
 def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     """What carries out many compiled runs at one call; None where each has to be looked after."""
+    if task.adjoint:  # a sampler keeps no record of its runs to go back over
+        return None
     task = replace(task, progress=False, runs=runs)
     # one short run derives what all others share; where nominal values fail, each run looks after
     # itself

@@ -43,16 +43,21 @@ class SecondDerivatives:
     """(time, state, parameter): second derivatives of the state."""
 
 
+def check_second_order(method: Method) -> None:
+    """Refuse integrators without second derivatives."""
+    if not method.integrator.traits.second_order:
+        raise ModelError(
+            f"second derivatives do not go with {method.title}: use another integrator"
+        )
+
+
 class SecondOrder:
     """Widened programs of a mechanism, and runs of them."""
 
     def __init__(
         self, equations: Equations, method: Method, start: InitialStateSolver, *, large: bool | None
     ):
-        if not method.integrator.traits.second_order:
-            raise ModelError(
-                f"second derivatives do not go with {method.title}: use another integrator"
-            )
+        check_second_order(method)
         self._equations, self._method, self._start = equations, method, start
         self._programs = Programs(equations, method, large=large, wide=True)
         self._runners = Runners(self._programs)

@@ -8,25 +8,17 @@ Many points at once are compiled runs on all cores; derivatives are those of the
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ..analyses.gradients import gradient
-from ..analyses.hessians import MEMORY, hessian
-from ..analyses.simulation import Simulation
+from ..analyses.row_runs import Failures, RowRuns
 from ..core.errors import VarimechError
 from ..core.interrupts import DeferredInterrupt, deferred_interrupts, no_deferral
-from ..sensitivity.finite_difference import RELATIVE_STEPS
-from ..sensitivity.objective import Objective
-from ..solving.ensemble_runs import rerun_individually, run_many
-from ..solving.solver import Solver
-from ..solving.task import Task
 from .openturns_distributions import openturns
 from .parameter_distributions import ParameterDistributions
 
@@ -39,12 +31,9 @@ class Runs:
     run.
     """
 
-    simulation: Simulation
-    """At the means of the parameters that vary, with nothing stored but the end of the run."""
-    objectives: Mapping[str, Objective]
+    rows: RowRuns
+    """About the means of the parameters that vary."""
     distributions: ParameterDistributions
-    solver: Solver
-    task: Task
     error: VarimechError | KeyboardInterrupt | None = None
     """Error of a failed run: OpenTURNS only passes on texts of errors."""
     held: DeferredInterrupt = field(default_factory=no_deferral)
@@ -61,35 +50,27 @@ class Runs:
     def reachable(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective), NaN if a run fails."""
         self.calls["values"] += len(points)
-
-        def compute() -> np.ndarray:
-            rows = self.distributions.rows(points, self.simulation.ρ)
-            values, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
-            last = values.values[:, -1]
-            last[list(failures)] = np.nan
-            return last
-
-        return self._recorded(compute)
+        return self._recorded(lambda: self.rows.values(points)[0])
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
         self.calls["gradients"] += 1
-        indices = self.distributions.indices
 
         def compute() -> np.ndarray:
-            there, steps = self._at(point), RELATIVE_STEPS
-            computed = gradient(there, self.objectives, indices, "auto", steps, MEMORY)
-            return computed.final_gradient
+            _, gradients, failures = self.rows.first(point[None])
+            return _raised(gradients, failures)[0]
 
         return self._recorded(compute, point)
 
     def hessian(self, point: np.ndarray) -> np.ndarray:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
         self.calls["Hessians"] += 1
-        indices = self.distributions.indices
+        directions = np.eye(point.size)
 
         def compute() -> np.ndarray:
-            return hessian(self._at(point), self.objectives, indices, "auto", MEMORY).curvatures
+            at = np.tile(point, (point.size, 1))
+            along, failures = self.rows.second(at, directions)
+            return _raised(along, failures).transpose(1, 0, 2)
 
         curvatures = self._recorded(compute, point)
         return (curvatures + curvatures.transpose(0, 2, 1)) / 2
@@ -111,33 +92,25 @@ class Runs:
             if self.error is not None:
                 raise self.error from None
             raise VarimechError(
-                f"{self.simulation.name!r}: {doing}: OpenTURNS failed: {other}"
+                f"{self.rows.simulation.name!r}: {doing}: OpenTURNS failed: {other}"
             ) from other
         finally:
             self.held = no_deferral()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
-        rows = self.distributions.rows(points, self.simulation.ρ)
-        if len(rows) == 1:  # a batch would begin with additional runs
-            alone = rerun_individually(self.solver, self.task, rows[0])
-            if isinstance(alone, VarimechError):
-                raise VarimechError(
-                    f"{self._description(points[0])}: {type(alone).__name__}: {alone}"
-                ) from alone
-            return alone.objectives[-1:]
-        samples, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
+        values, failures = self.rows.values(points)
         for sample, error in sorted(failures.items()):
             more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
+            which = f"sample {sample} of {len(points)}{more}, " if len(points) > 1 else ""
             raise VarimechError(
-                f"sample {sample} of {len(rows)}{more}, {self._description(points[sample])}:"
-                f" {type(error).__name__}: {error}"
+                f"{which}{self._description(points[sample])}: {type(error).__name__}: {error}"
             ) from error
-        return samples.values[:, -1]
+        return values
 
     def _recorded(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """Result of a computation; its error, if any, is recorded."""
         try:
-            self.simulation.check_unchanged("call openturns(…) again")
+            self.rows.simulation.check_unchanged("call openturns(…) again")
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
@@ -152,17 +125,19 @@ class Runs:
             )
             raise self.error from error
 
-    def _at(self, point: np.ndarray) -> Simulation:
-        row = self.distributions.rows(np.atleast_2d(point), self.simulation.ρ)[0]
-        names = self.simulation.solvers.data.parameter_set.parameters
-        return self.simulation.at(dict(zip(names, row.tolist(), strict=True)))
-
     def _description(self, point: np.ndarray) -> str:
         units = [f" {unit}" if unit else "" for unit in self.distributions.units]
         return ", ".join(
             f"{n} = {x:g}{u}"
             for n, x, u in zip(self.distributions.names, np.ravel(point), units, strict=True)
         )
+
+
+def _raised(results: np.ndarray, failures: Failures) -> np.ndarray:
+    """Results, or the first error."""
+    for error in failures.values():
+        raise error
+    return results
 
 
 def function_of(runs: Runs) -> object:
@@ -172,9 +147,9 @@ def function_of(runs: Runs) -> object:
 
     class Mechanical(base):
         def __init__(self) -> None:
-            super().__init__(len(runs.distributions.names), len(runs.objectives))
+            super().__init__(len(runs.distributions.names), len(runs.rows.objectives))
             self.setInputDescription(list(runs.distributions.names))
-            self.setOutputDescription(list(runs.objectives))
+            self.setOutputDescription(list(runs.rows.objectives))
 
         def _exec(self, x: object) -> np.ndarray:
             return runs.values(np.array(x))[0]

@@ -9,16 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..analyses.row_runs import RowRuns
 from ..analyses.simulation import Simulation
 from ..core.errors import ModelError, check_level, check_whole
 from ..core.memory import check_memory
 from ..plotting.table import table
 from ..results.labels import with_units
-from ..schemes import RunOptions
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
-from ..solving.task import Task
 from .expanding import at_means
 from .function import Runs, function_of
 from .openturns_distributions import distribution_of, openturns
@@ -152,7 +151,7 @@ class GlobalStudy:
 
     def _check_memory(self, what: str, points: float, remedy: str) -> None:
         """OpenTURNS keeps all points and their values."""
-        numbers = len(self.names) + self.runs.simulation.ρ.size + len(self.objective_names)
+        numbers = len(self.names) + self.runs.rows.simulation.ρ.size + len(self.objective_names)
         check_memory(f"{what} of {numbers} numbers", points * numbers, remedy)
 
     def __repr__(self) -> str:
@@ -163,7 +162,7 @@ class GlobalStudy:
         ]
         lines = [
             f"<GlobalStudy of {self.label!r}: {', '.join(self.objective_names)} at t ="
-            f" {self.runs.task.schedule.duration:g} s>"
+            f" {self.runs.rows.simulation.duration:g} s>"
         ]
         return "\n".join(
             [*lines, table(["parameter", "mean", "sigma", "unit", "distribution"], rows)]
@@ -180,16 +179,8 @@ def global_study(
     openturns()
     distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
     means = at_means(s, distributions)
-    solver = means.solver(objectives)
-    check_gradients(solver.equations, objectives)
-    # only the end of a run is evaluated
-    only_end: RunOptions = {"progress": False}
-    if s.schedule.tolerance:
-        only_end["output"] = s.duration
-    elif s.schedule.ends is None:
-        only_end["every"] = s.schedule.steps
-    task = Task(s.schedule.last_only(), objectives, None, s.backend, False)
-    runs = Runs(means.with_options(**only_end), objectives, distributions, solver, task)
+    check_gradients(means.solver(objectives).equations, objectives)
+    runs = Runs(RowRuns(means, objectives, distributions.indices), distributions)
     units = tuple(o.unit for o in objectives.values())
     return GlobalStudy(
         s.name,

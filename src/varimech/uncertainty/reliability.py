@@ -242,7 +242,7 @@ def _limit(study: GlobalStudy, event: object) -> tuple[int, float, bool]:
             " ψ >= 3.0"
         )
         raise ModelError(problem, element="probability")
-    objectives = list(study.runs.objectives.values())
+    objectives = list(study.runs.rows.objectives.values())
     if event.of not in objectives:
         names = ", ".join(map(repr, study.objective_names))
         problem = f"what is compared is none of the objectives of this study ({names})"

@@ -1,0 +1,192 @@
+"""Runs of one simulation at rows of parameter values: values, first and second derivatives of
+objectives at the end, each with the reasons why some rows failed.
+
+A single row is run as `gradient` does; many are one call of compiled code in threads, or on a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..backends.batch import Gpu
+from ..backends.cuda import USE_THREADS, gpu_for
+from ..backends.sampler import Sampler
+from ..core.errors import ModelError, VarimechError, all_or_nothing
+from ..core.interrupts import workers
+from ..schemes import RunOptions
+from ..sensitivity.finite_difference import RELATIVE_STEPS
+from ..sensitivity.objective import Objective
+from ..sensitivity.smoothness import check_gradients
+from ..solving.ensemble_runs import complete, rerun_individually, run_many, sampler_for
+from ..solving.second_order import check_second_order
+from ..solving.solver import Solver
+from ..solving.task import Task
+from .gradients import faster_method, gradient
+from .hessians import MEMORY, faster_backward, second_derivatives
+from .simulation import Simulation
+
+Failures = dict[int, VarimechError]
+"""Row → why it failed."""
+
+
+@dataclass(eq=False)
+class RowRuns:
+    """Runs of a simulation at rows of values of the parameters at `indices`; the others keep those
+    of the simulation.
+    """
+
+    simulation: Simulation
+    objectives: Mapping[str, Objective]
+    indices: list[int]
+    method: str = "auto"
+    """Of first derivatives: "direct", "adjoint", or "auto", the faster one."""
+    threads: int | None = None
+    """Simultaneous runs; one for each core if not given."""
+    on_gpu: bool = False
+    """Whether values at many rows are computed by a GPU; it has no derivatives."""
+    _differentiable: Solver | None = field(default=None, init=False)
+    """The solver whose objectives were found to have derivatives."""
+
+    @property
+    def _threads(self) -> int:
+        return self.threads or os.cpu_count() or 1
+
+    @cached_property
+    def _quiet(self) -> Simulation:
+        """Without progress bars, and storing nothing between start and end."""
+        s = self.simulation
+        options: RunOptions = {**s.options, "progress": False}
+        return replace(s, options=options, schedule=s.schedule.last_only())
+
+    def values(self, points: np.ndarray) -> tuple[np.ndarray, Failures]:
+        """ψ, (row, objective), NaN where a run failed; and why it did."""
+        values, _, failures = self._run(points, None)
+        return values, failures
+
+    def first(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, Failures]:
+        """ψ, (row, objective), and ∂ψ/∂x, (row, objective, parameter)."""
+        self._check_gradients()
+        if len(points) == 1:
+            return self._single_gradient(points[0])
+        values, gradients, failures = self._run(points, self.indices)
+        assert gradients is not None
+        return values, gradients, failures
+
+    def second(self, points: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, Failures]:
+        """Hessians times a direction for each row, ∂²ψ/∂x² d, (row, objective, parameter).
+
+        Rows with the same parameter values share the run that chooses the steps.
+        """
+        self._check_gradients()
+        check_second_order(self.simulation.scheme)
+        places: dict[bytes, list[int]] = {}
+        for k, point in enumerate(points):
+            places.setdefault(point.tobytes(), []).append(k)
+        groups = list(places.values())
+        along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
+        failures: Failures = {}
+
+        def computed(rows: list[int]) -> None:
+            try:
+                along[rows] = self._along(points[rows[0]], directions[rows])
+            except VarimechError as error:
+                failures.update(dict.fromkeys(rows, error))
+
+        if groups:
+            computed(groups[0])  # it compiles what the others share
+        if len(groups) > 1:
+            with workers(self._threads) as (pool, _):
+                list(pool.map(computed, groups[1:]))
+        return along, failures
+
+    def at(self, point: np.ndarray) -> Simulation:
+        """The simulation at a point.
+
+        Raises:
+            ModelError: for values that parameters cannot have.
+        """
+        return self._quiet.at_row(self._rows(point[None])[0])
+
+    def _check_gradients(self) -> None:
+        """Refuse what no row could differentiate."""
+        solver = self.simulation.solver(self.objectives)
+        if self._differentiable is not solver:
+            check_gradients(solver.equations, self.objectives)
+            self._differentiable = solver
+
+    def _along(self, point: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Derivatives of ∂ψ/∂x along directions, (direction, objective, parameter)."""
+        s = self.at(point)
+        whole = np.zeros((len(directions), s.ρ.size))
+        whole[:, self.indices] = directions
+        backward = faster_backward(len(self.objectives), len(self.indices))
+        runs = second_derivatives(s, self.objectives, self.indices, list(whole), backward, MEMORY)
+        return np.stack([d.gradients_along[-1] for d in runs.along])
+
+    @all_or_nothing()
+    def _single_gradient(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, Failures]:
+        try:
+            s = self.at(point)
+            g = gradient(s, self.objectives, self.indices, self.method, RELATIVE_STEPS, MEMORY)
+        except VarimechError as error:
+            values = np.full((1, len(self.objectives)), np.nan)
+            return values, np.full((*values.shape, len(self.indices)), np.nan), {0: error}
+        return g.final_values[None], g.final_gradient[None], {}
+
+    def _run(
+        self, points: np.ndarray, indices: list[int] | None
+    ) -> tuple[np.ndarray, np.ndarray | None, Failures]:
+        s, rows = self._quiet, self._rows(points)
+        solver = s.solver(self.objectives)
+        method = "direct"
+        if indices is not None:
+            method = self.method
+            if method == "auto":
+                method = faster_method(solver, len(self.objectives), len(indices))
+        if not len(rows):
+            none = np.zeros((0, len(self.objectives)))
+            return none, None if indices is None else np.zeros((*none.shape, len(indices))), {}
+        task = Task(s.schedule, self.objectives, indices, s.backend, False, method)
+        if len(rows) == 1:  # a batch would begin with additional runs
+            alone = rerun_individually(solver, task, rows[0])
+            if isinstance(alone, VarimechError):
+                return np.full((1, len(self.objectives)), np.nan), None, {0: alone}
+            return alone.objectives[-1:], None, {}
+        if self.on_gpu and indices is None:
+            sampler, gpu = self._program
+            samples = sampler.by(gpu, rows)
+            failures = complete(solver, task, samples, rows)
+        else:
+            samples, failures, _ = run_many(solver, task, rows, self._threads)
+        values, failed = samples.values[:, -1], list(failures)
+        values[failed] = np.nan
+        if samples.gradients is None:
+            return values, None, failures
+        gradients = samples.gradients[:, -1]
+        gradients[failed] = np.nan
+        return values, gradients, failures
+
+    @cached_property
+    def _program(self) -> tuple[Sampler, Gpu]:
+        """Values by a GPU; its kernel is built once."""
+        s = self._quiet
+        task = Task(s.schedule, self.objectives, None, "native", False)
+        sampler = sampler_for(s.solver(self.objectives), task, 1)
+        if sampler is None:
+            raise ModelError(
+                "executor 'cuda': this mechanism has no compiled program that assembles its own"
+                " initial state, as a GPU needs it",
+                remedy=USE_THREADS,
+            )
+        return sampler, gpu_for(sampler)
+
+    def _rows(self, points: np.ndarray) -> np.ndarray:
+        """Values of all parameters."""
+        rows = np.tile(self.simulation.ρ, (len(points), 1))
+        rows[:, self.indices] = points
+        return rows

@@ -1,0 +1,1 @@
+"""Functions of problems for other frameworks: JAX and PyTorch."""

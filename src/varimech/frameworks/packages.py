@@ -1,0 +1,29 @@
+"""Frameworks are optional packages, imported when they are first asked for."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from ..core.errors import ModelError
+
+
+def check_installed(package: str, title: str) -> None:
+    """Refuse a framework that is not there.
+
+    Args:
+        package: its name, which is that of the extra, too.
+        title: how its users call it.
+
+    Raises:
+        ModelError: with the command that installs it.
+    """
+    try:
+        missing = find_spec(package) is None
+    except ValueError:  # as where tests put None into sys.modules
+        missing = True
+    if missing:
+        raise ModelError(
+            f"{title} is not installed",
+            element=package,
+            remedy=f"pip install 'varimech[{package}]'",
+        )
