@@ -33,18 +33,36 @@ TAPS = (4.0, 5.0)
 TAP, DURATION = 0.02, 5.0
 """Lateral speed of a point 1 m above the road (m/s), and time (s) of the runs."""
 COORDINATES = "natural"
+STATES = tuple(
+    f"{x}{rate}" for rate in ("", " rate") for x in ("rear frame.rotation.x", "steer.angle")
+)
+"""Lean and steer; the other states (place, heading, speed) do not act on these."""
+SEARCHED = (3.0, 8.0, 11)
+"""Speeds of the root loci that cross the imaginary axis (m/s)."""
 BLUE, RED, GREEN, INK, GREY = "#0b6fb8", "#d1495b", "#3a9d5d", "#333333", "#d9d9d9"
 
 
 def eigenvalues(m: vm.Mechanism, v: float, **values: float) -> np.ndarray:
     """Return the four eigenvalues of lean and steer at a speed (1/s)."""
-    A, _ = bicycle.lean_and_steer(m, v, COORDINATES, values)
-    return np.linalg.eigvals(A)
+    upright = {**values, "v": v, "tap": 0.0}
+    model = m.linearize("start", parameters=upright, coordinates=COORDINATES)
+    k = [model.states.index(name) for name in STATES]
+    return np.linalg.eigvals(model.matrix[np.ix_(k, k)])
 
 
 def critical(m: vm.Mechanism, **values: float) -> dict[str, tuple[float, np.ndarray]]:
     """Return weave and capsize speed (m/s), each with its derivatives for w and c (1/s)."""
-    return {kind: bicycle.critical(m, kind, COORDINATES, values) for kind in bicycle.CRITICAL}
+    locus = m.root_locus(
+        "v",
+        SEARCHED,
+        at="start",
+        wrt=bicycle.PARAMETERS,
+        parameters={**values, "tap": 0.0},
+        coordinates=COORDINATES,
+    ).dataset
+    slopes = locus["crossing_derivative"].sel(parameter=bicycle.PARAMETERS).to_numpy()
+    speeds = zip(locus["crossing_value"].to_numpy().tolist(), slopes, strict=True)
+    return dict(zip(("weave", "capsize"), speeds, strict=True))
 
 
 def tapped(m: vm.Mechanism, v: float) -> vm.Run:
