@@ -147,9 +147,9 @@ BASES = {
 """Sections of a model file, and the base class of the elements there."""
 RESERVED = frozenset(
     """
-    bodies data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
+    bodies campbell data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
     from_file from_urdf ground_point hessian joints kinematics linearize modes moments monte_carlo name optimize
-    parameter parameters point problem sensitivity simulate start studies study synthesize table to_file to_text
+    parameter parameters point problem root_locus sensitivity simulate start studies study synthesize table to_file to_text
     topology workspace
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
