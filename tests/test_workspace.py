@@ -102,6 +102,9 @@ def test_the_area_of_two_circles_that_overlap() -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.1)
     covered = circles(48)
     np.testing.assert_array_equal(covered.count(np.array([[0.5, 0], [-0.5, 0], [3, 0]])), [2, 1, 0])
+    # the centre of a chord, by symmetry to the last bit
+    chord = (covered.points[::12, 0] + covered.points[::12, 2]) / 2
+    assert (covered.count(chord) >= 1).all()
     # both radii grow: the length of the outer boundary
     centres = np.repeat([[0.0, 0.0], [1.0, 0.0]], 48, axis=0)[:, None]
     grown = covered.area_derivatives((covered.points - centres)[..., None])

@@ -104,9 +104,11 @@ class CoveredArea:
         counts = np.zeros(len(places))
         for k, p in enumerate(places):
             d, e = self.points[:, 0] - p, self.points[:, 2] - p
-            angle = np.arctan2(_cross(d, e), np.einsum("ij,ij->i", d, e))
+            across = _cross(d, e) + 0.0  # no −0.0, of which arctan2 would make −π
+            angle = np.arctan2(across, np.einsum("ij,ij->i", d, e))
             t, s = -_cross(d, c) / safe, -_cross(b, d) / safe
-            between = ~flat & (t > 0) & (t < 1) & (t**2 < s) & (s < t)
+            below = (across >= 0) == (area < 0)  # s < t, by the sign that the angle has
+            between = ~flat & (t > 0) & (t < 1) & (t**2 < s) & below
             counts[k] = self.jumps @ (angle / (2 * np.pi) + np.where(between, np.sign(area), 0.0))
         return np.rint(counts)
 
