@@ -14,11 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_gpu import COMPILER, fake_cupy
+from scipy import stats
 
 import varimech as vm
 from varimech.backends import batch
 from varimech.backends.batch import Bundle
 from varimech.core.errors import ModelError
+from varimech.uncertainty.drawing import Drawing, Drawn
+from varimech.uncertainty.gpu_drawing import GpuDrawing
+from varimech.uncertainty.gpu_study import Launch
+from varimech.uncertainty.parameter_distributions import distributions_of
+from varimech.uncertainty.sampling import Sampling
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 
@@ -230,3 +236,94 @@ def test_the_command_line_writes_bundles(tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     assert {p.name for p in tmp_path.iterdir()} == {"bundle.json", "kernel.cu", "run.py"}
     assert "bundle.json, kernel.cu, run.py are in" in ran.output
+
+
+def drawings(kind: str, distributions: dict[str, Any]) -> tuple[Drawing, list[Drawn]]:
+    """Two chunks, and the middle of a third."""
+    d = distributions_of(pendulum().parameters, distributions)
+    drawing = Drawing(Sampling(kind, 5, 64, len(d.names)), d, np.array([1.0, 0.1]))
+    parts = [(0, 0, 64), (1, 0, 64), (37, 10, 30)]
+    return drawing, [Drawn(drawing, number, 0, a, b) for number, a, b in parts]
+
+
+LAWS: dict[str, dict[str, Any]] = {
+    "normal": {},
+    "uniform and exponential": {"L": stats.uniform(0.9, 0.2), "c": stats.expon(0.1, 0.02)},
+    "Weibull and lognormal": {
+        "L": stats.weibull_min(3.0, loc=0.8, scale=0.3),
+        "c": stats.lognorm(0.2, scale=0.1),
+    },
+    "triangular and Gumbel": {
+        "L": stats.triang(0.3, loc=0.9, scale=0.2),
+        "c": stats.gumbel_r(0.1, 0.01),
+    },
+    "others": {
+        "L": stats.rayleigh(0.9, 0.05),
+        "c": stats.logistic(0.1, 0.003),
+    },
+    "only SciPy knows": {"L": stats.beta(2.0, 3.0, loc=0.9, scale=0.2)},
+}
+
+
+DRAWN = [*(("random", law) for law in LAWS), ("sobol", "normal"), ("latin-hypercube", "normal")]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("kind", "law"), DRAWN)
+def test_a_gpu_draws_the_same_samples(kind: str, law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    drawing, chunks = drawings(kind, LAWS[law])
+    here = np.concatenate([each.rows for each in chunks])
+    there = GpuDrawing(drawing).rows(chunks)
+    np.testing.assert_allclose(there, here, rtol=1e-14)
+    assert np.ptp(here, axis=0).min() > 0
+
+
+@needs_compiler
+@pytest.mark.parametrize("options", [{}, {"control": True}, {"sampling": "sobol"}])
+def test_a_gpu_sums_up_the_same_statistics(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing but statistics leaves it: values of samples are summed up where they are."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    monkeypatch.setattr(Launch, "_chunk_by_chunk", None)
+    studies = [
+        pendulum().monte_carlo(
+            OBJECTIVES,
+            duration=0.5,
+            step=0.05,
+            samples=1000,
+            executor=executor,
+            backend="native",
+            **options,
+        )
+        for executor in (1, "cuda")
+    ]
+    here, there = studies
+    for name in ("mean", "std"):
+        np.testing.assert_allclose(there.dataset[name], here.dataset[name], rtol=1e-10, atol=1e-13)
+    assert here.accumulator.summary is not None and there.accumulator.summary is not None
+    for name in ("histogram", "sketch"):
+        a, b = (getattr(s.accumulator.summary, name).counts for s in studies)
+        np.testing.assert_array_equal(a, b)
+    assert there.accumulator.count == 1000
+
+
+@needs_compiler
+def test_failures_on_a_gpu_are_rerun_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rods that are longer than allowed."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    here, there = (
+        pendulum(longest=1.05).monte_carlo(
+            OBJECTIVES,
+            duration=0.2,
+            step=0.05,
+            samples=200,
+            executor=executor,
+            allowed_failures=0.9,
+            backend="native",
+        )
+        for executor in (1, "cuda")
+    )
+    assert there.failed == here.failed > 10
+    np.testing.assert_allclose(there.dataset["mean"], here.dataset["mean"], rtol=1e-11, atol=1e-13)

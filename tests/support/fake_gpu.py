@@ -21,15 +21,17 @@ HEADER = """
 #define __forceinline__ inline
 #define __global__
 #define __launch_bounds__(threads)
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned __int128)a * b >> 64; }
 struct place { long long x; };
 static place blockIdx, blockDim, threadIdx;
 """
 FOOTER = """
-extern "C" void every_thread(const void *job, long long count, long long blocks, long long threads) {
+template <typename Job> static void of_all(void (*kernel)(const Job *, long long), const void *job, long long count) {{ kernel((const Job *)job, count); }}
+extern "C" void every_thread(const void *job, long long count, long long blocks, long long threads) {{
   blockDim.x = threads;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-    for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) vm_sample_all((const vm_job *)job, count);
-}
+    for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) of_all({kernel}, job, count);
+}}
 """
 COMPILER = shutil.which("g++") or shutil.which("c++")
 
@@ -47,13 +49,13 @@ def on_device(array: Any, dtype: Any = None) -> DeviceArray:
 
 
 class Kernel:
-    def __init__(self, source: str):
+    def __init__(self, source: str, name: str):
         assert COMPILER is not None
         flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared"]
         # the library stays loaded without its file
-        with tempfile.TemporaryDirectory(prefix="gpu-") as name:
-            text, library = Path(name, "kernel.cpp"), Path(name, "kernel.so")
-            text.write_text(HEADER + source + FOOTER, encoding="utf-8")
+        with tempfile.TemporaryDirectory(prefix="gpu-") as folder:
+            text, library = Path(folder, "kernel.cpp"), Path(folder, "kernel.so")
+            text.write_text(HEADER + source + FOOTER.format(kernel=name), encoding="utf-8")
             subprocess.run([COMPILER, *flags, str(text), "-o", str(library)], check=True)
             self._call = ctypes.CDLL(str(library)).every_thread
         self._call.argtypes = [ctypes.c_void_p, *3 * [ctypes.c_longlong]]
@@ -63,15 +65,31 @@ class Kernel:
         self._call(job.ctypes.data, int(count), blocks[0], threads[0])
 
 
+class Cupy(ModuleType):
+    """Functions of arrays are NumPy's."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        function = getattr(np, name)
+
+        def on_arrays(*arguments: Any, **options: Any) -> Any:
+            result = function(*arguments, **options)
+            return result.view(DeviceArray) if isinstance(result, np.ndarray) else result
+
+        return on_arrays
+
+
 def fake_cupy(memory: int = 10**9) -> ModuleType:
     """A module with what is used of cupy; `memory` is that of the GPU, in bytes."""
-    module: Any = ModuleType("cupy")
+    module: Any = Cupy("cupy")
+    module.ndarray = DeviceArray
     module.asarray = module.ascontiguousarray = on_device
     module.zeros = lambda shape, dtype=float: np.zeros(shape, dtype).view(DeviceArray)
     module.asnumpy = np.array
     module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
     module.RawModule = lambda code, backend, options: SimpleNamespace(
-        get_function=lambda name: Kernel(code)
+        get_function=lambda name: Kernel(code, name)
     )
     runtime = SimpleNamespace(getDeviceCount=lambda: 1)
     module.cuda = SimpleNamespace(

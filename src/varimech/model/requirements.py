@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from ..core.array_modules import NotElementwise, evaluate, module_of
 from ..core.coordinate_scales import TINY
 from ..core.errors import ModelError
 from ..core.symbols import SX
@@ -31,8 +33,8 @@ class Requirement:
             raise ModelError(reason, label=self.label, value=value)
 
 
-def _every(holds: np.ndarray) -> np.ndarray:
-    return np.asarray(holds.all(axis=(-2, -1)))
+def _every(holds: Any) -> Any:
+    return holds.all(axis=(-2, -1))
 
 
 def _physical(x: np.ndarray) -> np.ndarray:
@@ -115,6 +117,24 @@ class Allowed:
     def rules_of(self, parameter: int) -> list[str]:
         """What a parameter itself, by number, has to follow."""
         return [rule for k, rule in self._plain if k == parameter]
+
+    def on_gpu(self, rows: Any) -> Any:
+        """Whether each row of values on a GPU is allowed; computed there.
+
+        Raises:
+            NotElementwise: if it has requirements that are only known to the processor.
+        """
+        if any(shape != (1, 1) for _, shape in self._rules):
+            raise NotElementwise("a matrix")
+        module = module_of(rows)
+        lower, upper = module.asarray(self._lower), module.asarray(self._upper)
+        good = ((rows >= lower) & (rows <= upper)).all(axis=1)
+        for k, rule in self._plain:
+            good &= RULES[rule][0](rows[:, k, None, None])
+        numbers = evaluate(self._numbers, list(rows.T)) if self._rules else []
+        for number, (rule, _) in zip(numbers, self._rules, strict=True):
+            good &= RULES[rule][0](module.asarray(number).reshape(-1, 1, 1))
+        return good
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Whether each row of values is allowed."""

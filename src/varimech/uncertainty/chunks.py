@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Event
+from typing import Any
 
 import numpy as np
 
 from ..backends.sampler import Sampler, in_slices
+from ..core.array_modules import module_of
 from ..core.errors import VarimechError
 from ..core.interrupts import Stopped
 from .statistics import CoMoments, Summary, both
@@ -35,13 +37,15 @@ class Control:
     derivatives: np.ndarray
     """g: (parameter, time × objective)."""
 
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """g (x − μ) for each sample. Summed parameter by parameter, which gives the same bits for
-        any number of samples and cores.
+    def __call__(self, rows: Any) -> Any:
+        """g (x − μ) for each sample, here or on a GPU. Summed parameter by parameter, which gives the
+        same bits for any number of samples and cores.
         """
-        total = np.zeros((len(rows), self.derivatives.shape[1]))
-        for k, (index, μ) in enumerate(zip(self.indices, self.mean, strict=True)):
-            total += (rows[:, index, None] - μ) * self.derivatives[k]
+        module = module_of(rows)
+        total = module.zeros((len(rows), self.derivatives.shape[1]))
+        derivatives = module.asarray(self.derivatives)
+        for k, (index, μ) in enumerate(zip(self.indices, self.mean.tolist(), strict=True)):
+            total += (rows[:, index, None] - μ) * derivatives[k]
         return total
 
 

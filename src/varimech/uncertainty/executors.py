@@ -1,8 +1,8 @@
 """Execution of chunks of samples: in threads of this process, by the workers of a Dask cluster, or
 on a GPU.
 
-An executor takes the parameter rows of one chunk after another and returns the outcomes in the same
-order; it keeps no more chunks in progress than it needs to be busy. Chunks do not depend on it and
+An executor takes one chunk after another and returns the outcomes in the same order; it keeps no more
+chunks in progress than it needs to be busy. Chunks do not depend on it and
 are added in order, so the results are identical to the last bit; only a GPU, which rounds
 differently, differs in the last digits.
 """
@@ -21,18 +21,15 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from ..backends.compiler import NO_COMPILER, BuildError, find_compiler
-from ..backends.cuda import check_gpu, gpu_for
-from ..backends.sampler import Sampler, Samples
+from ..backends.cuda import check_gpu
+from ..backends.sampler import Sampler
 from ..core.errors import ModelError, VarimechError, check_whole
 from ..core.interrupts import stopping, workers
 from .chunks import Outcome, RerunIndividually, Work
+from .drawing import Drawn
 
 AHEAD = 2
 """Chunks in progress for each thread or worker: one runs while the next waits."""
-LAUNCHED = 1 << 18
-"""Samples of a GPU launch: several times as many as it runs at once."""
-SUMMING = 2
-"""Threads that accumulate GPU results: more would wait for the interpreter."""
 RETRIES = 3
 """Number of times a chunk is repeated if a worker fails."""
 
@@ -50,10 +47,10 @@ class Executor(Protocol):
     """
 
     def run(
-        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
-    ) -> Generator[Outcome, None, None]:
-        """Outcomes of the rows of each chunk, in order. `work` can run anywhere; samples that it
-        leaves are rerun individually in this process.
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
+    ) -> Generator[list[Outcome], None, None]:
+        """Outcomes of each chunk, in order, as many at a time as belong together. `work` can run
+        anywhere; samples that it leaves are rerun individually in this process.
         """
 
 
@@ -72,6 +69,8 @@ def executor_of(given: object) -> Executor:
         check_whole("monte_carlo", 1, executor=given)
         return Threads(int(given))
     if isinstance(given, str) and given == "cuda":
+        from .gpu_study import OnGpu  # imports this file
+
         check_gpu()
         return OnGpu()
     if any(
@@ -95,14 +94,14 @@ class Threads:
         self.count = count
 
     def run(
-        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
-    ) -> Generator[Outcome, None, None]:
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
+    ) -> Generator[list[Outcome], None, None]:
         """See `Executor`."""
         with workers(self.count) as (pool, stop):
-            yield from _in_order(
+            yield from in_order(
                 pool,
-                lambda rows: work.finished(rows, work(rows, stop), rerun_individually, stop),
-                chunks,
+                lambda rows: [work.finished(rows, work(rows, stop), rerun_individually, stop)],
+                (each.rows for each in chunks),
                 lambda: AHEAD * self.count,
             )
 
@@ -137,10 +136,10 @@ class Cluster:
         self.client = client
 
     def run(
-        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
-    ) -> Generator[Outcome, None, None]:
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
+    ) -> Generator[list[Outcome], None, None]:
         """See `Executor`."""
-        _compiled(work)
+        compiled(work)
         client = self.client
         # a task and not scattered data: it can be recreated if all workers that hold it are lost
         with _reporting_loss():
@@ -149,20 +148,20 @@ class Cluster:
         in_progress: set[Any] = set()
 
         def sent() -> Iterator[tuple[np.ndarray, object]]:
-            for rows in chunks:
+            for rows in (each.rows for each in chunks):
                 with _reporting_loss():
                     future = client.submit(_done, shared_work, rows, pure=False, retries=RETRIES)
                 in_progress.add(future)
                 yield rows, future
 
-        def finish(pair: tuple[np.ndarray, object]) -> Outcome:
+        def finish(pair: tuple[np.ndarray, object]) -> list[Outcome]:
             rows, future = pair
             try:
                 with _reporting_loss():
                     outcome = _result_of(future)
             finally:
                 in_progress.discard(future)
-            return work.finished(rows, outcome, rerun_individually, stop)
+            return [work.finished(rows, outcome, rerun_individually, stop)]
 
         def threads() -> int:
             with _reporting_loss():
@@ -173,49 +172,10 @@ class Cluster:
                 client.cancel(list(in_progress))
 
         with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(cancel) as stop:
-            yield from _in_order(pool, finish, sent(), lambda: AHEAD * threads())
+            yield from in_order(pool, finish, sent(), lambda: AHEAD * threads())
 
 
-class OnGpu:
-    """One GPU thread for each sample, many chunks in one launch; threads of this process accumulate
-    the results.
-    """
-
-    elsewhere = True
-
-    def run(
-        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[np.ndarray]
-    ) -> Generator[Outcome, None, None]:
-        """See `Executor`."""
-        sampler = _compiled(work)
-        gpu = gpu_for(sampler)
-
-        def launched(group: list[np.ndarray]) -> tuple[list[np.ndarray], Samples]:
-            return group, sampler.by(gpu, np.concatenate(group))
-
-        def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
-            return work.finished(
-                rows,
-                work.summed_up(rows, values.reshape(len(rows), -1), done),
-                rerun_individually,
-                stop,
-            )
-
-        with (
-            ThreadPoolExecutor(1) as launching,
-            ThreadPoolExecutor(SUMMING) as pool,
-            stopping() as stop,
-        ):
-            for group, samples in _in_order(
-                launching, launched, _gathered(chunks, min(gpu.most, LAUNCHED)), lambda: AHEAD
-            ):
-                ends = np.cumsum([len(rows) for rows in group])[:-1]
-                yield from pool.map(
-                    summed_up, group, np.split(samples.values, ends), np.split(samples.done, ends)
-                )
-
-
-def _compiled(work: Work) -> Sampler:
+def compiled(work: Work) -> Sampler:
     """The compiled program that other machines need."""
     if work.sampler is None and find_compiler() is None:
         problem = f": a GPU or a cluster needs a compiled program: {NO_COMPILER}"
@@ -239,18 +199,6 @@ def _result_of(future: Any) -> Outcome:
     return outcome
 
 
-def _gathered(chunks: Iterable[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:
-    """Groups of chunks with at most so many samples; a single chunk may have more."""
-    group: list[np.ndarray] = []
-    for rows in chunks:
-        if group and sum(map(len, group)) + len(rows) > most:
-            yield group
-            group = []
-        group.append(rows)
-    if group:
-        yield group
-
-
 def _itself(work: Work) -> Work:
     return work
 
@@ -259,7 +207,7 @@ def _done(work: Work, rows: np.ndarray) -> Outcome:
     return work(rows)
 
 
-def _in_order(
+def in_order(
     pool: ThreadPoolExecutor,
     function: Callable[[T], R],
     items: Iterable[T],

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+
+from ..core.array_modules import module_of, on_host
 
 BINS = 1024
 """Number of bins, a round value: a bin is at most 0.2 % of the range."""
@@ -39,18 +42,20 @@ class Histogram:
     """(column, bin)"""
 
     @classmethod
-    def of(cls, values: np.ndarray, bins: int = BINS) -> Histogram:
-        """Histogram of finite values, (n, column)."""
-        low, high = values.min(axis=0), values.max(axis=0)
+    def of(cls, values: Any, bins: int = BINS) -> Histogram:
+        """Histogram of finite values, (n, column), which may be on a GPU."""
+        module = module_of(values)
+        low, high = on_host(values.min(axis=0)), on_host(values.max(axis=0))
         exponent, first = _grid(low, high, bins)
         n, columns = values.shape
-        places = values * np.ldexp(1.0, -exponent)
-        np.floor(places, out=places)
-        places -= first - bins * np.arange(columns)  # whole numbers below 2⁵³
-        counts = np.bincount(places.astype(np.intp).ravel(), minlength=columns * bins).reshape(
-            columns, bins
-        )
-        return cls(n, low, high, exponent, first, counts.astype(np.min_scalar_type(n)))
+        places = values * module.asarray(np.ldexp(1.0, -exponent))
+        module.floor(places, out=places)
+        # whole numbers below 2⁵³
+        places -= module.asarray((first - bins * np.arange(columns)).astype(float))
+        all_places = places.astype(np.intp).ravel()
+        counts = on_host(module.bincount(all_places, minlength=columns * bins))
+        counts = counts.reshape(columns, bins).astype(np.min_scalar_type(n))
+        return cls(n, low, high, exponent, first, counts)
 
     def merged(self, other: Histogram) -> Histogram:
         """Histogram of the values of both."""

@@ -90,7 +90,7 @@ class ParameterDistributions:
         """Values for independent standard normal numbers, (n, d) each."""
         if not self.independent:
             # row by row: the same bits for any number of rows
-            z = np.einsum("nj,ij->ni", z, self._root)
+            z = np.einsum("nj,ij->ni", z, self.root)
         if self.normal:
             return self.mean + self.sigma * z
         return np.column_stack(
@@ -123,7 +123,8 @@ class ParameterDistributions:
         return {"parameters": parameters, "correlation": self.correlation.tolist()}
 
     @cached_property
-    def _root(self) -> np.ndarray:
+    def root(self) -> np.ndarray:
+        """L of the correlation L Lᵀ."""
         return np.linalg.cholesky(self.correlation)
 
 

@@ -67,6 +67,12 @@ class Sampling:
         """Sobol sequences at their present positions: continuing is faster than skipping."""
         return {}
 
+    def sequence(self, replicate: int) -> Any:
+        """The Sobol sequence of a replicate, at its beginning."""
+        from scipy.stats.qmc import Sobol
+
+        return Sobol(self.dimension, bits=SOBOL_BITS, seed=stream(self.seed, replicate))
+
     def points(self, chunk: int) -> np.ndarray:
         """All points of a chunk, (sample, parameter), inside the cube."""
         return np.maximum(KINDS[self.kind](self, chunk), SMALLEST_POINT)
@@ -89,16 +95,17 @@ def chunk_size(kind: str, samples: int, columns: int, *, target: bool = False) -
     return 1 << (max(1, min(samples // parts, many)).bit_length() - 1)
 
 
-def _stream(seed: int, number: int) -> np.random.Generator:
+def stream(seed: int, number: int) -> np.random.Generator:
+    """The random numbers of a chunk, or of a replicate."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(number,))))
 
 
 def _random(s: Sampling, chunk: int) -> np.ndarray:
-    return _stream(s.seed, chunk).random((s.size, s.dimension))
+    return stream(s.seed, chunk).random((s.size, s.dimension))
 
 
 def _latin_hypercube(s: Sampling, chunk: int) -> np.ndarray:
-    rng = _stream(s.seed, chunk)
+    rng = stream(s.seed, chunk)
     intervals = rng.permuted(np.tile(np.arange(s.size), (s.dimension, 1)), axis=1).T
     return np.asarray((intervals + rng.random((s.size, s.dimension))) / s.size)
 
@@ -107,11 +114,7 @@ def _sobol(s: Sampling, chunk: int) -> np.ndarray:
     turn, replicate = divmod(chunk, REPLICATES)
     sequence = s.sequences.get(replicate)
     if sequence is None or sequence.num_generated != turn * s.size:
-        from scipy.stats.qmc import Sobol
-
-        sequence = s.sequences[replicate] = Sobol(
-            s.dimension, bits=SOBOL_BITS, seed=_stream(s.seed, replicate)
-        )
+        sequence = s.sequences[replicate] = s.sequence(replicate)
         if turn:
             sequence.fast_forward(turn * s.size)
     # the middle of the interval that these bits represent

@@ -14,9 +14,11 @@ Epicoco et al., UDDSketch, IEEE Access 8 (2020).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ..core.array_modules import module_of, on_host
 from .histogram import coarser
 
 SIDE = 1024
@@ -45,24 +47,24 @@ class Sketch:
     """(column, side, bin): side 0 is below the centre, 1 above; bins from the nearest one on."""
 
     @classmethod
-    def of(cls, values: np.ndarray, centre: np.ndarray) -> Sketch:
-        """Sketch of finite values, (n, column)."""
+    def of(cls, values: Any, centre: np.ndarray) -> Sketch:
+        """Sketch of finite values, (n, column), which may be on a GPU."""
+        module = module_of(values)
         n, columns = values.shape
-        d = values - centre
-        keys = np.abs(d).view(np.int64)
+        d = values - module.asarray(centre)
+        keys = module.abs(d).view(np.int64)
         keys >>= DROPPED
         same = d == 0
-        near, far = (
-            (np.where(same, NEITHER, keys) if same.any() else keys).min(axis=0),
-            keys.max(axis=0),
-        )
+        near = on_host(module.where(same, NEITHER, keys).min(axis=0))
+        far = on_host(keys.max(axis=0))
         shift = _shift(near, far)
-        keys >>= shift
-        keys -= near >> shift
+        keys >>= module.asarray(shift)
+        keys -= module.asarray(near >> shift)
         keys += SIDE * (d > 0)
-        keys[same] = 2 * SIDE
-        keys += (2 * SIDE + 1) * np.arange(columns)
-        counts = np.bincount(keys.ravel(), minlength=columns * (2 * SIDE + 1)).reshape(columns, -1)
+        keys = module.where(same, 2 * SIDE, keys)
+        keys += module.asarray((2 * SIDE + 1) * np.arange(columns))
+        counts = on_host(module.bincount(keys.ravel(), minlength=columns * (2 * SIDE + 1)))
+        counts = counts.reshape(columns, -1)
         kind = np.min_scalar_type(n)
         return cls(
             centre,

@@ -12,11 +12,14 @@ no variance at all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.array_modules import module_of, on_host
 from .histogram import BINS, Histogram
 from .sketch import Sketch
 
@@ -36,12 +39,12 @@ class Summary:
     sketch: Sketch
 
     @classmethod
-    def of(cls, values: np.ndarray, centre: np.ndarray, bins: int = BINS) -> Summary:
-        """Summary of finite values, (n, column), at least one; `centre` is the sketch centre of
-        each column.
+    def of(cls, values: Any, centre: np.ndarray, bins: int = BINS) -> Summary:
+        """Summary of finite values, (n, column), at least one, which may be on a GPU; `centre` is the
+        sketch centre of each column.
         """
         columns = values.shape[1]
-        wide = max(1, BLOCK // len(values))
+        wide = max(1, BLOCK // len(values)) if module_of(values) is np else columns
         parts = [
             cls._of_few(values[:, k : k + wide], centre[k : k + wide], bins)
             for k in range(0, columns, wide)
@@ -49,14 +52,14 @@ class Summary:
         return parts[0] if len(parts) == 1 else _side_by_side(parts)
 
     @classmethod
-    def _of_few(cls, values: np.ndarray, centre: np.ndarray, bins: int) -> Summary:
-        values = np.ascontiguousarray(values)
+    def _of_few(cls, values: Any, centre: np.ndarray, bins: int) -> Summary:
+        module = module_of(values)
+        values = module.ascontiguousarray(values)
         d, offset = _from_mean(values)
         d2 = d * d
-        m2, m3, m4 = (np.einsum("ij,ij->j", a, b) for a, b in ((d, d), (d2, d), (d2, d2)))
-        return cls(
-            values[0] + offset, m2, m3, m4, Histogram.of(values, bins), Sketch.of(values, centre)
-        )
+        sums = [module.einsum("ij,ij->j", a, b) for a, b in ((d, d), (d2, d), (d2, d2))]
+        mean, m2, m3, m4 = map(on_host, (values[0] + offset, *sums))
+        return cls(mean, m2, m3, m4, Histogram.of(values, bins), Sketch.of(values, centre))
 
     @property
     def count(self) -> int:
@@ -124,11 +127,26 @@ class CoMoments:
         return cls(summary.count, summary.mean, none, summary.m2, none, none)
 
     @classmethod
-    def of(cls, values: np.ndarray, control: np.ndarray) -> CoMoments:
-        """Co-moments of finite values, (n, column), and their control."""
+    def of(cls, values: Any, control: Any) -> CoMoments:
+        """Co-moments of finite values, (n, column), and their control; both may be on a GPU."""
         (dy, mean), (dx, offset) = _from_mean(values), _from_mean(control)
-        products = [np.einsum("ij,ij->j", a, b) for a, b in ((dy, dy), (dx, dy), (dx, dx))]
-        return cls(len(values), values[0] + mean, control[0] + offset, *products)
+        products = ((dy, dy), (dx, dy), (dx, dx))
+        sums = [module_of(values).einsum("ij,ij->j", a, b) for a, b in products]
+        return cls(len(values), *map(on_host, (values[0] + mean, control[0] + offset, *sums)))
+
+    @classmethod
+    def of_parts(cls, values: Any, control: Any | None, sizes: Sequence[int]) -> list[CoMoments]:
+        """Co-moments of parts of values, so many rows each, all at once where they are equal."""
+        control = module_of(values).zeros_like(values) if control is None else control
+        equal = len(set(sizes)) == 1
+        if not equal:
+            ends = np.cumsum([0, *sizes]).tolist()
+            return [cls.of(values[a:b], control[a:b]) for a, b in pairwise(ends)]
+        y, x = (a.reshape(len(sizes), sizes[0], -1) for a in (values, control))
+        (dy, mean), (dx, offset) = _from_mean(y, 1), _from_mean(x, 1)
+        sums = [(a * b).sum(axis=1) for a, b in ((dy, dy), (dx, dy), (dx, dx))]
+        arrays = [on_host(a) for a in (y[:, 0] + mean, x[:, 0] + offset, *sums)]
+        return [cls(sizes[0], *[a[k] for a in arrays]) for k in range(len(sizes))]
 
     def merged(self, other: CoMoments) -> CoMoments:
         """Co-moments of the values of both."""
@@ -160,9 +178,9 @@ def both(a: Statistics | None, b: Statistics | None) -> Statistics | None:
     return b if a is None else a if b is None else a.merged(b)
 
 
-def _from_mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Deviations from the mean, and the mean relative to the first value."""
-    d = values - values[0]
-    offset = d.mean(axis=0)
-    d -= offset
+def _from_mean(values: Any, axis: int = 0) -> tuple[Any, Any]:
+    """Deviations from the mean along an axis, and the mean relative to the first value."""
+    d = values - values.take([0], axis=axis)
+    offset = d.mean(axis=axis)
+    d -= offset if axis == 0 else offset[:, None]
     return d, offset

@@ -18,6 +18,7 @@ from ..core.progress import progress_bar
 from .accumulator import Failure
 from .checkpoint import Checkpoint
 from .chunks import Outcome, RerunIndividually, Work
+from .drawing import Drawing, Drawn
 from .estimates import LEVEL
 from .executors import Executor, Lost
 from .sampling import ROUND
@@ -41,18 +42,6 @@ class Limits:
     """Allowed share of failed samples."""
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """The samples of a chunk, or of a part of it."""
-
-    number: int
-    """Number of the chunk."""
-    first: int
-    """Number of its first sample in the study."""
-    rows: np.ndarray
-    """Values of all parameters, one row for each sample."""
-
-
 class StudyRunner:
     """Continues a study from its present state."""
 
@@ -64,7 +53,8 @@ class StudyRunner:
         folder: Checkpoint | None,
         progress: bool | None,
     ):
-        self.study, self.limits, self.base = study, limits, base
+        self.study, self.limits = study, limits
+        self.drawing = Drawing(study.sampling, study.distributions, base)
         self.folder, self.progress = folder, progress
 
     def execute(self, where: Executor, work: Work, rerun_individually: RerunIndividually) -> None:
@@ -87,10 +77,10 @@ class StudyRunner:
         study, accumulator = self.study, self.study.accumulator
         began, drawn = time.perf_counter() - accumulator.seconds, deque[Drawn]()
 
-        def chunks() -> Iterator[np.ndarray]:
+        def chunks() -> Iterator[Drawn]:
             for each in self._draw(accumulator.taken):
                 drawn.append(each)
-                yield each.rows
+                yield each
 
         with (
             progress_bar(
@@ -102,25 +92,29 @@ class StudyRunner:
             while not self._judged(
                 ended=accumulator.taken >= self.limits.samples or self._suffices()
             ):
-                outcome = next(outcomes)
-                with deferred_interrupts():  # a chunk is added completely
+                together = next(outcomes)
+                with deferred_interrupts():  # chunks are added completely
                     accumulator.seconds = time.perf_counter() - began
-                    self._add(drawn.popleft(), outcome)
+                    for outcome in together:
+                        self._add(drawn.popleft(), outcome)
+                    if self.folder is not None:
+                        self.folder.save(accumulator)
                 report(accumulator.taken, lambda: so_far(study))
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
-        s, sampling = self.study.distributions, self.study.sampling
+        size = self.study.sampling.size
         while taken < self.limits.samples:
-            number, begin = divmod(taken, sampling.size)
-            end = min(sampling.size, begin + self.limits.samples - taken)
-            rows = s.rows(s.from_uniform(sampling.points(number)[begin:end]), self.base)
-            yield Drawn(number, taken, rows)
-            taken += len(rows)
+            number, begin = divmod(taken, size)
+            each = Drawn(
+                self.drawing, number, taken, begin, min(size, begin + self.limits.samples - taken)
+            )
+            yield each
+            taken += len(each)
 
     def _add(self, each: Drawn, outcome: Outcome) -> None:
-        """Add the outcome of a chunk and save it: first kept samples, then the state that refers to
-        them.
+        """Add the outcome of a chunk; what is kept of it is saved before the state that refers to
+        it.
         """
         study, names, indices = (
             self.study,
@@ -138,11 +132,7 @@ class StudyRunner:
         ]
         if outcome.values is not None:
             study.keep(each.first, each.rows[:, indices], outcome.values)
-        study.accumulator.add(
-            each.number, len(each.rows), outcome.summary, outcome.comoments, failures
-        )
-        if self.folder is not None:
-            self.folder.save(study.accumulator)
+        study.accumulator.add(each.number, len(each), outcome.summary, outcome.comoments, failures)
 
     def _lost(self, error: Lost) -> StudyError:
         study, n = self.study, self.study.accumulator.taken

@@ -1,0 +1,153 @@
+"""Studies on a GPU: samples are drawn there, run there, one thread for each, and summed up there; only
+statistics come back.
+
+A launch takes as many whole chunks as the GPU runs well at once. Where a sample of a launch fails, or
+samples are kept, or parameters have requirements that only the processor can check, values come back and
+are summed up here, chunk by chunk, as on threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ..backends.batch import DONE, Gpu
+from ..backends.cuda import gpu_for
+from ..backends.sampler import Sampler
+from ..core.array_modules import NotElementwise, on_host
+from ..core.interrupts import stopping
+from ..model.requirements import Allowed
+from .chunks import Outcome, RerunIndividually, Work
+from .drawing import Drawn
+from .executors import AHEAD, compiled, in_order
+from .gpu_drawing import GpuDrawing
+from .statistics import CoMoments, Summary
+
+LAUNCHED = 1 << 20
+"""Samples of a launch: many times as many as an H200 runs at once, so that what a launch costs
+beside, about a millisecond, does not count.
+"""
+
+
+class OnGpu:
+    """One GPU thread for each sample, many chunks in one launch."""
+
+    elsewhere = True
+
+    def run(
+        self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
+    ) -> Generator[list[Outcome], None, None]:
+        """See `Executor`."""
+        sampler = compiled(work)
+        gpu = gpu_for(sampler)
+
+        def finished(item: tuple[list[Drawn], list[Outcome]]) -> list[Outcome]:
+            return [
+                work.finished(each.rows, outcome, rerun_individually, stop)
+                if outcome.left
+                else outcome
+                for each, outcome in zip(*item, strict=True)
+            ]
+
+        with ThreadPoolExecutor(1) as launching, stopping() as stop:
+            launch: Launch | None = None
+
+            def launched(group: list[Drawn]) -> tuple[list[Drawn], list[Outcome]]:
+                nonlocal launch
+                if launch is None:
+                    launch = Launch(work, sampler, gpu, GpuDrawing(group[0].drawing))
+                return group, launch(group)
+
+            groups = gathered(chunks, min(gpu.most, LAUNCHED))
+            for item in in_order(launching, launched, groups, lambda: AHEAD):
+                yield finished(item)
+
+
+class Launch:
+    """Executes chunks at one launch."""
+
+    def __init__(self, work: Work, sampler: Sampler, gpu: Gpu, drawing: GpuDrawing):
+        self.work, self.sampler, self.gpu, self.drawing = work, sampler, gpu, drawing
+        self.replicates = drawing.drawing.sampling.replicates
+
+    def __call__(self, chunks: list[Drawn]) -> list[Outcome]:
+        """Outcomes of chunks; samples that failed are left."""
+        rows = self.drawing.rows(chunks)
+        allowed = self._allowed(rows)
+        if allowed is None:
+            return self._here(chunks, on_host(rows))
+        found = self.gpu.launch(rows)
+        done = allowed & self._done(found)
+        values = found["objectives"].reshape(len(rows), -1)
+        if self.work.keep or not bool(done.all()):
+            return self._chunk_by_chunk(chunks, on_host(rows), on_host(values), on_host(done))
+        return self._summed_up(chunks, rows, values)
+
+    def _allowed(self, rows: Any) -> Any:
+        """Which rows make sense; None if only the processor can tell."""
+        good = None
+        for condition in self.sampler.conditions:
+            if isinstance(condition, Allowed):
+                try:
+                    good = condition.on_gpu(rows)
+                except NotElementwise:
+                    return None
+            elif getattr(condition, "owners", True):
+                return None
+        for k in self.sampler.fixed:
+            good &= rows[:, k] == self.sampler.inputs.nominal[k]
+        return good
+
+    def _done(self, found: dict[str, Any]) -> Any:
+        """Which runs came to their end, held together and are finite."""
+        position, velocity = self.sampler.limits
+        residuals, objectives = found["residuals"], found["objectives"]
+        if self.sampler.native.program.samples is not None:
+            objectives = objectives[:, -1:]
+        done = (found["status"] == DONE) & (residuals[:, 0] <= position)
+        finite = np.isfinite(objectives).all(axis=(1, 2))
+        return done & (residuals[:, 1] <= velocity) & finite
+
+    def _here(self, chunks: list[Drawn], rows: np.ndarray) -> list[Outcome]:
+        """The same with rows that the processor checks."""
+        samples = self.sampler.by(self.gpu, rows)
+        values = samples.values.reshape(len(rows), -1)
+        return self._chunk_by_chunk(chunks, rows, values, samples.done)
+
+    def _chunk_by_chunk(
+        self, chunks: list[Drawn], rows: np.ndarray, values: np.ndarray, done: np.ndarray
+    ) -> list[Outcome]:
+        ends = np.cumsum([len(each) for each in chunks])[:-1]
+        parts = zip(np.split(rows, ends), np.split(values, ends), np.split(done, ends), strict=True)
+        return [self.work.summed_up(*part) for part in parts]
+
+    def _summed_up(self, chunks: list[Drawn], rows: Any, values: Any) -> list[Outcome]:
+        """Statistics that the GPU computes. The last chunk has the summary of all; so has it the
+        co-moments, unless chunks belong to different replicates.
+        """
+        summary = Summary.of(values, self.work.centre)
+        control = None if self.work.control is None else self.work.control(rows)
+        groups: list[CoMoments | None] = [None] * len(chunks)
+        if self.replicates > 1:
+            groups = list(CoMoments.of_parts(values, control, [len(each) for each in chunks]))
+        elif control is None:
+            groups[-1] = CoMoments.without_control(summary)
+        else:
+            groups[-1] = CoMoments.of(values, control)
+        summaries = [*[None] * (len(chunks) - 1), summary]
+        return [Outcome(s, g, (), None) for s, g in zip(summaries, groups, strict=True)]
+
+
+def gathered(chunks: Iterable[Drawn], most: int) -> Iterator[list[Drawn]]:
+    """Groups of chunks with at most so many samples; a single chunk may have more."""
+    group: list[Drawn] = []
+    for each in chunks:
+        if group and sum(map(len, group)) + len(each) > most:
+            yield group
+            group = []
+        group.append(each)
+    if group:
+        yield group
