@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from varimech.backends import runner
 from varimech.backends.compiler import BuildError
-from varimech.backends.machine import machine
+from varimech.backends.machine import lane_machine, machine
 from varimech.elements import registry
 
 settings.register_profile("repeatable", derandomize=True, database=None)
@@ -95,6 +95,7 @@ def _machine() -> None:
     """Built once, before tests that count, hide or break compilers."""
     with suppress(BuildError):
         machine()
+        lane_machine()
 
 
 @pytest.fixture(autouse=True)

@@ -46,7 +46,8 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """One entry for each call of the compiler."""
+    """One entry for each call of the compiler, once it has done what tests before asked for."""
+    background.in_background(lambda: None).wait()
     calls: list[Path] = []
     build = compiler._compile
 
