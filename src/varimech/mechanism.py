@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack, final
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, final
 
 from .analyses.hessians import MEMORY
 from .analyses.motion import simulate
@@ -243,6 +243,7 @@ class Mechanism(Model):
         *,
         wrt: Wrt = None,
         threads: int | None = None,
+        executor: Literal["cuda"] | None = None,
         **options: Unpack[ProblemOptions],
     ) -> Ensemble:
         """Run the mechanism for many sets of parameter values at once: short for
@@ -250,13 +251,14 @@ class Mechanism(Model):
 
         Args:
             objectives, options: as for `problem`.
-            samples, threads: as for `Problem.ensemble`.
+            samples, threads, executor: as for `Problem.ensemble`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
 
         Returns:
             An `Ensemble` in the order of the samples.
         """
-        return self.problem(objectives, wrt, **options).ensemble(samples, threads=threads)
+        problem = self.problem(objectives, wrt, **options)
+        return problem.ensemble(samples, threads=threads, executor=executor)
 
     def moments(
         self,

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Required, Unpack
+from typing import TYPE_CHECKING, Literal, Required, Unpack
 
 from .analyses.gradients import gradient, with_small_motions
 from .analyses.hessians import MEMORY, hessian, hessian_product
@@ -310,23 +310,37 @@ class Problem(Displayed):
             progress=self._simulation.progress,
         )
 
-    def ensemble(self, samples: Samples, *, threads: int | None = None) -> Ensemble:
-        """Run the mechanism for many sets of parameter values at once, over all cores; with
-        derivatives where `wrt` names parameters.
+    def ensemble(
+        self,
+        samples: Samples,
+        *,
+        threads: int | None = None,
+        executor: Literal["cuda"] | None = None,
+    ) -> Ensemble:
+        """Run the mechanism for many sets of parameter values at once, over all cores or on a GPU;
+        with derivatives where `wrt` names parameters.
 
         Args:
             samples: parameter → values, one for each sample, or a table with a column for each;
                 parameters that are not named keep the values of the problem.
             threads: number of simultaneous runs; one for each core if not given.
+            executor: "cuda" for one GPU thread a sample (small mechanisms; values and derivatives
+                equal to those of the CPU within rounding). Samples that fail there are rerun
+                individually on the CPU, in `threads`.
 
         Returns:
             An `Ensemble` in the order of the samples. A sample that fails is reported in
             `.failures`; the others go on.
+
+        Raises:
+            ModelError: if there is no GPU that can be used, or the mechanism is too large for it.
+            VarimechError: if the memory of the GPU is too small for the samples, though they are
+                divided.
         """
         from .analyses.ensembles import ensemble
 
         objectives = self._of_runs("ensemble")
-        return ensemble(self._simulation, objectives, samples, self._indices, threads)
+        return ensemble(self._simulation, objectives, samples, self._indices, threads, executor)
 
     def moments(
         self,
@@ -522,6 +536,8 @@ class Problem(Displayed):
     def export(self, folder: str | os.PathLike[str], *, target: str = "cuda") -> Path:
         """Write a program for many runs at once on machines without Varimech.
 
+        Derivatives are part of it where `wrt` names parameters.
+
         The folder gets the source of the program, a description (bundle.json) and a small runner:
         `python run.py` there checks the machine, `python run.py samples.csv results.csv` runs the
         samples of a file, and writes results at the end and which runs failed. Bounds of
@@ -539,7 +555,8 @@ class Problem(Displayed):
         """
         from .uncertainty.export import export
 
-        return export(self._simulation, self._some("export"), Path(folder), target)
+        objectives = self._some("export")
+        return export(self._simulation, objectives, self._indices, Path(folder), target)
 
     def optimize(
         self, over: Over = None, *, minimize: str | None = None, **options: Unpack[SearchOptions]

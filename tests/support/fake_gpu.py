@@ -60,6 +60,8 @@ class Kernel:
             self._call = ctypes.CDLL(str(library)).every_thread
         self._call.argtypes = [ctypes.c_void_p, *3 * [ctypes.c_longlong]]
 
+    local_size_bytes = 0
+
     def __call__(self, blocks: tuple[int], threads: tuple[int], arguments: tuple[Any, Any]) -> None:
         job, count = arguments
         self._call(job.ctypes.data, int(count), blocks[0], threads[0])
@@ -87,13 +89,14 @@ def fake_cupy(memory: int = 10**9) -> ModuleType:
     module.asarray = module.ascontiguousarray = on_device
     module.zeros = lambda shape, dtype=float: np.zeros(shape, dtype).view(DeviceArray)
     module.asnumpy = np.array
-    module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
+    pool = SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
+    module.get_default_memory_pool = lambda: pool
     module.RawModule = lambda code, backend, options: SimpleNamespace(
         get_function=lambda name: Kernel(code, name)
     )
     runtime = SimpleNamespace(getDeviceCount=lambda: 1)
-    module.cuda = SimpleNamespace(
-        Device=lambda: SimpleNamespace(mem_info=(memory, memory)), runtime=runtime
-    )
+    attributes = {"MultiProcessorCount": 1, "MaxThreadsPerMultiProcessor": 1024}
+    device = SimpleNamespace(mem_info=(memory, memory), attributes=attributes)
+    module.cuda = SimpleNamespace(Device=lambda: device, runtime=runtime)
     computed: ModuleType = module
     return computed

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError, check_named, check_whole
+from ..core.messages import Message
 from ..model.parameter_set import ParameterSet
 from ..results.ensemble import Ensemble
 from ..sensitivity.objective import Objective
@@ -30,12 +31,15 @@ def ensemble(
     samples: Samples,
     indices: list[int] | None,
     threads: int | None,
+    executor: str | None,
 ) -> Ensemble:
     """Run all samples; `indices` are the parameters to differentiate for, None for none."""
     if not objectives:
         problem = "there is no objective, and trajectories are not kept"
         raise ModelError(problem, element="ensemble", remedy="give at least one objective")
     check_whole("ensemble", 1, threads=1 if threads is None else threads)
+    if executor is not None:
+        _check_executor(executor, s.backend)
     numbers = s.solvers.data.parameter_set
     columns = _columns(numbers, samples)
     rows = np.tile(s.ρ, (len(next(iter(columns.values()))), 1))
@@ -44,8 +48,10 @@ def ensemble(
     began = time.perf_counter()
     task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress)
     from ..solving.ensemble_runs import run_many  # with the solver
+    from ..solving.gpu_runs import run_many_on_gpu
 
-    runs, failures, ran = run_many(s.solver(objectives), task, rows, threads or os.cpu_count() or 1)
+    execute = run_many if executor is None else run_many_on_gpu
+    runs, failures, ran = execute(s.solver(objectives), task, rows, threads or os.cpu_count() or 1)
     every = range(len(numbers.parameters)) if indices is None else indices
     names = tuple(p.name for p in s.solvers.parameters(every))
     gradients = None if runs.gradients is None else runs.gradients[:, -1]
@@ -58,6 +64,22 @@ def ensemble(
         failures,
         seconds_of(began, ran),
     )
+
+
+def _check_executor(executor: object, backend: str) -> None:
+    if executor != "cuda":
+        problem = "must be 'cuda', or omitted for threads"
+        raise ModelError(problem, element="ensemble", field="executor", value=executor)
+    if backend == "interpreted":
+        refused = Message(
+            "{backend} runs in this process only, and {executor} asks for a GPU",
+            backend="interpreted",
+            executor="cuda",
+        )
+        raise ModelError(refused, element="ensemble", remedy="leave one of them out")
+    from ..backends.cuda import check_gpu
+
+    check_gpu()
 
 
 def _columns(numbers: ParameterSet, samples: Samples) -> dict[str, np.ndarray]:

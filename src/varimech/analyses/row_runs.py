@@ -22,7 +22,7 @@ from ..schemes import RunOptions
 from ..sensitivity.finite_difference import RELATIVE_STEPS
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
-from ..solving.ensemble_runs import complete, rerun_individually, run_many, sampler_for
+from ..solving.ensemble_runs import rerun_failed, rerun_individually, run_many, sampler_for
 from ..solving.second_order import check_second_order
 from ..solving.solver import Solver
 from ..solving.task import Task
@@ -160,7 +160,8 @@ class RowRuns:
         if self.on_gpu and indices is None:
             sampler, gpu = self._program
             samples = sampler.by(gpu, rows)
-            failures = complete(solver, task, samples, rows)
+            left = np.flatnonzero(~samples.done).tolist()
+            failures = rerun_failed(solver, task, samples, rows, left)
         else:
             samples, failures, _ = run_many(solver, task, rows, self._threads)
         values, failed = samples.values[:, -1], list(failures)

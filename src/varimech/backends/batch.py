@@ -1,14 +1,15 @@
-"""Many runs of one program, for rows of parameter values: on the processor, or on a card with one
+"""Many runs of one program, for rows of parameter values: on the processor, or on a GPU with one
 thread a run.
 
-This file stands alone: it needs numpy, and cupy for cards. `varimech export` puts it, as run.py,
+This file stands alone: it needs numpy, and cupy for GPUs. `varimech export` puts it, as run.py,
 beside a program's source and its description, so that these runs can be had where Varimech is not:
 
     python run.py                          check this machine against the results the bundle came with
     python run.py samples.csv results.csv  a run for each row; columns are parameters, those left
     out stay nominal
 
-Results are those at the last time, and whether a run was good. It failed where it broke off, where
+Results are those at the last time, with derivatives ("dpsi/dL") where the bundle has them, and
+whether a run was good. It failed where it broke off, where
 joints came apart, or where parameters are not what the mechanism takes: their bounds and what
 bundle.json says beside them. What it lists as not checked is up to you. In Python:  from run import
 Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
@@ -35,7 +36,7 @@ DONE = 0
 OUTCOMES = ("objectives", "gradients", "residuals", "status")
 INPUTS = ("values", "reach", "independent")
 SHARE = 0.8
-"""Of a card's free memory that results of one launch may take."""
+"""Of a GPU's free memory that results of one launch may take."""
 
 RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "finite": np.isfinite,
@@ -127,7 +128,7 @@ class Processor:
 
 
 class Gpu:
-    """Runs on a card by a kernel that NVRTC builds; as many at a launch as its memory holds."""
+    """Runs on a GPU by a kernel that NVRTC builds; as many at a launch as its memory holds."""
 
     def __init__(self, batch: Batch, source: str):
         import cupy
@@ -139,25 +140,62 @@ class Gpu:
         )
         self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
         self._threads = int(batch.description["threads"])
+        has = cupy.cuda.Device().attributes
+        resident = int(has["MultiProcessorCount"]) * int(has["MaxThreadsPerMultiProcessor"])
+        self._reserved = resident * int(self._kernel.local_size_bytes)
+        """Bytes that the driver will take at the first launch: arrays of as many runs as the GPU
+        can have under way, derivatives among them.
+        """
 
     @property
     def most(self) -> int:
         """How many runs fit at once."""
-        free = int(self._cupy.cuda.Device().mem_info[0]) + int(
-            self._cupy.get_default_memory_pool().free_bytes()
-        )
-        return max(1, int(SHARE * free) // self.batch.run_size)
+        return max(1, int(SHARE * (self._free - self._reserved)) // self.batch.run_size)
+
+    @property
+    def _free(self) -> int:
+        """Bytes."""
+        pool = self._cupy.get_default_memory_pool()
+        return int(self._cupy.cuda.Device().mem_info[0]) + int(pool.free_bytes())
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Outcomes for rows of values of all parameters."""
-        cupy, parts, most = self._cupy, [], self.most
-        for first in range(0, len(rows), most):
-            found = self.launch(cupy.asarray(rows[first : first + most], dtype=float))
-            parts.append({name: cupy.asnumpy(a) for name, a in found.items()})
+        """Outcomes for rows of values of all parameters. Where memory is short after all, because
+        others use the GPU, too, half as many runs are launched at once.
+
+        Raises:
+            MemoryError: if there is not enough for these, either.
+        """
+        parts, most, first, halved = [self.batch.empty(0)], self.most, 0, False
+        while first < len(rows):
+            part = self._attempt(rows[first : first + most])
+            if part is not None:
+                parts.append(part)
+                first, halved = first + most, False
+                continue
+            self._cupy.get_default_memory_pool().free_all_blocks()
+            most = min(most, len(rows) - first)
+            if halved or most == 1:
+                raise MemoryError(
+                    f"the GPU has not enough memory for {most} runs at once, of"
+                    f" {self.batch.run_size} bytes each and {self._reserved} for all;"
+                    f" {self._free} bytes are free"
+                )
+            most, halved = most // 2, True
         return {name: np.concatenate([part[name] for part in parts]) for name in OUTCOMES}
 
+    def _attempt(self, rows: np.ndarray) -> dict[str, np.ndarray] | None:
+        """Outcomes of one launch; None where memory is short."""
+        try:
+            outcomes = self.launch(self._cupy.asarray(rows, dtype=float))
+            return {name: self._cupy.asnumpy(a) for name, a in outcomes.items()}
+        except Exception as error:  # cupy's pool, the runtime and the driver each have their own
+            words = str(error).lower().replace("_", " ")
+            if isinstance(error, MemoryError) or "out of memory" in words:
+                return None
+            raise
+
     def launch(self, values: Any) -> dict[str, Any]:
-        """The same with values, and outcomes, that are on the card; all at once."""
+        """The same with values, and outcomes, that are on the GPU; all at once."""
         cupy, count = self._cupy, len(values)
         found = self.batch.empty(count, cupy.zeros)
         arrays = {**self._arrays, "values": cupy.ascontiguousarray(values), **found}
@@ -168,6 +206,7 @@ class Gpu:
             )
         )
         self._kernel((-(-count // self._threads),), (self._threads,), (job, np.int64(count)))
+        self._reserved = 0  # it is not free any more
         return found
 
 
@@ -187,13 +226,19 @@ class Bundle:
         self.nominal = {p["name"]: p["nominal"] for p in self.about["parameters"]}
         self.times = np.array(self.about["times"])
 
+    @property
+    def names(self) -> list[str]:
+        """Of results: objectives, and their derivatives with respect to parameters."""
+        objectives = [o["name"] for o in self.about["objectives"]]
+        return objectives + [f"d{o}/d{p}" for o in objectives for p in self.about["wrt"]]
+
     def run(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """For values of parameters by name, each a list: objectives by name, (sample, time), not a
-        number where a run failed.
+        """For values of parameters by name, each a list: objectives and derivatives by name,
+        (sample, time), not a number where a run failed.
         """
         rows = self._rows(values)
         fit = self._allowed(rows)
-        results = np.full((len(rows), len(self.times), len(self.about["objectives"])), np.nan)
+        results = np.full((len(rows), len(self.times), len(self.names)), np.nan)
         if fit.any():
             found, (position, velocity) = self._execute(rows[fit]), self.about["limits"]
             residuals = found["residuals"]
@@ -202,10 +247,11 @@ class Bundle:
                 & (residuals[:, 0] <= position)
                 & (residuals[:, 1] <= velocity)
             )
-            good &= np.isfinite(found["objectives"]).all(axis=(1, 2))
-            found["objectives"][~good] = np.nan
-            results[fit] = found["objectives"]
-        return {o["name"]: results[:, :, k] for k, o in enumerate(self.about["objectives"])}
+            every = _side_by_side(found["objectives"], found["gradients"])
+            good &= np.isfinite(every).all(axis=(1, 2))
+            every[~good] = np.nan
+            results[fit] = every
+        return {name: results[:, :, k] for k, name in enumerate(self.names)}
 
     def _rows(self, values: Mapping[str, Any]) -> np.ndarray:
         """Values of all parameters, a row a run."""
@@ -249,7 +295,10 @@ class Bundle:
         """The largest relative difference from the results the bundle came with."""
         sample = self.about["check"]
         found = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=False)))
+        gradients = sample["gradients"]
         expected = np.array(sample["results"])
+        if gradients is not None:
+            expected = _side_by_side(expected, np.array(gradients))
         got = np.stack(list(found.values()), axis=-1)
         size = np.abs(expected).max(axis=(0, 1), keepdims=True)
         return (
@@ -257,6 +306,14 @@ class Bundle:
             if np.isfinite(got).all()
             else np.inf
         )
+
+
+def _side_by_side(objectives: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """(sample, time, objectives and derivatives)"""
+    samples, times, count, parameters = gradients.shape
+    return np.concatenate(
+        [objectives, gradients.reshape(samples, times, count * parameters)], axis=2
+    )
 
 
 def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
@@ -290,14 +347,18 @@ def main(arguments: list[str]) -> int:
         return int(not off <= AGREEMENT)
     values = _read(Path(arguments[0]))
     began = time.perf_counter()
-    last = np.stack([history[:, -1] for history in bundle.run(values).values()], axis=1)
+    try:
+        results = bundle.run(values)
+    except MemoryError as error:
+        raise SystemExit(f"{error}; end other programs on the GPU") from None
+    last = np.stack([history[:, -1] for history in results.values()], axis=1)
     good = np.isfinite(last).all(axis=1)
     print(
         f"{len(last)} runs in {time.perf_counter() - began:.3g} s, {len(last) - good.sum()} failed"
     )
     with open(arguments[1], "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow([*(o["name"] for o in bundle.about["objectives"]), "status"])
+        writer.writerow([*bundle.names, "status"])
         writer.writerows(
             [*row, "good" if well else "failed"]
             for row, well in zip(last.tolist(), good, strict=True)

@@ -12,7 +12,9 @@ import numpy as np
 from ..core.atomic_files import write_text
 from ..core.errors import ModelError, unknown_name
 from .compiler import FLAGS
-from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, scheme_source
+from .constants import definitions
+from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu, scheme_source
+from .machine import DRIVER, driver_text
 from .native_run import FIELDS
 from .sampler import Sampler
 
@@ -40,9 +42,13 @@ def write_bundle(
             " model instead of a parameter"
         )
     values = _values_nearby(sampler)
-    batch = sampler.description
+    checked = sampler(values)
+    native = for_gpu(sampler.native) if target == "cuda" else sampler.native
+    batch = sampler.description(
+        native, native.generated_sizes if target == "cuda" else native.sizes
+    )
     written = {
-        TARGETS[target]: cuda_source(sampler.native) if target == "cuda" else _c_source(sampler),
+        TARGETS[target]: cuda_source(native) if target == "cuda" else _c_source(sampler),
         "bundle.json": json.dumps(
             {
                 **about,
@@ -57,7 +63,11 @@ def write_bundle(
                     "threads": THREADS,
                     "arrays": {name: a.tolist() for name, a in batch["arrays"].items()},
                 },
-                "check": {"values": values.tolist(), "results": sampler(values).values.tolist()},
+                "check": {
+                    "values": values.tolist(),
+                    "results": checked.values.tolist(),
+                    "gradients": None if checked.gradients is None else checked.gradients.tolist(),
+                },
             },
             indent=1,
         ),
@@ -85,4 +95,7 @@ def _values_nearby(sampler: Sampler) -> np.ndarray:
 def _c_source(sampler: Sampler) -> str:
     table = "&vm_table" if sampler.native.scheme else "0"
     offer = f"VM_EXPORT const void *vm_scheme_table(void) {{ return {table}; }}\n"
-    return "\n".join([sampler.native.source, scheme_source(sampler.native.scheme, "const"), offer])
+    native, files = sampler.native, ("scheme.c", *DRIVER, "host.c")
+    functions = native.functions_source(split=True)  # all of them: a bundle has no bytecode
+    driver = [definitions(), *map(driver_text, files)]
+    return "\n".join([functions, *driver, scheme_source(native.scheme, "const"), offer])

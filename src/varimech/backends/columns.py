@@ -23,9 +23,15 @@ REGISTERS = re.compile(r"\ba(\d+)\b").sub
 VECTOR = re.compile(r"\bv\d").search
 
 
-def column_source(column: ca.Function, columns: int, shared: int) -> str:
-    """A C function of the column function's name, for all columns; its first `shared` arguments are
-    those that columns have in common.
+def column_source(column: ca.Function, columns: int, shared: int, width: int | None = None) -> str:
+    """A C function of the column function's name, for all columns.
+
+    Args:
+        column: the column function.
+        columns: number of columns.
+        shared: its leading arguments that all columns have in common.
+        width: columns in a vector, as many as the processor's vectors have if not given; 1 for
+            plain numbers, in rows without padding, as a GPU has them.
     """
     generator = ca.CodeGenerator("column", {"with_header": False, "casadi_int": "long long int"})
     generator.add(column)
@@ -33,13 +39,15 @@ def column_source(column: ca.Function, columns: int, shared: int) -> str:
         r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL
     )
     assert found, "CasADi's generated code has changed"
-    width, blocks = lanes(columns), row_length(columns) // lanes(columns)
+    width = lanes(columns) if width is None else width
+    blocks = -(-columns // width)
+    vector = f" __attribute__((vector_size({8 * width}), aligned(8)))" if width > 1 else ""
     arguments, results = range(shared, column.n_in()), range(column.n_out())
     own = [f"const vector *x{k} = (const vector *)arg[{k}] + block;" for k in arguments]
     own += [f"vector *y{k} = (vector *)res[{k}] + block;" for k in results]
     return f"""
 static int {column.name()}(const double **arg, double **res, long long *iw, double *w, int mem) {{
-  typedef double vector __attribute__((vector_size({8 * width}), aligned(8)));
+  typedef double vector{vector};
   const vector zero = {{0}};
   for (int block = 0; block < {blocks}; ++block) {{
     {" ".join(own)}

@@ -1,28 +1,45 @@
-"""Cards: whether there is one, and a program on it."""
+"""GPUs: whether there is one, and a program on it."""
 
 from __future__ import annotations
 
-from ..core.errors import ModelError
+import numpy as np
+
+from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
 from .batch import Batch, Gpu
-from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source
+from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu
 from .sampler import Sampler
 
 USE_THREADS = Message("leave {executor} out to use threads")
+LAUNCHED = 1 << 20
+"""Samples of a launch: many times as many as an H200 runs at once, so that what a launch costs
+beside, about a millisecond, does not count.
+"""
 
 
 def check_gpu() -> None:
-    """Raise `ModelError` unless a card can be used."""
+    """Raise `ModelError` unless a GPU can be used."""
     try:
         import cupy
-    except ImportError:
+    except ModuleNotFoundError:
         raise ModelError(
             "executor 'cuda' needs cupy, which is not installed",
             remedy="pip install 'varimech[cuda]', or cupy-cuda13x for CUDA 13",
         ) from None
+    except ImportError as error:  # it is there, and a library that it needs is not
+        raise ModelError(
+            f"executor 'cuda': cupy cannot be imported: {error}",
+            remedy="install the cupy of the CUDA version that nvidia-smi shows",
+        ) from None
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
     except Exception as error:  # cupy's own kinds of it depend on its version
+        if "insufficient" in str(error).lower():
+            raise ModelError(
+                f"executor 'cuda': the NVIDIA driver is too old for this cupy: {error}",
+                remedy="update the driver, or install the cupy of the CUDA version that nvidia-smi"
+                " shows",
+            ) from None
         raise ModelError(
             f"executor 'cuda': no NVIDIA GPU can be used: {error}", remedy=USE_THREADS
         ) from None
@@ -31,15 +48,31 @@ def check_gpu() -> None:
 
 
 def gpu_for(sampler: Sampler) -> Gpu:
-    """The runs of a sampler on a card.
+    """The runs of a sampler on a GPU.
 
     Raises:
-        ModelError: where its program is not one for cards.
+        ModelError: where its program is not one for GPUs.
     """
     if sampler.native.kernels.loops:
         raise ModelError(
             "executor 'cuda' takes small mechanisms, whose functions are unrolled",
             remedy=USE_THREADS,
         )
-    batch = Batch({**sampler.description, "threads": THREADS}, FIELDS_ON_GPU)
-    return Gpu(batch, cuda_source(sampler.native))
+    native = for_gpu(sampler.native)
+    description = sampler.description(native, native.generated_sizes)
+    batch = Batch({**description, "threads": THREADS}, FIELDS_ON_GPU)
+    return _ReportingGpu(batch, cuda_source(native))
+
+
+class _ReportingGpu(Gpu):
+    """A GPU whose lack of memory is an error of Varimech."""
+
+    def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Gpu`."""
+        try:
+            return super().__call__(rows)
+        except MemoryError as error:
+            raise VarimechError(
+                f"executor 'cuda': {error}",
+                remedy=Message("end other programs on the GPU, or leave {executor} out"),
+            ) from None

@@ -1,19 +1,23 @@
 """A program as CUDA: the same generated functions and the same driver.
 
 Sizes and coefficients are constants, so that the compiler can keep what a run works with in
-registers.
+registers. Derivatives with respect to parameters are computed column by column, in rows without
+padding: a thread has no vectors, and its memory is what limits its speed.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 
 from .constants import definitions
 from .machine import DRIVER, driver_text
 from .native import NativeProgram
 from .native_run import FIELDS, SIZES
+from .program import Function, Program
 from .scheme_tables import MATRICES, SchemeTables
 
 THREADS = 128
@@ -30,20 +34,46 @@ FIELDS_ON_GPU = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
 
 
 FUNCTION = re.compile(
-    r"^(static|CASADI_SYMBOL_EXPORT) (?:inline )?(\w[\w ]*[ *]+\w+\([^;=]*\) ?{)", re.MULTILINE
+    r"^(static|CASADI_SYMBOL_EXPORT) (?:inline )?(\w[\w ]*[ *]+\w+\([^;={]*\) ?{)", re.MULTILINE
 )
 
 
+def for_gpu(native: NativeProgram) -> NativeProgram:
+    """The same program with rows of derivatives that have no padding."""
+    p = native.program
+    if p.direction_count is None:
+        return native
+    o, columns = p.objectives, p.direction_count
+    objectives = replace(
+        o,
+        integrand_tangent=_without_padding(o.integrand_tangent, columns),
+        final_tangent=_without_padding(o.final_tangent, columns),
+    )
+    unpadded: Program = replace(p, objectives=objectives, row_length=columns)
+    return NativeProgram(unpadded)
+
+
+def _without_padding(tangent: Function | None, columns: int) -> Function | None:
+    """(state, state', ρ, t) → g' with rows of state' that are as long as there are columns."""
+    if not isinstance(tangent, ca.Function):
+        return tangent
+    state, S, ρ, t = (ca.SX.sym("x", tangent.sparsity_in(k)) for k in range(tangent.n_in()))
+    given = ca.SX.sym("S", columns, S.size2())
+    padded = ca.vertcat(given, ca.SX(S.size1() - columns, S.size2()))
+    results = tangent.call([state, padded, ρ, t])
+    return ca.Function(tangent.name(), [state, given, ρ, t], results)
+
+
 def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
-    """The whole text, for NVRTC."""
-    sizes = ", ".join(f"{name} = {native.sizes[name]}" for name in SIZES)
+    """The whole text of a program `for_gpu`, for NVRTC."""
+    sizes = ", ".join(f"{name} = {native.generated_sizes[name]}" for name in SIZES)
     constants = [
         NOT_A_NUMBER,
         definitions(),
         f"#define VM_THREADS {threads}",
         f"#define VM_SIZES static constexpr long long {sizes};",
     ]
-    functions = native.functions_source().replace("#include <math.h>", "")
+    functions = native.functions_source(width=1).replace("#include <math.h>", "")
     table = "&vm_table" if native.scheme else "0"
     scheme = [
         driver_text("scheme.c"),

@@ -121,13 +121,18 @@ class NativeProgram:
         return cold
 
     def functions_source(
-        self, without: frozenset[int] = frozenset(), *, split: bool = False
+        self,
+        without: frozenset[int] = frozenset(),
+        *,
+        split: bool = False,
+        width: int | None = None,
     ) -> str:
         """C of all functions but some, and lists of them.
 
         Args:
             without: slots of functions that are left out.
             split: whether large functions are written in pieces.
+            width: columns in a vector (see `column_source`).
         """
         generator = ca.CodeGenerator(
             "program", {"with_header": False, "casadi_int": "long long int"}
@@ -142,7 +147,7 @@ class NativeProgram:
             if split and (text := in_pieces(function, columns, 1)) is not None:
                 pieces.append(text)
             elif columns is not None:
-                pieces.append(column_source(function, columns, 1))
+                pieces.append(column_source(function, columns, 1, width))
             else:
                 generator.add(function)
         for kernel in self.kernels.of_numbers:
@@ -366,7 +371,10 @@ class NativeProgram:
     @property
     def lane_sizes(self) -> dict[str, int]:
         """Sizes of the arrays of runs that vectors of samples execute."""
-        return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
+        return {
+            **self.generated_sizes,
+            "reals": max(self.generated_sizes["reals"], self._bytecode.places),
+        }
 
     @cached_property
     def _compiled(self) -> ctypes.CDLL:
@@ -398,11 +406,15 @@ class NativeProgram:
     def sizes(self) -> dict[str, int]:
         """Sizes of the arrays of a run, and of its working storage."""
         if self.compiled and not self.cold and not self._simplified:
-            return self._sizes
-        return {**self._sizes, "reals": max(self._sizes["reals"], self._bytecode.places)}
+            return self.generated_sizes
+        return {
+            **self.generated_sizes,
+            "reals": max(self.generated_sizes["reals"], self._bytecode.places),
+        }
 
     @lazy
-    def _sizes(self) -> dict[str, int]:
+    def generated_sizes(self) -> dict[str, int]:
+        """The same where all functions are generated."""
         p, chains, columns = self.program, self.program.chains, self._columns
         loops = self.kernels.loops
         generated = [

@@ -72,16 +72,20 @@ class Sampler:
         """When results are stored, s."""
         return self.inputs.schedule.stored_times
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """What its runs share, as plain data."""
-        i, p = self.inputs, self.native.program
+    def description(self, native: NativeProgram, sizes: dict[str, int]) -> dict[str, Any]:
+        """What its runs share, as plain data.
+
+        Args:
+            native: what executes them: its own program, or the same for a GPU.
+            sizes: of the arrays of a run.
+        """
+        i, p = self.inputs, native.program
         arrays = {**shared_arrays(p, i), "reach": self.reach} | (
             {} if i.chosen is None else {"independent": i.chosen}
         )
         return {
             "rows": i.schedule.stored_count,
-            "sizes": self.native.sizes,
+            "sizes": sizes,
             "settings": settings_of(p, i),
             "arrays": arrays,
         }
@@ -113,7 +117,7 @@ class Sampler:
         state = (self.native.compiled, self.native.lanes_compiled)
         kept = self._kept_lanes
         if kept is None or kept[0] != state:
-            batch = Batch({**self.description, "sizes": self.native.lane_sizes}, FIELDS)
+            batch = Batch(self.description(self.native, self.native.lane_sizes), FIELDS)
             processor = Processor(batch, lane_machine(), self.native.lane_tables, "vm_sample_lanes")
             self._kept_lanes = kept = state, processor
         return kept[1]
@@ -123,7 +127,8 @@ class Sampler:
         """By the library there is now: compiled code takes over from the machine."""
         kept = self._kept
         if kept is None or kept[0] is not self.native.library:
-            batch, tables = Batch(self.description, FIELDS), self.native.tables
+            batch = Batch(self.description(self.native, self.native.sizes), FIELDS)
+            tables = self.native.tables
             library = self.native.library  # after the tables: those for bytecode serve both
             self._kept = kept = library, Processor(batch, library, tables)
         return kept[1]

@@ -5,6 +5,7 @@ others one by one.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -64,22 +65,23 @@ def sample(
         None if task.indices is None else len(task.indices),
     )
     found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
-    return found, complete(solver, task, found, rows)
+    left = np.flatnonzero(~found.done).tolist()
+    return found, rerun_failed(solver, task, found, rows, left)
 
 
-def complete(
-    solver: Solver, task: Task, found: Samples, rows: np.ndarray
+def rerun_failed(
+    solver: Solver, task: Task, samples: Samples, rows: np.ndarray, left: Sequence[int]
 ) -> dict[int, VarimechError]:
-    """Run those samples one by one that are not done yet, and return why some failed."""
+    """Rerun some samples one by one, and set their results; why some fail again."""
     failures: dict[int, VarimechError] = {}
-    for k in np.flatnonzero(~found.done).tolist():
+    for k in left:
         outcome = rerun_individually(solver, task, rows[k])
         if isinstance(outcome, VarimechError):
             failures[k] = outcome
             continue
-        found.values[k], found.done[k] = outcome.objectives, True
-        if found.gradients is not None:
-            found.gradients[k] = outcome.gradients
+        samples.values[k], samples.done[k] = outcome.objectives, True
+        if samples.gradients is not None:
+            samples.gradients[k] = outcome.gradients
     return failures
 
 

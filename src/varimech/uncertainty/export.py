@@ -17,8 +17,16 @@ MANY = 10**9
 """Assumed number of runs, so that compiling pays."""
 
 
-def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, target: str) -> Path:
-    """Write a bundle; returns its folder."""
+def export(
+    s: Simulation,
+    objectives: Mapping[str, Objective],
+    indices: list[int] | None,
+    folder: Path,
+    target: str,
+) -> Path:
+    """Write a bundle; returns its folder. `indices` are the parameters to differentiate for, None
+    for none.
+    """
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     if folder.exists() and not folder.is_dir():
@@ -32,7 +40,7 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
     stored = s.options.get("output") is not None or every != 1
     schedule = s.schedule if stored else s.schedule.last_only()
     solver, allowed = s.solver(objectives), numbers.allowed
-    sampler = sampler_for(solver, Task(schedule, objectives, None, "native", False), MANY)
+    sampler = sampler_for(solver, Task(schedule, objectives, indices, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(
             f"the program is compiled here first, which needs a C compiler: {NO_COMPILER}",
@@ -64,6 +72,7 @@ def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, tar
             + [f"{name}: fits together" for name in sorted(set(solver.start.closure.owners))]
         ),
         "objectives": [{"name": name, "unit": o.unit} for name, o in objectives.items()],
+        "wrt": [p.name for p in s.solvers.parameters(indices or [])],
     }
     write_bundle(folder, sampler, target, about)
     return folder

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.batch import DONE, Gpu
-from ..backends.cuda import gpu_for
+from ..backends.cuda import LAUNCHED, gpu_for
 from ..backends.sampler import Sampler
 from ..core.array_modules import NotElementwise, on_host
 from ..core.interrupts import stopping
@@ -25,12 +25,6 @@ from .drawing import Drawn
 from .executors import AHEAD, compiled, in_order
 from .gpu_drawing import GpuDrawing
 from .statistics import CoMoments, Summary
-
-LAUNCHED = 1 << 20
-"""Samples of a launch: many times as many as an H200 runs at once, so that what a launch costs
-beside, about a millisecond, does not count.
-"""
-
 
 class OnGpu:
     """One GPU thread for each sample, many chunks in one launch."""
