@@ -9,19 +9,7 @@ static vm_settings vm_settings_at(const vm_run *r, const double *time) {
   return s;
 }
 
-/* result = Σ weights_j (v, a) of stage j; for derivatives a row has `width` numbers. Both variants add in the same order. */
-#ifdef VM_THREADS
-/* a GPU keeps the whole result in registers */
-static void vm_sum_rates(const vm_run *r, const double *X, long long width, const double *weights, long long count, double *result) {
-  const long long size = 2 * r->coordinates * width, shift = r->coordinates * width, stride = r->states * width;
-  for (long long i = 0; i < size; ++i) result[i] = 0;
-  for (long long j = 0; j < count; ++j) {
-    const double w = weights[j], *K = X + j * stride + shift;
-    if (w != 0) for (long long i = 0; i < size; ++i) result[i] += w * K[i];
-  }
-}
-#else
-#define VM_BLOCK 8 /* numbers that are summed side by side, in vector registers */
+#define VM_BLOCK 8 /* numbers that are summed side by side, in registers */
 
 /* for VM_BLOCK or for single numbers; stages are `stride` apart */
 static inline void vm_sum_block(const double *K, long long stride, const double *weights, long long count, const int block, double *result) {
@@ -31,14 +19,22 @@ static inline void vm_sum_block(const double *K, long long stride, const double 
   for (int k = 0; k < block; ++k) result[k] = sum[k];
 }
 
+/* result = Σ weights_j (v, a) of stage j; for derivatives a row has `width` numbers. */
 static void vm_sum_rates(const vm_run *r, const double *X, long long width, const double *weights, long long count, double *result) {
   const long long size = 2 * r->coordinates * width, stride = r->states * width;
   const double *K = X + r->coordinates * width;
   long long i = 0;
+#ifdef VM_THREADS
+  if (width == 1) { /* a GPU keeps the whole result in registers, which has no place for derivatives; sums are added in the same order */
+    for (; i < size; ++i) result[i] = 0;
+    for (long long j = 0; j < count; ++j)
+      if (weights[j] != 0) for (i = 0; i < size; ++i) result[i] += weights[j] * K[j * stride + i];
+    return;
+  }
+#endif
   for (; i + VM_BLOCK <= size; i += VM_BLOCK) vm_sum_block(K + i, stride, weights, count, VM_BLOCK, result + i);
   for (; i < size; ++i) vm_sum_block(K + i, stride, weights, count, 1, result + i);
 }
-#endif
 
 /* result = (q, v) of the first stage + h Σ weights_j (v, a) of stage j */
 static void vm_combine(const vm_run *r, const double *X, long long width, double h, const double *weights, long long count, double *result) {
