@@ -31,6 +31,7 @@ static void vm_sum_rates(const vm_run *r, const double *X, long long width, cons
       if (weights[j] != 0) for (i = 0; i < size; ++i) result[i] += weights[j] * K[j * stride + i];
     return;
   }
+#pragma unroll 1 /* unrolled, it fills all registers: 17 kB are moved to memory instead of 12 */
 #endif
   for (; i + VM_BLOCK <= size; i += VM_BLOCK) vm_sum_block(K + i, stride, weights, count, VM_BLOCK, result + i);
   for (; i < size; ++i) vm_sum_block(K + i, stride, weights, count, 1, result + i);
