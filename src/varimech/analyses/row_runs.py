@@ -50,6 +50,7 @@ class RowRuns:
     on_gpu: bool = False
     """Whether values at many rows are computed by a GPU; it has no derivatives."""
     _differentiable: Solver | None = field(default=None, init=False)
+    _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
     """The solver whose objectives were found to have derivatives."""
 
     @property
@@ -157,8 +158,8 @@ class RowRuns:
             if isinstance(alone, VarimechError):
                 return np.full((1, len(self.objectives)), np.nan), None, {0: alone}
             return alone.objectives[-1:], None, {}
-        if self.on_gpu and indices is None:
-            sampler, gpu = self._program
+        if self.on_gpu and method == "direct":
+            sampler, gpu = self._program(task)
             samples = sampler.by(gpu, rows)
             left = np.flatnonzero(~samples.done).tolist()
             failures = rerun_failed(solver, task, samples, rows, left)
@@ -172,19 +173,21 @@ class RowRuns:
         gradients[failed] = np.nan
         return values, gradients, failures
 
-    @cached_property
-    def _program(self) -> tuple[Sampler, Gpu]:
-        """Values by a GPU; its kernel is built once."""
-        s = self._quiet
-        task = Task(s.schedule, self.objectives, None, "native", False)
-        sampler = sampler_for(s.solver(self.objectives), task, 1)
+    def _program(self, task: Task) -> tuple[Sampler, Gpu]:
+        """Values, or values and derivatives, by a GPU; each kernel is built once."""
+        differentiated = task.indices is not None
+        if differentiated in self._programs:
+            return self._programs[differentiated]
+        task = replace(task, backend="native")
+        sampler = sampler_for(self._quiet.solver(self.objectives), task, 1)
         if sampler is None:
             raise ModelError(
                 "executor 'cuda': this mechanism has no compiled program that assembles its own"
                 " initial state, as a GPU needs it",
                 remedy=USE_THREADS,
             )
-        return sampler, gpu_for(sampler)
+        self._programs[differentiated] = sampler, gpu_for(sampler)
+        return self._programs[differentiated]
 
     def _rows(self, points: np.ndarray) -> np.ndarray:
         """Values of all parameters."""

@@ -26,6 +26,7 @@ from .executors import AHEAD, compiled, in_order
 from .gpu_drawing import GpuDrawing
 from .statistics import CoMoments, Summary
 
+
 class OnGpu:
     """One GPU thread for each sample, many chunks in one launch."""
 
