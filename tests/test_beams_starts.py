@@ -154,7 +154,7 @@ def test_states_of_another_size_leave_beams_where_they_are(dimension: int) -> No
     m = vm.Mechanism("drifting", dimension=dimension)
     along, across = np.eye(dimension)[0], np.eye(dimension)[1]
     m.ground_point("O", tuple(0 * along))
-    stiffness = {"E": 1e6, "area": 1e-4, "inertia": 1e-7}
+    stiffness: dict[str, Any] = {"E": 1e6, "area": 1e-4, "inertia": 1e-7}
     m.beam("b", "A", "B", segments=2, length=1.0, mass=1.0, floating=True, **stiffness)
     m.state("heat", rate=lambda s: -2 * s.state("heat"), initial=0.03, size=0.01)
     m.point_on_curve("wire", "b.A", "ground", curve=[tuple(x * along) for x in (-1, 0, 0.5, 2)])

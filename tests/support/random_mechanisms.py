@@ -465,11 +465,9 @@ class Builder:
 
     def _table(self, name: str, first: str, rng: np.random.Generator) -> None:
         """A force by a table over time."""
-        t, kind = (
-            np.linspace(-1, 1, 5) * self.duration * 2,
-            rng.choice(["linear", "pchip", "cubic"]),
-        )
-        self.m.table(f"{name}table", t, self.vector(rng.uniform(-3, 3, 5)), kind=str(kind))
+        t = np.linspace(-1, 1, 5) * self.duration * 2
+        kind: Any = str(rng.choice(["linear", "pchip", "cubic"]))
+        self.m.table(f"{name}table", t, self.vector(rng.uniform(-3, 3, 5)), kind=kind)
         d = direction_of(self.recipe, self.rng)
         self.m.force(name, first, tuple(f"{x!r}*{name}table(t)" for x in d.tolist()))
 

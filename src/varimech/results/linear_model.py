@@ -45,6 +45,8 @@ class LinearModel(Result):
     """[A B; C D]."""
     matrix_derivatives: np.ndarray | None
     """(row, column, parameter)"""
+    distributions: tuple[object, ...] = ()
+    """Of the parameters, as the mechanism has them; None where it has none."""
 
     A = Variable("(rate, state).")
     B = Variable("(rate, input).")
