@@ -14,6 +14,7 @@ from random_recipes import (
     CLAMP,
     COUPLINGS,
     DRIVERS,
+    EQUATIONS,
     FREE,
     GROUND,
     LOADS,
@@ -55,6 +56,33 @@ TOO_STIFF = Recipe(
 def test_derivative_methods_agree_or_are_refused_by_name(recipe: Recipe) -> None:
     _, outcomes = check(recipe)
     assert [o for o in outcomes if o.verdict == "fault"] == []
+
+
+@pytest.mark.parametrize(
+    ("dimension", "method"),
+    [(2 if x == "cam" else 3, x) for x in (*EQUATIONS, "drive_pose")],
+)
+def test_fitted_equations_agree_in_two_kinds_of_coordinates(dimension: int, method: str) -> None:
+    parts = (Part("bar", "revolute", GROUND, True, 5),) if dimension == 2 else ()  # for speed
+    recipe = with_element(Recipe(dimension, parts, parameters=3, seed=4), method)
+    _agree_in_coordinates(recipe, {method})
+
+
+def test_blocks_agree_in_two_kinds_of_coordinates() -> None:
+    """A pendulum and a slider with a load by each kind of block."""
+    parts = (Part("bar", "revolute", GROUND, True, 5), Part("body", "prismatic", 0, True, 6))
+    loads = tuple(Load(method, k % 2, GROUND, 40 + k) for k, method in enumerate(BLOCKS))
+    _agree_in_coordinates(Recipe(2, parts, loads=loads, parameters=12, seed=4), {*BLOCKS})
+
+
+def _agree_in_coordinates(recipe: Recipe, methods: set[str]) -> None:
+    """Direct derivatives in natural coordinates and adjoint ones in relative coordinates."""
+    built = build(recipe)
+    assert methods <= {call.method for call in built.mechanism.data.calls}
+    comparison = Comparison(built, recipe, compiled=False)
+    comparison.base = DerivativeCheck("natural")
+    base = comparison._base()
+    comparison._compared(DerivativeCheck("rtdyn1", derivatives="adjoint"), base)
 
 
 # what is made
