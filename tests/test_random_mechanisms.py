@@ -18,6 +18,7 @@ from random_recipes import (
     FREE,
     GROUND,
     LOADS,
+    PLANAR,
     Closure,
     Load,
     Part,
@@ -96,8 +97,6 @@ EXCEPTIONS = {
     ),
 }
 """Elements that are not drawn, and why."""
-PLANAR = {"cam", "curve_contact", "belt"}
-"""Elements that are planar, or drawn in the plane only: a belt needs parallel axes."""
 
 
 def methods(dimension: int) -> list[str]:

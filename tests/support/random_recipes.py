@@ -48,11 +48,11 @@ BLOCKS = (
 )
 """Loads by states, signals and controllers, which may read each other, and actuators."""
 EQUATIONS = ("velocity_constraint", "rolling", "cam", "point_on_curve")
-"""Equations that are fitted to where bodies are; cams in the plane only."""
+"""Equations that are fitted to where bodies are."""
 COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint", "curve_contact", *EQUATIONS)
-"""Equations between two outputs that others leave free; also with a compliant mesh. Curves touch in the
-plane only.
-"""
+"""Equations between two outputs that others leave free; also with a compliant mesh."""
+PLANAR = ("cam", "curve_contact", "belt")
+"""Elements that are planar, or drawn in the plane only: a belt needs parallel axes."""
 DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate", "drive_pose")
 EDGES = (
     "aligned",

@@ -32,7 +32,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 import random_recipes
-from random_recipes import Recipe, recipes, smaller, with_element
+from random_recipes import PLANAR, Recipe, recipes, smaller, with_element
 
 CHUNK = 50
 """Recipes that are drawn at a time."""
@@ -48,6 +48,8 @@ def drawn(seed: int, largest: int, element: str | None) -> Iterator[Recipe]:
     for chunk in itertools.count(seed):
         alike: Counter[object] = Counter()
         for recipe in _chunk(chunk, largest):
+            if element in PLANAR and recipe.dimension == 3:
+                continue
             alike[recipe.parts] += 1
             if alike[recipe.parts] <= 2:
                 yield with_element(recipe, element) if element else recipe

@@ -233,7 +233,7 @@ class LinearModel(Result):
 
         Returns:
             Margins, crossover frequencies (Hz), whether the closed loop is stable, and derivatives of
-            the margins where the model has them.
+            the margins where the model has them; `std()` of it gives standard deviations over tolerances.
 
         Raises:
             ModelError: for an unknown name.
