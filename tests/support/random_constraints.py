@@ -202,8 +202,8 @@ def _point_on_curve(b: Builder, name: str) -> bool:
     body, other = pair
     x, y, rise = (float(v) for v in b.g.scale * rng.uniform(0.2, 0.6, 3))
     u, spline = float(rng.uniform(0.5, 2 * np.pi - 0.5)), rng.random() < 0.3
-    if spline:  # which passes through its points
-        u = float(rng.integers(2, 7))
+    if spline:  # which passes through its points, here through one far from its ends
+        u = float(rng.integers(2, 5))
     place = b.g.scale * rng.uniform(-0.5, 0.5, n)
     shift = b.g.poses[other].local(place) - _ellipse(u, x, y, rise)[:n]
 
