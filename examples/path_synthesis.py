@@ -37,8 +37,8 @@ def linkage() -> vm.Mechanism:
     return m
 
 
-def main() -> tuple[float, float]:
-    """Largest deviation from the line before and after (m)."""
+def main(picture: Path | None = None) -> tuple[float, float]:
+    """Largest deviation from the line before and after (m); drawn if a file is named."""
     m = linkage()
     x = 0.1 + np.linspace(-STROKE / 2, STROKE / 2, 17)
     line = np.column_stack([x, np.full(x.size, HEIGHT)])
@@ -47,8 +47,8 @@ def main() -> tuple[float, float]:
     before = largest_deviation(m, {}, x)
     after = largest_deviation(m, best.parameters, x)
     print(f"deviation from the line: {1e6 * before:.1f} µm by Chebyshev, {1e6 * after:.2f} µm now")
-    if len(sys.argv) > 1:
-        figure(m, best.parameters, best.values).savefig(Path(sys.argv[1]), dpi=150)
+    if picture is not None:
+        figure(m, best.parameters, best.values).savefig(picture, dpi=150)
     return before, after
 
 
@@ -87,4 +87,4 @@ def figure(m: vm.Mechanism, parameters: dict[str, float], values: np.ndarray) ->
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:2]))

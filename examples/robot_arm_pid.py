@@ -24,8 +24,9 @@ UPPER, FORE = 0.5, 0.4
 """Lengths of the links (m)."""
 TARGETS = {"shoulder": 0.6, "elbow": 0.5}
 """rad"""
-TOLERANCES = {"payload": 0.1, "upper": 0.03, "fore": 0.02, "lag": 5e-4}
-"""Standard deviations: kg, kg, kg, s."""
+NOMINAL = {"payload": "0.5 kg", "upper": "1.5 kg", "fore": "0.8 kg", "lag": "5 ms"}
+TOLERANCES = {"payload": "0.3 kg", "upper": "90 g", "fore": "60 g", "lag": "1.5 ms"}
+"""Three standard deviations each."""
 GAINS = ["kp", "ki", "kd"]
 SAMPLES = 100
 
@@ -33,10 +34,8 @@ SAMPLES = 100
 def mechanism() -> vm.Mechanism:
     """Build the arm at rest, stretched out horizontally."""
     m = vm.Mechanism("robot arm", gravity=(0, -9.81))
-    m.parameter("payload", 0.5, unit="kg")
-    m.parameter("upper", 1.5, unit="kg")
-    m.parameter("fore", 0.8, unit="kg")
-    m.parameter("lag", 0.005, unit="s")
+    for name, nominal in NOMINAL.items():
+        m.parameter(name, nominal, tolerance=TOLERANCES[name])
     for name, value in zip(GAINS, (120.0, 100.0, 20.0), strict=True):
         m.parameter(name, value, bounds=(value / 20, 4 * value))
     m.ground_point("shoulder", (0, 0))
@@ -109,16 +108,15 @@ def main(out: Path = Path("out/robot_arm_pid"), samples_count: int = SAMPLES) ->
     print("gains:", ", ".join(f"{name} = {value:.1f}" for name, value in gains.items()))
 
     names = list(TOLERANCES)
-    σ = np.array(list(TOLERANCES.values()))
     nominal = margins(m, gains, names)
+    deviations = nominal.std()
     print(nominal)
-    assert nominal.phase_margin_derivatives is not None
-    phase_ = np.degrees(nominal.phase_margin_derivatives)
-    linear = float(np.linalg.norm(phase_ * σ))
-    for name, each in zip(names, phase_ * σ, strict=True):
-        print(f"  {name:8s} {each:+.2f}°")
+    print(deviations)
+    linear = float(np.degrees(deviations.phase_margin))
     rng = np.random.default_rng(1)
-    values = np.array([m.parameters[name].value for name in names])
+    values, σ = np.array(
+        [(p.value, p.distribution.sigma) for p in (m.parameters[name] for name in names)]
+    ).T
     samples = values + σ * rng.standard_normal((samples_count, len(names)))
     phases = [
         float(np.degrees(margins(m, gains | dict(zip(names, row, strict=True))).phase_margin))

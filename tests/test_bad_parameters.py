@@ -324,3 +324,18 @@ def test_values_for_a_run_that_make_a_point_not_finite() -> None:
     check_refused(
         m, lambda m: m.simulate(1, parameters={"p": 0.4}), "point ground.O[0] = nan is not finite"
     )
+
+
+def test_a_tolerance_is_short_for_a_distribution() -> None:
+    m = vm.Mechanism("short", dimension=2)
+    short = m.parameter("a", "30 mm", tolerance="0.3 mm")
+    long = m.parameter("b", "30 mm", distribution=vm.Tolerance("0.3 mm"))
+    assert short.distribution == long.distribution == vm.Tolerance(3e-4)
+    text = m.to_text()
+    assert "a: {value: 30 mm, tolerance: 0.3 mm}" in text
+    assert "b: {value: 30 mm, tolerance: 0.3 mm}" in text
+    with pytest.raises(vm.ModelError, match="'c': tolerance and distribution state the same twice"):
+        m.parameter("c", 1.0, tolerance=0.1, distribution=vm.Tolerance(0.1))
+    with pytest.raises(vm.ModelError, match="positive"):
+        m.parameter("d", 1.0, tolerance=-0.1)
+    assert "c" not in m.parameters and "d" not in m.parameters

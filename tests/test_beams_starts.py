@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -145,3 +146,24 @@ def test_a_straight_row_of_beams_asks_for_a_position() -> None:
     np.testing.assert_allclose(
         m.simulate(0.01, step=1e-3).position("one.B")[-1], [1, 0], atol=1e-12
     )
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_states_of_another_size_leave_beams_where_they_are(dimension: int) -> None:
+    """A beam that drifts with a state of typical value 0.01, and a point of it on a wire."""
+    m = vm.Mechanism("drifting", dimension=dimension)
+    along, across = np.eye(dimension)[0], np.eye(dimension)[1]
+    m.ground_point("O", tuple(0 * along))
+    stiffness: dict[str, Any] = {"E": 1e6, "area": 1e-4, "inertia": 1e-7}
+    m.beam("b", "A", "B", segments=2, length=1.0, mass=1.0, floating=True, **stiffness)
+    m.state("heat", rate=lambda s: -2 * s.state("heat"), initial=0.03, size=0.01)
+    m.point_on_curve("wire", "b.A", "ground", curve=[tuple(x * along) for x in (-1, 0, 0.5, 2)])
+    m.start(
+        position={"A": (0.25, *(None,) * (dimension - 1)), "B": tuple(0.25 * along + across)},
+        speed={"B": tuple(0.5 * along), "A": (0.5, *(None,) * (dimension - 1))},
+        near={"A": tuple(0.25 * along)},
+    )
+    run = m.simulate(0.2, tolerance=1e-10)
+    assert float(run.state("heat")[-1]) == pytest.approx(0.03 * math.exp(-0.4), rel=1e-8)
+    assert run.position("A").to_numpy()[[0, -1], 0] == pytest.approx([0.25, 0.35], abs=1e-9)
+    assert float(run.state("wire parameter")[-1]) == pytest.approx(1.35, abs=1e-9)

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
@@ -491,6 +493,61 @@ def test_margins_of_an_arm() -> None:
             assert derivatives is not None
             difference = (exact(sides[0])[1] - exact(sides[1])[1]) / (2 * h)
             assert derivatives[k] == pytest.approx(difference, rel=1e-6)
+
+
+def test_deviations_of_margins_are_those_of_sampled_loops() -> None:
+    """σ of 1e-4 of each gain: a quadratic term would be 1e-4 of the linear one."""
+    m, nominal = arm(), np.array([40.0, 8.0, 0.02])
+    given: Any = {"inputs": "motor", "outputs": {"u": "signal('controller')"}}
+    opened = m.linearize(wrt=["kp", "kd", "T"], **given).open_loop("motor", "u")
+    margins = opened.margins("motor", "u")
+    σ = 1e-4 * nominal
+    deviations = margins.std(
+        {
+            "kp": vm.Tolerance(3 * σ[0]),
+            "kd": vm.Tolerance(2 * σ[1], sigmas=2),
+            "T": stats.uniform(0.02 - math.sqrt(3) * σ[2], 2 * math.sqrt(3) * σ[2]),
+        }
+    )
+    # all ± σ have exactly these covariances
+    corners = nominal + σ * np.array(list(product((-1, 1), repeat=3)))
+
+    def phase(p: np.ndarray) -> float:
+        ω = brentq(lambda ω: abs(loop(ω, *p)) - 1, 5, 500, xtol=1e-13)
+        return math.pi + float(np.angle(loop(ω, *p)))
+
+    def gain(p: np.ndarray) -> float:
+        ω = brentq(lambda ω: loop(ω, *p).imag, 0.3, 10, xtol=1e-13)
+        return -1 / loop(ω, *p).real
+
+    assert deviations.phase_margin == pytest.approx(np.std([phase(p) for p in corners]), rel=1e-3)
+    assert deviations.gain_margin == pytest.approx(np.std([gain(p) for p in corners]), rel=1e-3)
+    assert np.linalg.norm(deviations.phase_margin_contributions) == deviations.phase_margin
+    assert "of the phase margin" in str(deviations)
+
+
+def test_deviations_of_margins_take_the_tolerances_of_the_mechanism() -> None:
+    m = slider()
+    m.parameter("k", 20.0, tolerance=3.0)
+    m.force("push", "mass.P", ["-k*displacement('guide') - displacement_rate('guide')", 0])
+    m.signal("y", "50*displacement('guide')")
+    linear = m.linearize(inputs="push", outputs={"y": "signal('y')"}, wrt=["k"])
+    margins = linear.margins("push.x", "y")
+    assert margins.phase_margin_derivatives is not None
+    expected = abs(margins.phase_margin_derivatives[0])  # σ = 3/3
+    assert margins.std().phase_margin == pytest.approx(expected, rel=1e-12)
+    half = margins.std({"k": vm.Tolerance(1.5)})
+    assert half.phase_margin == pytest.approx(expected / 2, rel=1e-12)
+    assert math.isnan(half.gain_margin)  # infinite: the phase never reaches 180°
+    with pytest.raises(vm.ModelError, match="vary with no parameter"):
+        margins.std({"k": None})
+    with pytest.raises(vm.ModelError, match="no parameter of these margins is called 'K'"):
+        margins.std({"K": vm.Tolerance(1.0)})
+    with pytest.raises(vm.ModelError, match=r"'k'.*no finite standard deviation"):
+        margins.std({"k": stats.cauchy()})
+    without = m.linearize(inputs="push", outputs={"y": "signal('y')"}).margins("push.x", "y")
+    with pytest.raises(vm.ModelError, match="have no derivatives; linearize with wrt"):
+        without.std()
 
 
 def test_a_loop_without_crossovers_has_infinite_margins() -> None:

@@ -168,6 +168,8 @@ def test_a_formula_without_a_name_is_refused() -> None:
         ("2 N*m/deg", "N·m/rad", 2 / math.radians(1)),
         ("10 inch", "m", 0.254),
         ("1500 rpm", "rad/s", 1500 * 2 * math.pi / 60),
+        ("1500 rev/min", "rad/s", 1500 * 2 * math.pi / 60),
+        ("3 rev", "rad", 6 * math.pi),
         ("7", "m", 7.0),
         ("3 Nm", "N·m", 3.0),
         ("2 kNm", "N·m", 2000.0),

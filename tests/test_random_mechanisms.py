@@ -9,13 +9,16 @@ from random_geometry import geometry
 from random_mechanisms import build
 from random_recipes import (
     BEAM_JOINTS,
+    BLOCKS,
     BODIES,
     CLAMP,
     COUPLINGS,
     DRIVERS,
+    EQUATIONS,
     FREE,
     GROUND,
     LOADS,
+    PLANAR,
     Closure,
     Load,
     Part,
@@ -23,9 +26,9 @@ from random_recipes import (
     joints_of,
     recipes,
     smaller,
+    with_element,
 )
 
-from varimech.elements.builder import Model
 from varimech.elements.registry import registered
 
 PENDULUM = Recipe(2, (Part("bar", "revolute", GROUND, True, 5),), parameters=2, seed=1)
@@ -56,57 +59,76 @@ def test_derivative_methods_agree_or_are_refused_by_name(recipe: Recipe) -> None
     assert [o for o in outcomes if o.verdict == "fault"] == []
 
 
+@pytest.mark.parametrize(
+    ("dimension", "method"),
+    [(2 if x == "cam" else 3, x) for x in (*EQUATIONS, "drive_pose")],
+)
+def test_fitted_equations_agree_in_two_kinds_of_coordinates(dimension: int, method: str) -> None:
+    parts = (Part("bar", "revolute", GROUND, True, 5),) if dimension == 2 else ()  # for speed
+    recipe = with_element(Recipe(dimension, parts, parameters=3, seed=4), method)
+    _agree_in_coordinates(recipe, {method})
+
+
+def test_blocks_agree_in_two_kinds_of_coordinates() -> None:
+    """A pendulum and a slider with a load by each kind of block."""
+    parts = (Part("bar", "revolute", GROUND, True, 5), Part("body", "prismatic", 0, True, 6))
+    loads = tuple(Load(method, k % 2, GROUND, 40 + k) for k, method in enumerate(BLOCKS))
+    _agree_in_coordinates(Recipe(2, parts, loads=loads, parameters=12, seed=4), {*BLOCKS})
+
+
+def _agree_in_coordinates(recipe: Recipe, methods: set[str]) -> None:
+    """Direct derivatives in natural coordinates and adjoint ones in relative coordinates."""
+    built = build(recipe)
+    assert methods <= {call.method for call in built.mechanism.data.calls}
+    comparison = Comparison(built, recipe, compiled=False)
+    comparison.base = DerivativeCheck("natural")
+    base = comparison._base()
+    comparison._compared(DerivativeCheck("rtdyn1", derivatives="adjoint"), base)
+
+
 # what is made
 
 
-def words() -> set[str]:
-    """All that a model can be written with."""
-    members = {name: getattr(Model, name) for name in dir(Model) if not name.startswith("_")}
-    made = {name for name, member in members.items() if hasattr(member, "__wrapped__")}
-    of_events = {"stop", "contact", "clearance_joint", "dry_friction", "mode", "event"}
-    # angles that fit them: test_gears_and_screws.py; events: test_random_contacts.py; equations that
-    # are written for a mechanism: test_constraints.py, test_cams_and_curves.py
-    equations = {"velocity_constraint", "rolling", "cam", "point_on_curve"}
-    # controllers and prescribed poses suit one mechanism: test_control.py, test_drive_pose.py
-    blocks = {kind.method() for kind in registered("signals")} | {"state", "dc_motor", "servo"}
-    return made - {"screw", "drive_pose"} - of_events - equations - blocks
+EXCEPTIONS = {
+    "screw": "its angle has to fit its displacement: test_gears_and_screws.py",
+    **dict.fromkeys(
+        ("stop", "contact", "clearance_joint", "dry_friction", "mode", "event"),
+        "runs with impacts and friction are compared by other means: test_random_contacts.py",
+    ),
+}
+"""Elements that are not drawn, and why."""
 
 
-def saying(method: str) -> Recipe:
-    """A recipe that calls an element method."""
-    sliding = Part("body", "prismatic", GROUND, True, 3)
-    if method in LOADS:
-        return Recipe(2, (PENDULUM.parts[0],), loads=(Load(method, 0, GROUND, 7),), seed=1)
-    if method in COUPLINGS:
-        return Recipe(
-            2, (PENDULUM.parts[0], PENDULUM.parts[0], sliding), couplings=(method,), seed=1
-        )
-    if method in DRIVERS:
-        return Recipe(2, (PENDULUM.parts[0], sliding), drivers=(method,), seed=1)
-    if method in ("beam", CLAMP):
-        return Recipe(2, (Part("beam", CLAMP, GROUND, True, 4),), seed=1)
-    if method in BODIES:
-        return Recipe(2, (Part(method, "revolute", GROUND, True, 4),), seed=1)
-    kind = method.replace("_", "-")
-    return (
-        Recipe(3, (Part("body", kind, GROUND, True, 4),), seed=1)
-        if kind in joints_of(3)
-        else PENDULUM
-    )
+def methods(dimension: int) -> list[str]:
+    """Element methods that shall be drawn."""
+    left_out = {*EXCEPTIONS, *(PLANAR if dimension == 3 else ())}
+    kinds = [kind for kind in registered() if dimension in getattr(kind, "dimensions", (2, 3))]
+    return [kind.method() for kind in kinds if kind.method() not in left_out]
 
 
-@pytest.mark.parametrize("method", sorted(words()))
-def test_every_element_method_is_drawn(method: str) -> None:
-    drawn = {
-        *BODIES,
-        CLAMP,
-        *LOADS,
-        *COUPLINGS,
-        *DRIVERS,
-        *(kind.replace("-", "_") for n in (2, 3) for kind in joints_of(n)),
-    }
-    assert method in drawn | {"parameter", "point", "start"}
-    assert method in {call.method for call in build(saying(method)).mechanism.data.calls}
+@pytest.mark.parametrize(
+    ("dimension", "method"), [(n, method) for n in (2, 3) for method in methods(n)]
+)
+def test_every_element_is_drawn(dimension: int, method: str) -> None:
+    """In a mechanism of two bodies that is made for it, with the first of a few seeds."""
+    for seed in range(8):
+        recipe = Recipe(dimension, (Part("bar", FREE, GROUND, True, 5),), parameters=3, seed=seed)
+        calls = build(with_element(recipe, method)).mechanism.data.calls
+        if method in {call.method for call in calls}:
+            return
+    raise AssertionError(f"no mechanism has an element {method!r}")
+
+
+def test_exceptions_are_elements() -> None:
+    known = {kind.method() for kind in registered()}
+    assert set(EXCEPTIONS) <= known
+
+
+def test_all_kinds_are_drawn_by_chance() -> None:
+    """What recipes are made of covers the registry, so that `with_element` adds nothing of its own."""
+    joints = {kind.replace("-", "_") for n in (2, 3) for kind in joints_of(n)}
+    drawn = {*BODIES, CLAMP, *LOADS, *BLOCKS, *COUPLINGS, *DRIVERS, *joints}
+    assert drawn - {"table"} == {kind.method() for kind in registered()} - set(EXCEPTIONS)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

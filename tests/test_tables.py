@@ -251,3 +251,25 @@ def test_a_run_that_leaves_a_table_says_which_force_ends() -> None:
     with pytest.raises(vm.SimulationError, match=r"'push' is not finite .* beyond") as caught:
         m.simulate(3.0)
     assert caught.value.time == pytest.approx(2**0.5, abs=1e-6)  # x = t²/2 = 1
+
+
+def test_errors_of_files_name_the_column(tmp_path: Path) -> None:
+    file = tmp_path / "lift.csv"
+    file.write_text("angle, lift, force\n0, 0, 1\n1, x, 2\n", encoding="utf-8")
+    with pytest.raises(vm.ModelError, match="line 3, column 'lift': 'x' is not a number"):
+        vm.table(file, columns=("angle", 1))
+    with pytest.raises(vm.ModelError, match=r"no column 3; .* last one 2: angle, lift, force"):
+        vm.table(file, columns=(0, 3))
+    file.write_text("0, 0\n1, x\n", encoding="utf-8")
+    with pytest.raises(vm.ModelError, match="line 2, column 2 of 2: 'x' is not a number"):
+        vm.table(file)
+
+
+def test_tables_without_a_mechanism_refuse_texts_and_name_those_that_take_them() -> None:
+    with pytest.raises(vm.ModelError, match=r"y\[1\] = 'h' is not a number; .*m.table\(name, …\)"):
+        vm.table([0, 1], [0, "h"])
+    m = vm.Mechanism("texts", dimension=2)
+    m.parameter("h", 0.5)
+    assert (
+        float(m.data.parameter_set.evaluate(m.table("lift", [0, 1], [0, "h"])(0.5)).item()) == 0.25
+    )

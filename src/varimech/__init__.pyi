@@ -81,6 +81,7 @@ from .results.events import Event as Event, Events as Events
 from .results.kinematics import Kinematics as Kinematics
 from .results.linear_model import LinearModel as LinearModel
 from .results.lost_motion import LostMotion as LostMotion
+from .results.margins import MarginDeviations as MarginDeviations
 from .results.margins import Margins as Margins
 from .results.gradient import Gradient as Gradient
 from .results.hessian import Hessian as Hessian

@@ -47,7 +47,7 @@ NAMES = {
     "results.kinematics": "Kinematics",
     "results.linear_model": "LinearModel",
     "results.lost_motion": "LostMotion",
-    "results.margins": "Margins",
+    "results.margins": "MarginDeviations Margins",
     "results.modes": "Modes",
     "results.result": "SavedResult",
     "results.root_locus": "RootLocus",

@@ -240,8 +240,14 @@ class Comparison:
         if regular and m.joints:
             kinds["reaction"] = lambda s: [s.reaction(j) for j in m.joints]
             kinds["reaction torque"] = lambda s: [s.reaction_torque(j) for j in m.joints]
-        if regular and m.drivers:
-            kinds["effort"] = lambda s: [s.effort(d) for d in m.drivers]
+        if regular and (efforts := list(m.data.effort_units)):
+            kinds["effort"] = lambda s: [s.effort(name) for name in efforts]
+        own = [c.name for c in m.data.own_coordinates if c.order == 1]
+        if own or m.data.signals:
+            kinds["signal"] = lambda s: [
+                *[s.state(name) for name in own],
+                *[s.signal(name) for name in m.data.signals],
+            ]
         sizes: list[int] = []
 
         def all_of(s: Any) -> Any:
@@ -408,6 +414,7 @@ class Comparison:
             "reaction": force,
             "reaction torque": force * L,
             "effort": force * max(L, 1.0),
+            "signal": 1.0,
         }
         sizes = {
             name: max(floors[name], float(np.abs(x).max(initial=0.0)))

@@ -8,8 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from newton_euler import turned
+from random_constraints import couple, drive_pose
+from random_control import control
 from random_geometry import Fitted, Geometry, direction_of, geometry, rotation_argument, strengths
-from random_recipes import CLAMP, FREE, GROUND, Load, Recipe
+from random_recipes import BLOCKS, CLAMP, EQUATIONS, FREE, GROUND, Load, Recipe
 
 import varimech as vm
 from varimech.model.frame import Frame
@@ -60,6 +62,11 @@ class Builder:
         self.names = {GROUND: "ground"} | {k: f"b{k}" for k in range(len(recipe.parts))}
         self.places: dict[str, Array] = {}
         self.rows = self.g.held
+        self.speed_rows = np.zeros((0, self.rows.shape[1]))
+        """What is held of velocities only."""
+        self.duration = DURATION * float(np.sqrt(self.g.scale))
+        self.signals: list[str] = []
+        self.states: set[str] = set()
         self.start: dict[str, dict[Any, Any]] = {}
         self.speeds: dict[Any, Any] = {}
         self.coupled = 0
@@ -85,7 +92,7 @@ class Builder:
             None if self.g.segments else self.g.dofs - self.coupled,
             self.g.regular,
             float(held.max(initial=1.0) / max(held[held > 1e-9].min(initial=1.0), 1e-300)),
-            DURATION * float(np.sqrt(self.g.scale)),
+            self.duration,
             tuple(j.name for j in self.g.joints if j.name.startswith("C")),
         )
 
@@ -309,23 +316,41 @@ class Builder:
                 )
         return computed
 
-    def _says(self, row: Array) -> float:
+    def _says(self, row: Array, held: Array | None = None) -> float:
         """How much a row says that those held do not."""
+        held = np.vstack([self.rows, self.speed_rows]) if held is None else held
         if not np.linalg.norm(row):
             return 0.0
         row = row / np.linalg.norm(row)
-        if not len(self.rows):
+        if not len(held):
             return 1.0
         _, values, Vt = np.linalg.svd(
-            self.rows / np.linalg.norm(self.rows, axis=1, keepdims=True), full_matrices=False
+            held / np.linalg.norm(held, axis=1, keepdims=True), full_matrices=False
         )
         kept = Vt[values > 1e-9]
         return float(np.linalg.norm(row - kept.T @ (kept @ row)))
+
+    def are_free(self, rows: list[Array], move: int = 0) -> bool:
+        """Whether all rows say something new, one after the other, and leave so many velocities free."""
+        held = np.vstack([self.rows, self.speed_rows])
+        for row in rows:
+            if self._says(row, held) <= FIXES[0]:
+                return False
+            held = np.vstack([held, row])
+        return held.shape[1] - np.linalg.matrix_rank(held, tol=1e-9) >= move
+
+    def hold(self, rows: list[Array], speeds: list[Array] | tuple[()] = ()) -> None:
+        """Take rows of positions, and rows of velocities only, as held from now on."""
+        self.rows = np.vstack([self.rows, *rows])
+        self.speed_rows = np.vstack([self.speed_rows, *speeds])
 
     # drivers and forces
 
     def _driver(self, name: str, method: str) -> None:
         """Drive something of the kind that others leave free, if there is any."""
+        if method == "drive_pose":
+            drive_pose(self, name)
+            return
         candidates = self._driven(method)
         for k in self.rng.permutation(len(candidates)):
             what, row, at = candidates[int(k)]
@@ -410,6 +435,8 @@ class Builder:
                 self._bushing(name, second, first, stiffness, rng)
         elif load.method == "table":
             self._table(name, first, rng)
+        elif load.method in BLOCKS:
+            control(self, name, load.method, first, rng)
         elif load.method == "force":
             self._force(name, first, second, acted, rng)
         else:
@@ -438,8 +465,9 @@ class Builder:
 
     def _table(self, name: str, first: str, rng: np.random.Generator) -> None:
         """A force by a table over time."""
-        t = np.linspace(-1, 1, 5) * DURATION * float(np.sqrt(self.g.scale)) * 2
-        self.m.table(f"{name}table", t, rng.uniform(-3, 3, 5), kind="cubic")
+        t = np.linspace(-1, 1, 5) * self.duration * 2
+        kind: Any = str(rng.choice(["linear", "pchip", "cubic"]))
+        self.m.table(f"{name}table", t, self.vector(rng.uniform(-3, 3, 5)), kind=kind)
         d = direction_of(self.recipe, self.rng)
         self.m.force(name, first, tuple(f"{x!r}*{name}table(t)" for x in d.tolist()))
 
@@ -447,6 +475,9 @@ class Builder:
         """Couple two outputs that others leave free, if there are any; some with a compliant mesh."""
         if method == "curve_contact":
             self._touch(name)
+            return
+        if method in EQUATIONS:
+            couple(self, name, method)
             return
         turns = [("angle", *turn) for turn in self._turns]
         others = {"gear": [], "belt": []}.get(method, [("displacement", *x) for x in self._slides])
@@ -579,7 +610,7 @@ class Builder:
     # the start
 
     def _start(self) -> None:
-        candidates = self._holds()
+        candidates, self.determined = self._holds(), np.vstack([self.rows, self.speed_rows])
         order, free = self.rng.permutation(len(candidates)), self.rows.shape[1]
         for least in FIXES:
             for k in order:
@@ -625,38 +656,56 @@ class Builder:
         """Give a value, if it says something new."""
         before = self.rows
         for row in rows:
-            if self._says(row) < least:
+            if self._says(row, self.rows) < least:
                 self.rows = before
                 return
             self.rows = np.vstack([self.rows, row])
+        given = self._speeds_given(rows)
         fast = (
             0.0 if "at rest" in self.recipe.edges else 50.0 if "fast" in self.recipe.edges else 2.0
         )
         unit = 1.0 if method in ("angle", "orientation") else self.g.scale
-        speed = [self.number(unit * fast * float(x)) for x in self.rng.uniform(-1, 1, len(rows))]
+        speed = [unit * fast * float(x) for x in self.rng.uniform(-1, 1, len(rows))]
+        if given:
+            speed = [self.number(x) for x in speed]
         if method == "orientation":
             self.start.setdefault(method, {})[what] = at
-            self.speeds[what] = tuple(speed)
+            if given:
+                self.speeds[what] = tuple(speed)
         elif method == "position":
             label, k = what
             place = list(
                 self.start.setdefault(method, {}).get(label, [None] * self.recipe.dimension)
             )
-            rate = list(self.speeds.get(label, [0.0] * self.recipe.dimension))
-            place[k], rate[k] = self.number(float(at)), speed[0]
+            rate = list(self.speeds.get(label, [None] * self.recipe.dimension))
+            place[k], rate[k] = self.number(float(at)), speed[0] if given else None
             self.start[method][label], self.speeds[label] = tuple(place), tuple(rate)
         else:
             self.start.setdefault(method, {})[what] = self.number(float(at))
             both = what in self.start.get("angle", {}) and what in self.start.get(
                 "displacement", {}
             )
-            if both:
+            if not given:
+                self.speeds.pop(what, None)
+            elif both and what in self.speeds:
                 earlier = self.speeds[what]
                 self.speeds[what] = (
                     (speed[0], earlier) if method == "angle" else (earlier, speed[0])
                 )
-            else:
+            elif not both:
                 self.speeds[what] = speed[0]
+
+    def _speeds_given(self, rows: Array) -> bool:
+        """Whether the start gives speeds, too: not where constraints of velocities determine them."""
+        if not len(self.speed_rows):
+            return True
+        determined = self.determined
+        for row in rows:
+            if self._says(row, determined) < FIXES[-1]:
+                return False
+            determined = np.vstack([determined, row])
+        self.determined = determined
+        return True
 
     # objectives
 

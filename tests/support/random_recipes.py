@@ -32,11 +32,28 @@ LOADS = (
     "bushing",
     "table",
 )
-COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint", "curve_contact")
-"""Equations between two outputs that others leave free; also with a compliant mesh. Curves touch in the
-plane only.
-"""
-DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate")
+BLOCKS = (
+    "state",
+    "signal",
+    "lag",
+    "lead",
+    "transfer_function",
+    "state_space",
+    "pid",
+    "rate_limit",
+    "delay",
+    "sample_and_hold",
+    "dc_motor",
+    "servo",
+)
+"""Loads by states, signals and controllers, which may read each other, and actuators."""
+EQUATIONS = ("velocity_constraint", "rolling", "cam", "point_on_curve")
+"""Equations that are fitted to where bodies are."""
+COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint", "curve_contact", *EQUATIONS)
+"""Equations between two outputs that others leave free; also with a compliant mesh."""
+PLANAR = ("cam", "curve_contact", "belt")
+"""Elements that are planar, or drawn in the plane only: a belt needs parallel axes."""
+DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate", "drive_pose")
 EDGES = (
     "aligned",
     "parallel",
@@ -143,7 +160,16 @@ def recipes(draw: st.DrawFn, largest: int = 10) -> Recipe:
         else (),
         tuple(
             draw(
-                st.lists(st.builds(Load, st.sampled_from(LOADS), bodies, bodies, SEEDS), max_size=4)
+                st.lists(
+                    st.builds(
+                        Load,
+                        st.sampled_from(LOADS) | st.sampled_from(BLOCKS),
+                        bodies,
+                        bodies,
+                        SEEDS,
+                    ),
+                    max_size=4,
+                )
             )
         ),
         tuple(draw(st.lists(st.sampled_from(DRIVERS), max_size=2)))
@@ -159,6 +185,42 @@ def recipes(draw: st.DrawFn, largest: int = 10) -> Recipe:
         if draw(st.integers(0, 2)) == 0
         else (),
     )
+
+
+def with_element(recipe: Recipe, method: str) -> Recipe:
+    """A recipe that also has an element of a kind, where there is room for it: beside its bodies it gets
+    others that leave room, and loses closures and drivers.
+    """
+    seed, last = recipe.seed, len(recipe.parts)
+    pin, slide, loose = (
+        Part("body", joint, GROUND, True, seed + k)
+        for k, joint in enumerate(("revolute", "prismatic", FREE))
+    )
+    if method in (*LOADS, *BLOCKS):
+        load = Load(method, last, GROUND, seed)
+        return replace(recipe, parts=(*recipe.parts, pin), loads=(*recipe.loads, load))
+    if method in EQUATIONS:
+        return replace(
+            recipe, parts=(*recipe.parts, loose), drivers=(), couplings=(method, *recipe.couplings)
+        )
+    if method in COUPLINGS:
+        return replace(
+            recipe,
+            parts=(*recipe.parts, pin, slide, replace(pin, seed=seed + 3)),
+            drivers=(),
+            couplings=(method, *recipe.couplings),
+        )
+    if method in DRIVERS:
+        added = (loose,) if method == "drive_pose" else (pin, slide)
+        return replace(recipe, parts=(*recipe.parts, *added), drivers=(method, *recipe.drivers))
+    if method in ("beam", CLAMP):
+        return replace(recipe, parts=(*recipe.parts, Part("beam", CLAMP, GROUND, True, seed)))
+    if method in BODIES:
+        return replace(recipe, parts=(*recipe.parts, replace(pin, kind=method)))
+    joint = method.replace("_", "-")
+    if joint not in joints_of(recipe.dimension):
+        raise ValueError(f"no recipe has {method!r} in {recipe.dimension} dimensions")
+    return replace(recipe, parts=(*recipe.parts, replace(pin, joint=joint)))
 
 
 def _parts(dimension: int, k: int, flexible: bool) -> st.SearchStrategy[Part]:

@@ -1,6 +1,7 @@
 """Thousands of random mechanisms by random derivative methods: each agrees, or is refused by name.
 
     python tools/harden/harden.py --count 5000
+    python tools/harden/harden.py --count 200 --element cam --largest 2
 
 Mechanisms are made by Hypothesis (`tests/support/random_recipes.py`) and checked in a process of
 their own (`tests/support/random_derivative_checks.py`), which is ended where one takes too long.
@@ -31,7 +32,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 import random_recipes
-from random_recipes import Recipe, recipes, smaller
+from random_recipes import PLANAR, Recipe, recipes, smaller, with_element
 
 CHUNK = 50
 """Recipes that are drawn at a time."""
@@ -40,14 +41,18 @@ COMPILED = 8
 HANGS = "took too long"
 
 
-def drawn(seed: int, largest: int) -> Iterator[Recipe]:
-    """Recipes without end; Hypothesis varies each in many ways, of which two are kept."""
+def drawn(seed: int, largest: int, element: str | None) -> Iterator[Recipe]:
+    """Recipes without end, all with an element if it is named; Hypothesis varies each in many ways, of
+    which two are kept.
+    """
     for chunk in itertools.count(seed):
         alike: Counter[object] = Counter()
         for recipe in _chunk(chunk, largest):
+            if element in PLANAR and recipe.dimension == 3:
+                continue
             alike[recipe.parts] += 1
             if alike[recipe.parts] <= 2:
-                yield recipe
+                yield with_element(recipe, element) if element else recipe
 
 
 def _chunk(seed: int, largest: int) -> list[Recipe]:
@@ -200,11 +205,12 @@ def harden(
     seconds: float,
     limit: float,
     largest: int,
+    element: str | None,
     folder: Path,
 ) -> Accumulator:
     """Check so many mechanisms, or as many as there is time for."""
     tally, until = Accumulator(folder), time.monotonic() + seconds
-    numbered = enumerate(drawn(seed, largest))
+    numbered = enumerate(drawn(seed, largest, element))
     waiting = ((number, recipe) for number, recipe in numbered if number >= first)
     workers = [Worker(limit) for _ in range(processes)]
     given_ = 0
@@ -267,6 +273,7 @@ def main() -> None:
         "--limit", type=float, default=120, help="seconds that a mechanism may take"
     )
     parser.add_argument("--largest", type=int, default=10, help="bodies")
+    parser.add_argument("--element", help="method of an element that all of them have")
     parser.add_argument("--folder", type=Path, default=Path("out/harden"))
     parser.add_argument("--again", help="a recipe to repeat and to reduce")
     given_ = parser.parse_args()
@@ -281,6 +288,7 @@ def main() -> None:
         given_.seconds,
         given_.limit,
         given_.largest,
+        given_.element,
         given_.folder,
     )
     tally.show(Console())

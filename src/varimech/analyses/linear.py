@@ -349,4 +349,5 @@ def linearize(
         tuple(p.name for p in chosen),
         S,
         S_,
+        tuple(p.distribution for p in chosen),
     )

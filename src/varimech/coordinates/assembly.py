@@ -303,6 +303,8 @@ class Assembly:
             for b, o, R in zip(bodies, values[::2], values[1::2], strict=True)
         }
         back = self._placed(poses, ρ)
+        # beams have no pose; the positions of their nodes make no turns
+        back = np.where(np.isfinite(back), back, q)
         # turns differ by 6, rounding of positions by 1e-12
         return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 

@@ -28,7 +28,7 @@ def read_columns(path: Path_, columns: Sequence[str | int]) -> tuple[np.ndarray,
         )
     head, rows = _rows(path)
     places = [_place(path, column, head, len(rows[0][1])) for column in columns]
-    x, y = (np.array([_number(path, line, row, k) for line, row in rows]) for k in places)
+    x, y = (np.array([_number(path, line, row, k, head) for line, row in rows]) for k in places)
     return x, y, None
 
 
@@ -40,6 +40,7 @@ def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         return read_columns(path, (0, 1))
     if count < 2:
         raise _refused(path, f"line {rows[0][0]} has one column", "a table has x and y")
+    names = head
     if head is None:
         (line, head), rows = rows[0], rows[1:]
     else:
@@ -51,7 +52,9 @@ def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         raise _refused(path, f"has {count} columns", remedy) from None
     if not rows:
         raise _refused(path, f"has one row, line {line}", "a table has two or more")
-    numbers = np.array([[_number(path, at, row, k) for k in range(count)] for at, row in rows])
+    numbers = np.array(
+        [[_number(path, at, row, k, names) for k in range(count)] for at, row in rows]
+    )
     return numbers[:, 0], y, numbers[:, 1:]
 
 
@@ -108,19 +111,19 @@ def _place(path: Path_, column: str | int, head: list[str] | None, count: int) -
         assert head is not None
         return head.index(column)
     if isinstance(column, bool) or not 0 <= column < count:
-        problem = f"has no column {column!r}"
-        raise _refused(path, problem, f"columns are counted from 0 to {count - 1}")
+        known = f": {', '.join(head)}" if head else ""
+        remedy = f"the first column is 0, the last one {count - 1}{known}"
+        raise _refused(path, f"has no column {column!r}", remedy)
     return column
 
 
-def _number(path: Path_, line: int, row: list[str], k: int) -> float:
+def _number(path: Path_, line: int, row: list[str], k: int, head: list[str] | None) -> float:
     try:
         return float(row[k])
     except ValueError:
         remedy = "write a decimal point" if "," in row[k] else "give a number there"
-        raise _refused(
-            path, f"line {line}, column {k}: {row[k]!r} is not a number", remedy
-        ) from None
+        column = f"column {k + 1} of {len(row)}" if head is None else f"column {head[k]!r}"
+        raise _refused(path, f"line {line}, {column}: {row[k]!r} is not a number", remedy) from None
 
 
 def _refused(path: Path_, problem: str, remedy: str) -> ModelError:

@@ -370,6 +370,8 @@ def _symbolic(label: str, field: str, values: Any) -> np.ndarray:
         place = f"{field}{''.join(f'[{i}]' for i in k)}"
         if isinstance(value, (str, bool)) or value is None:
             remedy = "give a number, or an expression of parameters"
+            if isinstance(value, str):
+                remedy = "give a number or an expression; m.table(name, …) reads texts"
             raise ModelError(
                 "is not a number", element=label, field=place, value=value, remedy=remedy
             )

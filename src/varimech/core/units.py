@@ -55,7 +55,7 @@ neither that of the unit nor of the quantity.
 """
 _PLAIN = {
     **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
-    **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn"), "rad"),
+    **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn", "rev"), "rad"),
     **dict.fromkeys(("g", "mg", "t", "lb"), "kg"),
     **dict.fromkeys(("kN", "mN", "MN", "lbf"), "N"),
     **dict.fromkeys(("kPa", "MPa", "GPa", "bar", "psi"), "Pa"),
@@ -244,10 +244,11 @@ def _powers(unit: str) -> tuple[int, ...] | None:
 
 
 def _plain_text(unit: str) -> str:
-    """The unit with ASCII powers, * and deg; empty for a pure number."""
+    """The unit with ASCII powers, *, deg and turn; empty for a pure number."""
     if unit in _PURE:
         return ""
     text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda match: f"**{match[0].translate(_SUPERSCRIPTS)}", unit)
+    text = re.sub(r"\brev\b", "turn", text)  # not known to pint
     return text.replace("·", "*").replace("°", "deg")
 
 

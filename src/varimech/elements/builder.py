@@ -21,7 +21,7 @@ from ..model.force import ForceLaw
 from ..model.initial_condition_reader import InitialConditionReader
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.parameter import Number, Parameter, Parameters, Vector
+from ..model.parameter import Number, Parameter, Parameters, Tolerance, Vector
 from ..model.parameter_set import evaluated
 from ..model.state import OUTPUTS_IN_TEXT
 from ..model.writing import change
@@ -75,6 +75,7 @@ class Model(ElementMethods):
         unit: str = "",
         bounds: tuple[float | str | None, float | str | None] | None = None,
         distribution: object = None,
+        tolerance: float | str | None = None,
     ) -> Parameter:
         """Define a named number that may change.
 
@@ -86,20 +87,31 @@ class Model(ElementMethods):
             unit: its unit, for results and texts.
             bounds: (lower, upper), None where open.
             distribution: its `varimech.Tolerance` or distribution, for uncertainty analyses.
+            tolerance: short for `distribution=varimech.Tolerance(tolerance)`: ± this width is three
+                standard deviations.
 
         Returns:
             The parameter: use it wherever a number goes, and in arithmetic.
 
         Raises:
-            ModelError: for a name that is taken, or a value outside the bounds.
+            ModelError: for a name that is taken, a value outside the bounds, and for a tolerance
+                beside a distribution.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), distribution=vm.Tolerance(0.01))
+        >>> L = m.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), tolerance="10 mm")
         >>> L / 2
         SX((L/2))
         """
         check_name("parameter", name, without="")
+        if tolerance is not None:
+            if distribution is not None:
+                raise ModelError(
+                    "tolerance and distribution state the same twice",
+                    element=f"parameter {name!r}",
+                    remedy="leave one out",
+                )
+            distribution = Tolerance(tolerance)
         parameter = Parameter(name, value, unit=unit, bounds=bounds, distribution=distribution)
         self.data.parameter_set.add(parameter)
         return parameter

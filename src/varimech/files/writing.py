@@ -216,6 +216,8 @@ class _Writer:
                 for bound in given["bounds"]
             ]
         distribution = given.get("distribution")
+        if given.get("tolerance") is not None:
+            entry["tolerance"] = _plain(given["tolerance"])
         if isinstance(distribution, Tolerance):
             entry["tolerance"] = _plain(distribution.width)
             if distribution.sigmas != 3.0:

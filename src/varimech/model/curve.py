@@ -8,6 +8,7 @@ components share the selection of the piece that u is in.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,11 @@ class Curve:
         return float(np.sign(np.sum(c[:-1, 0] * c[1:, 1] - c[1:, 0] * c[:-1, 1])))
 
     def nearest(self, place: np.ndarray) -> float:
-        """Parameter of the sample that is nearest to a place of the body's frame."""
+        """Parameter of the sample that is nearest to a place of the body's frame; NaN where it is not
+        known.
+        """
+        if not np.isfinite(place).all():
+            return math.nan
         u, c, _, _ = self.samples
         return float(u[np.linalg.norm(c - place, axis=1).argmin()])
 

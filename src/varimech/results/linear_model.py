@@ -45,6 +45,8 @@ class LinearModel(Result):
     """[A B; C D]."""
     matrix_derivatives: np.ndarray | None
     """(row, column, parameter)"""
+    distributions: tuple[object, ...] = ()
+    """Of the parameters, as the mechanism has them; None where it has none."""
 
     A = Variable("(rate, state).")
     B = Variable("(rate, input).")
@@ -231,7 +233,7 @@ class LinearModel(Result):
 
         Returns:
             Margins, crossover frequencies (Hz), whether the closed loop is stable, and derivatives of
-            the margins where the model has them.
+            the margins where the model has them; `std()` of it gives standard deviations over tolerances.
 
         Raises:
             ModelError: for an unknown name.

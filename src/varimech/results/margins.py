@@ -5,16 +5,20 @@
 
 Crossovers are zeros on the imaginary axis of L(s) L(−s) − 1 and of L(s) − L(−s), found as generalised
 eigenvalues of their equations of state, so that none is missed between frequencies of a grid, and
-refined by Newton's method. With f(ω, ρ) = 0 at a crossover, ω' = −f_ρ/f_ω.
+refined by Newton's method. With f(ω, ρ) = 0 at a crossover, ω' = −f_ρ/f_ω. Of independent parameters with
+the standard deviations σ_k, a margin has √(Σ (∂/∂ρ_k σ_k)²) to first order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..core.errors import ModelError, unknown_name
+from ..model.parameter import Tolerance
 
 if TYPE_CHECKING:
     from .linear_model import LinearModel
@@ -53,6 +57,46 @@ class Margins:
     """(parameter)"""
     phase_margin_derivatives: np.ndarray | None
     """(parameter), rad per unit of the parameter"""
+    distributions: tuple[object, ...] = ()
+    """Of the parameters, as the mechanism has them."""
+
+    def std(self, distributions: Mapping[str, object] | None = None) -> MarginDeviations:
+        """Standard deviations of both margins over independent parameters, to first order.
+
+        Args:
+            distributions: `varimech.Tolerance` or distribution of parameters by name; those that the
+                mechanism gives to others hold, too. A parameter without one does not vary.
+
+        Returns:
+            The deviations, and what each parameter contributes; NaN for infinite margins.
+
+        Raises:
+            ModelError: without derivatives, for unknown names, if no parameter varies, and for what is
+                no distribution.
+        """
+        if self.gain_margin_derivatives is None or self.phase_margin_derivatives is None:
+            remedy = "linearize with wrt=…, the parameters that vary"
+            raise ModelError("have no derivatives", element="margins", remedy=remedy)
+        known = dict(zip(self.parameter_names, self.distributions, strict=False))
+        for name in distributions or ():
+            if name not in self.parameter_names:
+                raise unknown_name("parameter of these margins", name, self.parameter_names)
+        known |= distributions or {}
+        σ = np.array([_deviation(name, known.get(name)) for name in self.parameter_names])
+        if not σ.any():
+            raise ModelError(
+                "vary with no parameter",
+                element="margins",
+                remedy='give distributions={"name": varimech.Tolerance(…)}, or to the parameters',
+            )
+        gain, phase = self.gain_margin_derivatives * σ, self.phase_margin_derivatives * σ
+        return MarginDeviations(
+            float(np.linalg.norm(gain)),
+            float(np.linalg.norm(phase)),
+            self.parameter_names,
+            gain,
+            phase,
+        )
 
     def __str__(self) -> str:
         """Both margins, as figures of control have them."""
@@ -63,6 +107,55 @@ class Margins:
             f" phase margin {np.degrees(self.phase_margin):.4g}° at {self.phase_frequency:.4g} Hz;"
             f" the closed loop is {'stable' if self.is_stable else 'unstable'}"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MarginDeviations:
+    """Standard deviations of margins over tolerances, to first order."""
+
+    gain_margin: float
+    phase_margin: float
+    """rad"""
+    parameter_names: tuple[str, ...]
+    gain_margin_contributions: np.ndarray
+    """(parameter), change of the gain margin for one standard deviation of each"""
+    phase_margin_contributions: np.ndarray
+    """(parameter), the same of the phase margin, rad"""
+
+    def __str__(self) -> str:
+        """Both deviations, and the contributions to them."""
+        parts = "".join(
+            f"\n  {name}: {gain:+.3g}, {np.degrees(phase):+.3g}°"
+            for name, gain, phase in zip(
+                self.parameter_names,
+                self.gain_margin_contributions,
+                self.phase_margin_contributions,
+                strict=True,
+            )
+        )
+        return (
+            f"standard deviation of the gain margin {self.gain_margin:.4g}, of the phase margin"
+            f" {np.degrees(self.phase_margin):.4g}°, by parameter:{parts}"
+        )
+
+
+def _deviation(name: str, distribution: object) -> float:
+    """Standard deviation of a parameter, 0 if it does not vary."""
+    if distribution is None:
+        return 0.0
+    if isinstance(distribution, Tolerance):
+        return distribution.sigma
+    std = getattr(distribution, "std", None)
+    σ: Any = std() if callable(std) else np.nan
+    if np.ndim(σ) or not np.isfinite(σ):
+        raise ModelError(
+            "has no finite standard deviation",
+            element=f"parameter {name!r}",
+            field="distribution",
+            value=distribution,
+            remedy="give a varimech.Tolerance, or a distribution of scipy.stats with its numbers",
+        )
+    return float(σ)
 
 
 class _Loop:
@@ -151,6 +244,7 @@ def margins(model: LinearModel, input: str, output: str) -> Margins:
         model.parameter_names,
         gain_ if has else None,
         phase_ if has else None,
+        model.distributions,
     )
 
 
