@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+FRAMEWORKS := $(VENV)/.frameworks
 PEERS  := .venv-peers
 BEGAN  := $(shell date +%s)
 SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
@@ -14,17 +15,21 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,cluster,uq,urdf,jax,torch]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,cluster,uq,urdf]'
+	@touch $@
+
+$(FRAMEWORKS): $(STAMP)  # JAX and PyTorch are large, and the demonstration does not need them
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[jax,torch]'
 	@touch $@
 
 demo: setup  ## run the five-bar benchmark, draw its figures and write its report
 	$(BIN)/varimech benchmark five-bar --out out/five-bar
 	@echo "from 'make' to the report: $$(( $$(date +%s) - $(BEGAN) )) s; open out/five-bar/report.html"
 
-examples: setup  ## the gallery: twenty-four examples with their pictures, each in out/
+examples: $(FRAMEWORKS)  ## the gallery: twenty-four examples with their pictures, each in out/
 	for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py || exit 1; done
 
-test: setup  ## formatter, linter, type checker, documentation and all tests
+test: $(FRAMEWORKS)  ## formatter, linter, type checker, documentation and all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -38,7 +43,7 @@ docs: setup  ## the documentation as a site
 docs-serve: setup  ## the same while it is written, anew with every change
 	$(SITE) serve
 
-verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
+verify: $(FRAMEWORKS)  ## every acceptance figure with its bound, in one table, after the tests that take long
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 	$(BIN)/python tools/verify/verify.py
 

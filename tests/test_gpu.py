@@ -327,3 +327,25 @@ def test_failures_on_a_gpu_are_rerun_here(monkeypatch: pytest.MonkeyPatch) -> No
     )
     assert there.failed == here.failed > 10
     np.testing.assert_allclose(there.dataset["mean"], here.dataset["mean"], rtol=1e-11, atol=1e-13)
+
+
+@needs_compiler
+def test_a_study_goes_on_where_the_memory_of_a_gpu_is_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In smaller launches, whose values are summed up here."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    launch, sizes = batch.Gpu.launch, list[int]()
+
+    def short(self: batch.Gpu, values: Any) -> dict[str, Any]:
+        sizes.append(len(values))
+        if len(values) > 150:
+            raise MemoryError("out of memory")
+        return launch(self, values)
+
+    options: dict[str, Any] = {"duration": 0.2, "step": 0.05, "samples": 200, "backend": "native"}
+    here = pendulum().monte_carlo(OBJECTIVES, **options)
+    monkeypatch.setattr(batch.Gpu, "launch", short)
+    there = pendulum().monte_carlo(OBJECTIVES, executor="cuda", **options)
+    assert max(sizes) == 200 and sorted(sizes)[:2] == [100, 100]
+    np.testing.assert_allclose(there.dataset["mean"], here.dataset["mean"], rtol=1e-11, atol=1e-13)

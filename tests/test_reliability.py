@@ -118,6 +118,11 @@ class PlainRuns:
     calls: Counter[str] = field(default_factory=Counter)
     simulation: Any = field(default_factory=lambda: SimpleNamespace(ρ=np.zeros(2)))
 
+    @property
+    def rows(self) -> PlainRuns:
+        """What has the objectives."""
+        return self
+
     def values(self, points: np.ndarray) -> np.ndarray:
         return self.case.value(np.atleast_2d(points))[:, None]
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from random_mechanisms import build
-from random_recipes import Recipe, recipes
+from random_recipes import BLOCKS, Recipe, recipes
 
 import varimech as vm
 from varimech.core.expressions import DEPTH
@@ -221,10 +221,12 @@ def test_every_number_is_read_again_to_the_bit(first: float, second: float, unit
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_random_mechanisms_are_read_again_to_the_bit(recipe: Recipe) -> None:
-    """Without forces and drivers, which are Python functions there."""
-    loads = tuple(load for load in recipe.loads if load.method not in ("force", "torque"))
+    """Without forces, control, drivers and equations, which are Python functions there."""
+    functions = ("force", "torque", *BLOCKS)
+    loads = tuple(load for load in recipe.loads if load.method not in functions)
+    couplings = tuple(c for c in recipe.couplings if c in ("gear", "rack_and_pinion", "belt"))
     check_same(
-        build(replace(recipe, loads=loads, drivers=())).mechanism,
+        build(replace(recipe, loads=loads, couplings=couplings, drivers=())).mechanism,
         np.random.default_rng(recipe.seed),
     )
 

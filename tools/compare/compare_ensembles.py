@@ -18,6 +18,7 @@ PAGE, PICTURE, GPU_RESULTS = (
     DOCS / "images" / "compare_ensembles.png",
     HERE / "gpu_h200.json",
 )
+GPU_GRADIENTS = HERE / "gpu_gradients_h200.json"
 SIDES = (("casadi", PEERS), ("varimech", sys.executable), ("exudyn", PEERS), ("mujoco", PEERS))
 LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "Sobol"}
 
@@ -69,6 +70,11 @@ five-bar, 5 s, ψ¹, parameters within ±1 %. The last column is the largest rel
 samples.
 """
 
+GRADIENTS_ON_GPU = """\
+Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}), direct, kernel time only. Derivatives of all
+stages stand in local memory, 23.5 kB a thread with Dormand–Prince 8, and its traffic limits the rate.
+"""
+
 RUN_HEADINGS = [
     "program",
     "method",
@@ -101,6 +107,7 @@ KERNEL_HEADINGS = [
     "steps per second",
     "difference (samples)",
 ]
+GRADIENT_HEADINGS = ["method", "samples", "seconds", "gradients per second", "difference (samples)"]
 STUDY_HEADINGS = ["study, whole call", "samples", "seconds", "samples per second"]
 
 
@@ -235,8 +242,29 @@ def gpu_section(gpu: dict[str, Any]) -> str:
     ]
     return (
         f"{ON_GPU.format(**gpu)}\n{markdown(KERNEL_HEADINGS, kernels, 1)}\n"
-        'Whole studies (`monte_carlo(…, executor="cuda")`): the CPU draws samples and accumulates statistics.\n\n'
+        'Whole studies (`monte_carlo(…, executor="cuda")`): the GPU draws samples and accumulates statistics, too.\n\n'
         f"{markdown(STUDY_HEADINGS, studies, 1)}\n"
+        f"{gradient_section(json.loads(GPU_GRADIENTS.read_text(encoding='utf-8')))}"
+    )
+
+
+def gradient_section(gpu: dict[str, Any]) -> str:
+    """Gradients on the GPU, and how far they are from those of the CPU."""
+    kernels = [
+        [
+            k["method"],
+            f"{k['samples']:,}",
+            f"{k['seconds']:.3g}",
+            f"{k['gradients_per_second']:.3g}",
+            f"{k['largest_relative_difference_of_gradients']:.1e} ({k['samples_compared']:,})",
+        ]
+        for k in gpu["kernels"]
+    ]
+    call = gpu["calls"][0]
+    return (
+        f"{GRADIENTS_ON_GPU.format(**gpu)}\n{markdown(GRADIENT_HEADINGS, kernels, 1)}\n"
+        f'A whole call, `ensemble(…, wrt=…, executor="cuda")`, with {call["samples"]:,} samples takes'
+        f" {call['seconds']:.3g} s, {call['gradients_per_second']:.3g} gradients per second.\n\n"
     )
 
 

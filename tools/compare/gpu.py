@@ -103,7 +103,7 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
 def study(
     what: str, m: vm.Mechanism, objectives: Any, distributions: Any, count: int, **options: Any
 ) -> dict[str, Any]:
-    """Times a whole study; a short one before compiles everything."""
+    """Times a whole study; one of a launch before compiles everything."""
 
     def execute(samples: int) -> vm.Study:
         return m.monte_carlo(
@@ -116,7 +116,7 @@ def study(
             **options,
         )
 
-    execute(1024)
+    execute(1 << 20)  # also builds CuPy's own kernels for arrays of that size
     seconds = timed(lambda: execute(count))
     return {
         "what": what,

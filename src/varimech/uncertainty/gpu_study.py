@@ -74,7 +74,10 @@ class Launch:
         allowed = self._allowed(rows)
         if allowed is None:
             return self._here(chunks, on_host(rows))
-        found = self.gpu.launch(rows)
+        try:
+            found = self.gpu.launch(rows)
+        except MemoryError:  # others use the GPU, too: smaller launches, and values come back
+            return self._here(chunks, on_host(rows))
         done = allowed & self._done(found)
         values = found["objectives"].reshape(len(rows), -1)
         if self.work.keep or not bool(done.all()):
