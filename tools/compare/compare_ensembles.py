@@ -310,7 +310,7 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
         fontsize=9,
     )
     left.set_xscale("log")
-    left.set_xlim(10, 1e5)
+    left.set_xlim(10, 1e6)
     left.set_xlabel("runs per second")
     left.set_title("Five-bar, 5 s, ψ¹ to 2e-5: pale on one core, full on two", loc="left")
     for k, (kind, label) in enumerate(LABELS.items()):
