@@ -253,7 +253,7 @@ static vm_attempt vm_first_attempt(vm_run *r, vm_workspace *m) {
   return a;
 }
 
-/* Pass events and choose the next step. Returns whether there is one; none are left otherwise, or the status tells why not.
+/* Pass events and choose the next step. Returns whether there is one; otherwise none are left, or the status gives the reason.
    Events are passed at one place only: a GPU's compiler has all of it inlined. */
 static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
   while (a->status == VM_DONE && !r->stopped && (a->event != VM_SHORTER || vm_goes_on(r))) {

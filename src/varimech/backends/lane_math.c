@@ -22,9 +22,9 @@ static inline vm_vector vm_magnitudes(vm_vector x) { return (vm_vector)((vm_mask
 static inline vm_vector vm_fmin(vm_vector a, vm_vector b) { return vm_pick((a < b) | (b != b), a, b); }
 static inline vm_vector vm_fmax(vm_vector a, vm_vector b) { return vm_pick((a > b) | (b != b), a, b); }
 static inline vm_vector vm_sqrt(vm_vector a) {
-#if VM_WIDTH == 8
+#if VM_WIDTH == 8 && !defined(__clang__) /* whose vectorizer takes the loop below */
   return (vm_vector)__builtin_ia32_sqrtpd512_mask(a, vm_all(0.), -1, 4);
-#elif VM_WIDTH == 4
+#elif VM_WIDTH == 4 && !defined(__clang__)
   return (vm_vector)__builtin_ia32_sqrtpd256(a);
 #else
   for (int k = 0; k < VM_WIDTH; ++k) a[k] = sqrt(a[k]);

@@ -144,7 +144,7 @@ static void vm_integrands_of_lanes(const vm_run *r, vm_vectors *m, const vm_vect
 }
 
 /* Weights of a scheme that are not zero, and the stages that they belong to. */
-typedef struct { double weights[32]; long long places[32], count; } vm_weights;
+typedef struct { double weights[VM_MOST_STAGES]; long long places[VM_MOST_STAGES], count; } vm_weights;
 
 static vm_weights vm_nonzero(const double *weights, long long count) {
   vm_weights found;

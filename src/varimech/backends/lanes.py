@@ -76,12 +76,18 @@ FORMS = {
 SIGNATURE = "const vm_vector *const *arg, vm_vector *const *res, vm_vector *w"
 
 
+MOST_STAGES = 32
+"""Stages of a scheme, and its end, that lanes.c has places for; those of order 8 have 13."""
+
+
 def suits(program: Program) -> bool:
     """Whether vectors of samples can execute a program, as far as its functions are concerned: none
     of those that a step calls is a plan, and no sweep backwards follows.
     """
-    slots = program.slots
-    return not program.adjoint and not any(isinstance(slots[k], Plan) for k in EXECUTED)
+    slots, scheme = program.slots, program.scheme
+    if program.adjoint or (scheme is not None and len(scheme.b) >= MOST_STAGES):
+        return False
+    return not any(isinstance(slots[k], Plan) for k in EXECUTED)
 
 
 def lane_slots(program: Program, cold: frozenset[int]) -> list[int]:

@@ -13,7 +13,7 @@ from .background import Work, after_fork, in_background
 from .bytecode import operation_definitions
 from .compiler import BuildError, Source, load_library
 from .constants import definitions
-from .lanes import WIDTH
+from .lanes import MOST_STAGES, WIDTH
 
 DRIVER = (
     "newton.c",
@@ -29,7 +29,7 @@ DRIVER = (
     "driver.c",
     "samples.c",
 )
-"""The same text for the processor, where host.c follows, and for cards."""
+"""The same text for the processor, where host.c follows, and for GPUs."""
 
 MACHINE_SECONDS = 10.0
 """How long runs wait for a compiler in all, which takes 1 to 2 s for the machine; they are
@@ -109,7 +109,9 @@ def machine_source() -> str:
 
 def lane_machine_source() -> str:
     """The same with what executes vectors of samples."""
-    return "\n".join([WIDTH, machine_source(), *map(driver_text, ("lane_math.c", "lanes.c"))])
+    stages = f"#define VM_MOST_STAGES {MOST_STAGES}"
+    files = ("lane_math.c", "lanes.c")
+    return "\n".join([WIDTH, stages, machine_source(), *map(driver_text, files)])
 
 
 _machine = _Machine(machine_source, MACHINE_ESTIMATE)

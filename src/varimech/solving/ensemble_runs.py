@@ -101,8 +101,7 @@ def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     if task.adjoint:  # a sampler keeps no record of its runs to go back over
         return None
     task = replace(task, progress=False, runs=runs)
-    # one short run derives what all others share; where nominal values fail, each run looks after
-    # itself
+    # one short run derives what all others share; where nominal values fail, samples run one by one
     once = replace(task, schedule=task.schedule.shortened(), runs=1)
     with suppress(VarimechError):
         solver.run(once, solver.model.parameter_set.nominal)
