@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,15 @@ def test_long_chains_are_executed_one_by_one() -> None:
     result = m.ensemble(end, {"mass": [1.0, 2.0]}, **options, **QUIET)
     alone = m.simulate(**options).position("P40")[-1, 1]
     np.testing.assert_allclose(result.values.to_numpy()[:, 0], alone, rtol=1e-12)
+
+
+def test_schemes_with_more_stages_than_places_have_no_lanes() -> None:
+    def program(stages: int) -> Any:
+        scheme = SimpleNamespace(b=np.zeros(stages))
+        return SimpleNamespace(adjoint=False, slots=[None] * 45, scheme=scheme)
+
+    most = lanes.MOST_STAGES - 1  # the end of a step takes one place
+    assert lanes.suits(program(most)) and not lanes.suits(program(most + 1))
 
 
 def wrapped(width: int, function: str) -> Callable[[np.ndarray], np.ndarray]:
