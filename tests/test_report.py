@@ -18,8 +18,8 @@ import pytest
 import varimech as vm
 from varimech.plotting.figure import COLOURS
 from varimech.reports import outputs
-from varimech.reports.animation import MOST_NUMBERS
-from varimech.reports.encoding import escaped, printed, script_json, thinned, worth_plotting
+from varimech.web.animation import MOST_NUMBERS
+from varimech.web.encoding import escaped, printed, script_json, thinned, worth_plotting
 
 CHROMIUM = shutil.which("chromium")
 browsing = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at reports with")

@@ -14,8 +14,9 @@ import pytest
 import scipy.stats
 
 import varimech as vm
-from varimech.reports.encoding import printed
 from varimech.reports.page import page
+from varimech.web.encoding import printed
+from varimech.web.modules import IMPORT, asset, in_one, needed
 
 TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
 
@@ -147,7 +148,7 @@ def test_what_turns_too_far_between_stored_times_is_reported_and_not_made_up(
     assert content.animation["warning"] in content.text
     assert content.animation["motion"]["stepwise"]
     assert Content(slow).animation["warning"] == ""
-    monkeypatch.setattr("varimech.reports.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
+    monkeypatch.setattr("varimech.web.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
     assert "This page shows 10 of 41 stored times" in Content(slow).animation["warning"]
 
 
@@ -351,3 +352,22 @@ def test_histograms_have_as_many_bars_as_samples_can_fill() -> None:
     bars = Content(study).plot("travel at the end")["data"][0]["y"]
     assert sum(bars) == 512
     assert 8 <= len(bars) <= 16  # 2 ∛512
+
+
+def test_scripts_of_a_page_share_one_scope() -> None:
+    """Each name is defined once, what a module imports is exported by the other, and no import or
+    export is left over.
+    """
+    for entry in ("report.js",):
+        defined: dict[str, str] = {}
+        for name in needed(entry):
+            text = asset(name)
+            for found in re.findall(
+                r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE
+            ):
+                assert defined.setdefault(found, name) == name, f"{found}: {defined[found]}, {name}"
+            for names, module in IMPORT.findall(text):
+                for imported in names.split(", "):
+                    pattern = rf"^export (async )?(function|class|const) {imported}\b"
+                    assert re.search(pattern, asset(module), re.MULTILINE), (name, imported)
+        assert not re.search(r"^(import|export)\b", in_one(entry), re.MULTILINE)

@@ -152,8 +152,8 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], object]], tuple[str,
     """
     import numpy as np
 
-    from ..reports.encoding import thinned
     from ..results.run import Run
+    from ..web.encoding import thinned
 
     sample = run if run.time.size <= FEW else Run(run.live.at_rows(np.array([0])), run.info)
     width = sum(array.size for array in sample.dataset.values()) // sample.time.size

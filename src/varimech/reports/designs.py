@@ -13,8 +13,8 @@ from ..optimization.measurement import Measurement, component_suffix
 from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
 from ..plotting.figure import COLOURS
-from .encoding import printed
-from .plots import Curve, Plots, axis_title, curve_plot
+from ..web.encoding import printed
+from ..web.plots import Curve, Plots, axis_title, curve_plot
 from .tables import grid, section, table
 
 

@@ -13,9 +13,9 @@ from ..plotting.figure import COLOURS
 from ..plotting.perturbation_sweep import CEILING, FLOOR
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient
-from .encoding import escaped, plot_text, printed
+from ..web.encoding import escaped, plot_text, printed
+from ..web.plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .outputs import BAND_NOTE
-from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .provenance import parameter_scales
 from .tables import folded, grid, note, section, table
 

@@ -11,8 +11,8 @@ from ..coordinates.redundancy import LOADS
 from ..core.errors import ModelError
 from ..plotting.figure import COLOURS
 from ..results.run import MOST_MARKED, Run
-from .encoding import thinned
-from .plots import Curve, Plots, axis_title, curve_plot
+from ..web.encoding import thinned
+from ..web.plots import Curve, Plots, axis_title, curve_plot
 from .tables import folded, grid, note, section, table
 
 DASHES = ("solid", "dash", "dot", "dashdot")

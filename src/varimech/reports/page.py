@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -22,13 +21,14 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
-from .animation import moving
+from ..web.animation import moving
+from ..web.encoding import escaped, printed, script_json
+from ..web.modules import asset, in_one
+from ..web.plots import Plots
 from .designs import fit_section, optimum_section
-from .encoding import escaped, printed, script_json
 from .equilibrium import rest_section
 from .gradients import certificate_section, gradient_section
 from .outputs import chosen, events_section, output_plots
-from .plots import Plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .tables import section, table
 from .uncertainty import SIGMAS, moments_section, study_section
@@ -38,15 +38,6 @@ CLOSED = 1e-6
 """Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
 value.
 """
-SCRIPTS = (
-    "camera.js",
-    "drawing.js",
-    "animation.js",
-    "joints.js",
-    "scenery.js",
-    "plots.js",
-    "page.js",
-)
 Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
 """Heading → (column titles, rows)."""
 
@@ -190,22 +181,22 @@ def page(
     if run is not None:
         parts.append(computed_section(run, plots))
     data["plots"], data["name"] = plots.specs, name
-    return Template(_asset("page.html")).substitute(
+    return Template(asset("page.html")).substitute(
         title=escaped(title or name),
         summary=escaped("" if run is None else summary(run)),
         chips=_chips(results, run, certificate, data["animation"]),
-        style=_asset("style.css"),
+        style=asset("style.css"),
         motion="" if run is None else _motion(name, data["animation"]["warning"]),
         sections="".join(parts),
         model=_model_section(model),
         data=script_json(data),
         plotly=get_plotlyjs().replace("</script", "<\\/script"),
-        scripts="\n".join(_asset(script) for script in SCRIPTS),
+        scripts=in_one("report.js"),
     )
 
 
 def _motion(name: str, warning: str) -> str:
-    return Template(_asset("motion.html")).substitute(
+    return Template(asset("motion.html")).substitute(
         name=escaped(name), warning=escaped(warning), sigmas=f"{SIGMAS:g}"
     )
 
@@ -325,7 +316,3 @@ def _model_section(model: str | None) -> str:
         f' class="code">{lines}</ol></details>'
     )
     return section("model", "Model file", button, shown)
-
-
-def _asset(name: str) -> str:
-    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from ..core.markup import counted
 from ..model.parameter import Parameter, Tolerance
 from ..results.plan import composition
 from ..results.run import Run, step_text
-from .encoding import printed
+from ..web.encoding import printed
+from ..web.plots import Plots
 from .outputs import at_most_times, energy_plots
-from .plots import Plots
 from .tables import facts, folded, section, table
 
 LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}

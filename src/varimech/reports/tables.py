@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..plotting.table import is_written_number
-from .encoding import escaped, printed
+from ..web.encoding import escaped, printed
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], *, digits: int = 6) -> str:

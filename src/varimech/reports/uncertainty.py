@@ -15,8 +15,8 @@ from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..uncertainty.study_figures import MOST_PARTS
 from ..uncertainty.study_text import known_table
-from .encoding import plot_text, plotted, printed
-from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
+from ..web.encoding import plot_text, plotted, printed
+from ..web.plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
 
 SIGMAS = 3.0

@@ -1,6 +1,9 @@
 // Plots drawn by plotly.js: coloured like the page, with a line at the time of the animation and selectable bands.
 
-class PlotSet {
+import { decode } from "./animation.js";
+import { tone } from "./drawing.js";
+
+export class PlotSet {
   // `onTime` is called with the time that a reader clicks; null without an animation
   constructor(specs, onTime) {
     this.onTime = onTime;

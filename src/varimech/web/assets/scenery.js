@@ -1,6 +1,10 @@
 // Surroundings of the mechanism: point labels, a grid, a scale, axes.
 
-Object.assign(Animation.prototype, {
+import { niceLength } from "./camera.js";
+import { drawArrow, drawText, line } from "./drawing.js";
+
+// methods of an animation
+export const scenery = {
   // each label beside its point, outwards, without overlap; above bearings and rails
   drawLabels(seen) {
     const { pen, ink } = this, taken = [], sides = [[1, -1], [-1, -1], [1, 1], [-1, 1]];
@@ -86,9 +90,9 @@ Object.assign(Animation.prototype, {
       drawText(pen, "xyz"[name], ...at(40), ink.soft, ink.stage, "center", 12);
     });
   },
-});
+};
 
-function lengthText(length) {
+export function lengthText(length) {
   const [factor, unit] = length >= 1e3 ? [1e-3, "km"] : length >= 1 ? [1, "m"] : length >= 1e-3 ? [1e3, "mm"] : [1e6, "µm"];
   return `${Number((length * factor).toPrecision(6))} ${unit}`;
 }

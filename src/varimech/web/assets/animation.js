@@ -1,13 +1,18 @@
 // The mechanism in motion. Frames are typed arrays; between two of them positions follow cubic Hermite curves.
 
-function decode(text) {
+import { Camera } from "./camera.js";
+import { disc, drawArrow, drawBeam, drawBody, drawDamper, drawMass, drawSpring, line, tone } from "./drawing.js";
+import { joints } from "./joints.js";
+import { scenery } from "./scenery.js";
+
+export function decode(text) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
   for (let k = 0; k < raw.length; k++) bytes[k] = raw.charCodeAt(k);
   return new Float32Array(bytes.buffer);
 }
 
 // numbers over time, (frame, size); with `rates` cubic between frames, otherwise linear, or constant if frames are too far apart
-class Track {
+export class Track {
   constructor(time, values, size, rates = null, stepwise = false) {
     Object.assign(this, { time, values, size, rates, stepwise, last: 0 });
   }
@@ -38,11 +43,11 @@ class Track {
   }
 }
 
-function short(number) {
+export function short(number) {
   return String(Number(number.toPrecision(3))).replace("-", "−");
 }
 
-class Animation {
+export class Animation {
   constructor(canvas, data, parameters) {
     Object.assign(this, { canvas, data, parameters, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
     this.influence = { mode: "off", parameter: 0, percent: 1 };
@@ -238,3 +243,5 @@ class Animation {
     }
   }
 }
+
+Object.assign(Animation.prototype, joints, scenery);

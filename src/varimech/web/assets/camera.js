@@ -1,6 +1,6 @@
 // Projection of points to the screen. Planar: panned and zoomed. Spatial: rotated and zoomed, in mild perspective.
 
-class Camera {
+export class Camera {
   // `places`: positions of the whole motion, relative to its centre
   constructor(dimension, { box, up: [upright, sign] }, places) {
     this.spatial = dimension === 3;
@@ -110,7 +110,7 @@ class Camera {
 }
 
 // largest 1, 2 or 5 times a power of ten that is not above
-function niceLength(length) {
+export function niceLength(length) {
   const power = 10 ** Math.floor(Math.log10(length));
   const digit = length / power;
   return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;

@@ -1,6 +1,9 @@
 // Joints: pins and balls, axes of hinges in space, blocks on rails, bearings on the ground.
 
-Object.assign(Animation.prototype, {
+import { between, disc, drawBlock, drawCross, drawGround, drawRail, drawRod, hatch, line } from "./drawing.js";
+
+// methods of an animation
+export const joints = {
   drawJoint(joint, seen, strong) {
     const { pen, ink } = this, place = seen[joint.points[1]], size = Math.max(0.6, this.weight), square = (width) => [width * size, width * size];
     if (joint.kind === "distance") return drawRod(pen, joint.points.map((p) => seen[p]), ink.soft);
@@ -50,4 +53,4 @@ Object.assign(Animation.prototype, {
     }
     drawBlock(pen, second, direction, ink.ink, ink.stage, [26 * size, 16 * size]);
   },
-});
+};

@@ -1,9 +1,8 @@
-// The page: buttons, sliders, keys and downloads, and one time for animation and plots.
+// Playing a motion: one time for animation and plots; its buttons, keys, and the view.
 
-const report = JSON.parse(document.getElementById("report-data").textContent);
-const element = (id) => document.getElementById(id);
+export const element = (id) => document.getElementById(id);
 
-class Player {
+export class Player {
   constructor(animation, plots) {
     Object.assign(this, { animation, plots, playing: false, loop: true, wanted: false });
     const speeds = [...element("speed").options].map((option) => Number(option.value));
@@ -65,13 +64,7 @@ class Player {
   }
 }
 
-function download(name, text, type) {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-function connectPlayer(player) {
+export function connectPlayer(player) {
   const { animation } = player;
   element("play").onclick = () => player.play(!player.playing);
   element("scrub").oninput = (event) => {
@@ -101,7 +94,7 @@ function connectPlayer(player) {
   });
 }
 
-function connectView(player) {
+export function connectView(player) {
   const { animation } = player, { canvas, camera } = animation, pointers = new Map();
   const drags = camera.spatial ? "Drag to turn, shift-drag to move, wheel to zoom" : "Drag to move, wheel to zoom";
   const fingers = camera.spatial ? "Drag sideways to turn, pinch to zoom" : "Drag sideways to move, pinch to zoom";
@@ -135,68 +128,3 @@ function connectView(player) {
     player.redraw();
   };
 }
-
-function connectInfluence(player) {
-  const { animation, plots } = player, { influence, parameters } = animation;
-  element("sensitivity").hidden = !animation.derivatives.length;
-  if (!animation.derivatives.length) return;
-  parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
-  element("band-choice").hidden = !report.tolerances;
-  element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
-  const update = () => {
-    influence.parameter = Number(element("parameter").value);
-    influence.percent = Number(element("change").value);
-    influence.mode = document.querySelector("input[name=influence]:checked").value;
-    const of = report.tolerances && element("band-of").value;
-    element("change-text").textContent = animation.changeText;
-    const shown = element("show-bands").checked, { name } = parameters[influence.parameter], by = animation.changeText.replace(/^[+−]/, "± ");
-    if (!shown) plots.setBand(null);
-    else plots.setBand(of === "tolerances" ? { deviations: report.sigmas } : { parameter: influence.parameter, change: animation.change });
-    const note = of === "tolerances" ? `± ${report.sigmas} standard deviations due to all tolerances` : `${name} ${by}`;
-    for (const place of document.querySelectorAll(".band-note")) place.textContent = shown ? `Bands: ${note}, to first order.` : "";
-    player.redraw();
-  };
-  for (const id of ["parameter", "show-bands", "band-of"]) element(id).onchange = update;
-  element("change").oninput = update;
-  for (const radio of document.querySelectorAll("input[name=influence]")) radio.onchange = update;
-  update();
-}
-
-function start() {
-  let player = null;
-  const plots = new PlotSet(report.plots, report.animation && ((time) => (player.time = time)));
-  const animation = report.animation && new Animation(element("stage"), report.animation, report.parameters);
-  if (animation) {
-    player = new Player(animation, plots);
-    connectPlayer(player);
-    connectView(player);
-    connectInfluence(player);
-    new ResizeObserver(() => {
-      animation.resize();
-      animation.draw(); // immediately: resizing clears the canvas
-    }).observe(animation.canvas);
-  }
-  const file = report.name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "report";
-  if (report.model !== null) element("download-model").onclick = () => download(`${file}.yaml`, report.model, "text/yaml");
-  element("download-data").onclick = () => download(`${file}.csv`, plots.csv(), "text/csv");
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    plots.theme();
-    if (animation) {
-      animation.theme();
-      player.redraw();
-    }
-  });
-  let folded = [];
-  window.addEventListener("beforeprint", () => {
-    // open everything for printing
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const part of folded) part.open = true;
-    plots.makeAll();
-  });
-  window.addEventListener("afterprint", () => {
-    for (const part of folded) part.open = false;
-  });
-  return { animation, plots, player };
-}
-
-window.varimech = start();

@@ -1,20 +1,20 @@
 // Shapes on the canvas, in pixels: bodies, beams, springs, dampers, joints, arrows, grids. Each takes a pen (a 2D context) and places.
 
 // a colour for a light background, or a lighter one for a dark background
-function tone(colour) {
+export function tone(colour) {
   if (!/^#[0-9a-f]{6}$/i.test(colour) || !matchMedia("(prefers-color-scheme: dark)").matches) return colour;
   const lighter = [1, 3, 5].map((k) => Math.round(0.7 * parseInt(colour.slice(k, k + 2), 16) + 0.3 * 255));
   return `rgb(${lighter.join(",")})`;
 }
 
-function line(pen, places, closed) {
+export function line(pen, places, closed) {
   pen.beginPath();
   places.forEach(([x, y], k) => (k ? pen.lineTo(x, y) : pen.moveTo(x, y)));
   if (closed) pen.closePath();
 }
 
 // smooth curve through all points (Catmull–Rom)
-function curve(pen, places) {
+export function curve(pen, places) {
   pen.beginPath();
   pen.moveTo(places[0][0], places[0][1]);
   for (let k = 0; k + 1 < places.length; k++) {
@@ -27,7 +27,7 @@ function curve(pen, places) {
 }
 
 // convex hull of all points
-function hull(places) {
+export function hull(places) {
   const sorted = [...places].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const turn = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
   const half = (row) => {
@@ -42,7 +42,7 @@ function hull(places) {
 }
 
 // a line through its points; or, with more than two points, the polygon `around` them with arms to inner points
-function drawBody(pen, places, around, colour, width, whole) {
+export function drawBody(pen, places, around, colour, width, whole) {
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineCap = pen.lineJoin = "round";
   const opacity = pen.globalAlpha;
@@ -71,7 +71,7 @@ function drawBody(pen, places, around, colour, width, whole) {
 }
 
 // a body without a length: its centre of mass (the first point), with arms to the others
-function drawMass(pen, places, colour, radius) {
+export function drawMass(pen, places, colour, radius) {
   pen.strokeStyle = colour;
   pen.lineWidth = radius / 2;
   pen.lineCap = "round";
@@ -82,7 +82,7 @@ function drawMass(pen, places, colour, radius) {
   disc(pen, places[0], radius, colour);
 }
 
-function drawBeam(pen, places, colour, width) {
+export function drawBeam(pen, places, colour, width) {
   pen.strokeStyle = colour;
   pen.lineCap = "round";
   pen.lineWidth = width;
@@ -91,13 +91,13 @@ function drawBeam(pen, places, colour, width) {
 }
 
 // a point between two others: share of the distance along it, pixels across it
-function between(from, to) {
+export function between(from, to) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.hypot(dx, dy) || 1;
   return (share, across) => [from[0] + dx * share - (dy / length) * across, from[1] + dy * share + (dx / length) * across];
 }
 
-function drawSpring(pen, [from, to], colour) {
+export function drawSpring(pen, [from, to], colour) {
   const at = between(from, to);
   const turns = 9;
   const places = [at(0, 0), at(0.15, 0)];
@@ -110,7 +110,7 @@ function drawSpring(pen, [from, to], colour) {
   pen.stroke();
 }
 
-function drawDamper(pen, [from, to], colour) {
+export function drawDamper(pen, [from, to], colour) {
   const at = between(from, to);
   pen.strokeStyle = colour;
   pen.lineWidth = 1.8;
@@ -120,14 +120,14 @@ function drawDamper(pen, [from, to], colour) {
   }
 }
 
-function drawRod(pen, places, colour) {
+export function drawRod(pen, places, colour) {
   pen.strokeStyle = colour;
   pen.lineWidth = 2.5;
   line(pen, places);
   pen.stroke();
 }
 
-function disc(pen, [x, y], radius, fill, stroke, width = 2) {
+export function disc(pen, [x, y], radius, fill, stroke, width = 2) {
   pen.beginPath();
   pen.arc(x, y, radius, 0, 2 * Math.PI);
   pen.fillStyle = fill;
@@ -138,7 +138,7 @@ function disc(pen, [x, y], radius, fill, stroke, width = 2) {
   pen.stroke();
 }
 
-function drawCross(pen, [x, y], radius, ink) {
+export function drawCross(pen, [x, y], radius, ink) {
   pen.strokeStyle = ink;
   pen.lineWidth = radius / 3;
   for (const places of [[[x - radius, y], [x + radius, y]], [[x, y - radius], [x, y + radius]]]) {
@@ -148,7 +148,7 @@ function drawCross(pen, [x, y], radius, ink) {
 }
 
 // a bearing on the ground: a triangle on a hatched line
-function drawGround(pen, [x, y], ink, paper, size) {
+export function drawGround(pen, [x, y], ink, paper, size) {
   pen.strokeStyle = ink;
   pen.fillStyle = paper;
   pen.lineWidth = 1.8;
@@ -161,7 +161,7 @@ function drawGround(pen, [x, y], ink, paper, size) {
 }
 
 // a line with strokes below (on its right hand side)
-function hatch(pen, from, to, ink) {
+export function hatch(pen, from, to, ink) {
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
   const at = between(from, to);
   pen.strokeStyle = ink;
@@ -175,7 +175,7 @@ function hatch(pen, from, to, ink) {
   }
 }
 
-function drawBlock(pen, place, direction, ink, paper, [length, width]) {
+export function drawBlock(pen, place, direction, ink, paper, [length, width]) {
   const angle = Math.atan2(direction[1], direction[0]);
   pen.save();
   pen.translate(place[0], place[1]);
@@ -190,7 +190,7 @@ function drawBlock(pen, place, direction, ink, paper, [length, width]) {
   pen.restore();
 }
 
-function drawRail(pen, from, to, ink, hatched) {
+export function drawRail(pen, from, to, ink, hatched) {
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
   const at = between(from, to);
   const ends = [at(-30 / length, 0), at(1 + 30 / length, 0)];
@@ -205,7 +205,7 @@ function drawRail(pen, from, to, ink, hatched) {
   }
 }
 
-function drawArrow(pen, from, to, colour) {
+export function drawArrow(pen, from, to, colour) {
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
   if (length < 1.5) return;
   const at = between(from, to);
@@ -219,7 +219,7 @@ function drawArrow(pen, from, to, colour) {
   pen.fill();
 }
 
-function drawText(pen, text, x, y, ink, halo, align = "left", size = 13) {
+export function drawText(pen, text, x, y, ink, halo, align = "left", size = 13) {
   pen.font = `600 ${size}px system-ui, sans-serif`;
   pen.textAlign = align;
   pen.textBaseline = "middle";

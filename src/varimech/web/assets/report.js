@@ -1,0 +1,78 @@
+// A report: controls, downloads and printing.
+
+import { Animation } from "./animation.js";
+import { Player, connectPlayer, connectView, element } from "./player.js";
+import { PlotSet } from "./plots.js";
+
+const report = JSON.parse(document.getElementById("report-data").textContent);
+
+function download(name, text, type) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function connectInfluence(player) {
+  const { animation, plots } = player, { influence, parameters } = animation;
+  element("sensitivity").hidden = !animation.derivatives.length;
+  if (!animation.derivatives.length) return;
+  parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
+  element("band-choice").hidden = !report.tolerances;
+  element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
+  const update = () => {
+    influence.parameter = Number(element("parameter").value);
+    influence.percent = Number(element("change").value);
+    influence.mode = document.querySelector("input[name=influence]:checked").value;
+    const of = report.tolerances && element("band-of").value;
+    element("change-text").textContent = animation.changeText;
+    const shown = element("show-bands").checked, { name } = parameters[influence.parameter], by = animation.changeText.replace(/^[+−]/, "± ");
+    if (!shown) plots.setBand(null);
+    else plots.setBand(of === "tolerances" ? { deviations: report.sigmas } : { parameter: influence.parameter, change: animation.change });
+    const note = of === "tolerances" ? `± ${report.sigmas} standard deviations due to all tolerances` : `${name} ${by}`;
+    for (const place of document.querySelectorAll(".band-note")) place.textContent = shown ? `Bands: ${note}, to first order.` : "";
+    player.redraw();
+  };
+  for (const id of ["parameter", "show-bands", "band-of"]) element(id).onchange = update;
+  element("change").oninput = update;
+  for (const radio of document.querySelectorAll("input[name=influence]")) radio.onchange = update;
+  update();
+}
+
+function start() {
+  let player = null;
+  const plots = new PlotSet(report.plots, report.animation && ((time) => (player.time = time)));
+  const animation = report.animation && new Animation(element("stage"), report.animation, report.parameters);
+  if (animation) {
+    player = new Player(animation, plots);
+    connectPlayer(player);
+    connectView(player);
+    connectInfluence(player);
+    new ResizeObserver(() => {
+      animation.resize();
+      animation.draw(); // immediately: resizing clears the canvas
+    }).observe(animation.canvas);
+  }
+  const file = report.name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "report";
+  if (report.model !== null) element("download-model").onclick = () => download(`${file}.yaml`, report.model, "text/yaml");
+  element("download-data").onclick = () => download(`${file}.csv`, plots.csv(), "text/csv");
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    plots.theme();
+    if (animation) {
+      animation.theme();
+      player.redraw();
+    }
+  });
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    // open everything for printing
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = true;
+    plots.makeAll();
+  });
+  window.addEventListener("afterprint", () => {
+    for (const part of folded) part.open = false;
+  });
+  return { animation, plots, player };
+}
+
+window.varimech = start();
