@@ -32,8 +32,8 @@ def run_many_on_gpu(
         ModelError: where the program is not one for GPUs.
         VarimechError: if the memory of the GPU is too small.
     """
-    # one run: the GPU needs no code for the CPU
-    sampler = sampler_for(solver, task, 1)
+    # for one run: the GPU needs no code for the CPU
+    sampler = sampler_for(solver, replace(task, backend="auto"), 1)
     if sampler is None:
         raise _no_program(solver)
     gpu, began = gpu_for(sampler), time.perf_counter()

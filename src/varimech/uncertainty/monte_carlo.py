@@ -98,7 +98,7 @@ def monte_carlo(
                 check_same(folder.folder, before[0], about)
             folder.begin(about)
         model = _first_order(solver, task, distributions, s.ρ) if control else None
-        sampler = sampler_for(solver, _compiled(task, where), samples)
+        sampler = sampler_for(solver, _compiled(task, where), 1 if where.on_gpu else samples)
         state = before[1] if before else Accumulator([None] * drawing.replicates)
         work = Work(sampler, columns, _centre(state, solver, task, s.ρ, columns), model, keep)
         study = Study(
@@ -167,7 +167,11 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
 
 
 def _compiled(task: Task, where: Executor) -> Task:
-    """The task of samples, compiled if they run in another process or on a GPU."""
+    """The task of samples: compiled if they run in another process, and not for a GPU, which
+    needs no code for the CPU.
+    """
+    if where.on_gpu:
+        return replace(task, backend="auto")
     return replace(task, backend="native") if where.elsewhere else task
 
 
