@@ -66,7 +66,8 @@ def sample(
     )
     found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
     left = np.flatnonzero(~found.done).tolist()
-    return found, rerun_failed(solver, task, found, rows, left)
+    again = task if sampler is None else alone(task)
+    return found, rerun_failed(solver, again, found, rows, left)
 
 
 def rerun_failed(
@@ -142,7 +143,7 @@ def _derive(solver: Solver, task: Task) -> None:
     """One short run derives what all others share; where nominal values fail, samples run one by
     one.
     """
-    once = replace(_alone(task), schedule=task.schedule.shortened())
+    once = replace(alone(task), schedule=task.schedule.shortened())
     with suppress(VarimechError):
         solver.run(once, solver.model.parameter_set.nominal)
 
@@ -150,12 +151,12 @@ def _derive(solver: Solver, task: Task) -> None:
 def _nominal(solver: Solver, task: Task) -> Trajectory | None:
     """The run with nominal values; None if it fails."""
     nominal = solver.model.parameter_set.nominal
-    run = rerun_individually(solver, replace(_alone(task), indices=None), nominal)
+    run = rerun_individually(solver, replace(alone(task), indices=None), nominal)
     return None if isinstance(run, VarimechError) else run
 
 
-def _alone(task: Task) -> Task:
-    """The task of a single run, for which no code is compiled: samples may run in vectors, which
-    have code of their own.
+def alone(task: Task) -> Task:
+    """The task of a single run beside samples, for which nobody waits for a compiler: samples run in
+    vectors, which have code of their own.
     """
     return replace(task, backend="auto" if task.backend == "native" else task.backend, runs=1)
