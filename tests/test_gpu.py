@@ -65,7 +65,6 @@ def test_a_gpu_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch)
             samples=100,
             keep=True,
             executor=executor,
-            backend="native",
             **SCHEMES[scheme],
         )
         for executor in (1, "cuda")
@@ -80,11 +79,9 @@ def test_a_gpu_gives_the_same_runs(scheme: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_small_gpu_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(memory=20_000))
     study = pendulum().monte_carlo(
-        OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda", backend="native"
+        OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda"
     )
-    alone = pendulum().monte_carlo(
-        OBJECTIVES, duration=0.5, step=0.05, samples=300, backend="native"
-    )
+    alone = pendulum().monte_carlo(OBJECTIVES, duration=0.5, step=0.05, samples=300)
     np.testing.assert_allclose(study.mean, alone.mean, rtol=1e-12, atol=1e-12)
 
 
@@ -294,7 +291,6 @@ def test_a_gpu_sums_up_the_same_statistics(
             step=0.05,
             samples=1000,
             executor=executor,
-            backend="native",
             **options,
         )
         for executor in (1, "cuda")
@@ -321,7 +317,6 @@ def test_failures_on_a_gpu_are_rerun_here(monkeypatch: pytest.MonkeyPatch) -> No
             samples=200,
             executor=executor,
             allowed_failures=0.9,
-            backend="native",
         )
         for executor in (1, "cuda")
     )

@@ -467,10 +467,11 @@ def test_a_search_without_an_iteration_keeps_nothing(hooked: Callable[..., None]
 
 
 def test_starts_that_are_done_count(hooked: Callable[..., None]) -> None:
+    """Two run one after another; more of them side by side, see test_lockstep.py."""
     m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
     first = m.optimize(GOAL, **PARABOLA, method="direct")
     hooked(search, "attempt", at=2)
-    computed = stopped(lambda: m.optimize(GOAL, **PARABOLA, starts=3, method="direct")).result
+    computed = stopped(lambda: m.optimize(GOAL, **PARABOLA, starts=2, method="direct")).result
     assert len(computed.starts) == 1
     assert computed.best is computed.starts[0]
     assert computed.parameters == first.parameters

@@ -1,5 +1,5 @@
-"""Varimech's ensembles: runs per second by method, what a study costs beside its runs, intervals by
-kind of sampling, and Dask.
+"""Varimech's ensembles: runs per second by method, in vectors and one by one, what a study costs
+beside its runs, intervals by kind of sampling, and Dask.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from ensembles_problem import GOAL, HALF_WIDTH, TESTED, Throughput, samples
+from ensembles_vectors import vectors
 from problem import DURATION, coarsest, fastest
 
 import varimech as vm
@@ -338,6 +339,7 @@ def main() -> None:
         "memory": memory(m, best),
         "costs": costs(m),
         "intervals": intervals(m, best),
+        "vectors": vectors(),
         "cluster": on_a_cluster(m, best, COST_SAMPLES),
         "versions": {"varimech": vm.__version__},
     }

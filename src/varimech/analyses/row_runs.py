@@ -178,7 +178,7 @@ class RowRuns:
         differentiated = task.indices is not None
         if differentiated in self._programs:
             return self._programs[differentiated]
-        task = replace(task, backend="native")
+        task = replace(task, backend="auto")  # for one run: the GPU needs no code for the CPU
         sampler = sampler_for(self._quiet.solver(self.objectives), task, 1)
         if sampler is None:
             raise ModelError(

@@ -53,10 +53,16 @@ AGREEMENT = 1e-9
 class Batch:
     """What runs share, as plain data (see `description` in sampler.py), and the record by which the
     driver finds it.
+
+    Args:
+        description, fields: see `sampler.py`.
+        states: whether runs keep their states at stored times, too.
     """
 
-    def __init__(self, description: Mapping[str, Any], fields: list[tuple[str, str]]):
-        self.description = description
+    def __init__(
+        self, description: Mapping[str, Any], fields: list[tuple[str, str]], *, states: bool = False
+    ):
+        self.description, self.states = description, states
         self.rows, self.objectives = (
             int(description["rows"]),
             int(description["sizes"]["objectives"]),
@@ -84,7 +90,11 @@ class Batch:
             "gradients": zeros((*shape, self.parameters)),
             "residuals": zeros((count, 3)),
             "status": zeros(count, dtype=np.int64),
-        }
+        } | ({"states_stored": self._no_states(count)} if self.states else {})
+
+    def _no_states(self, count: int) -> np.ndarray:
+        """NaN where a run stores nothing, after an event that ends it."""
+        return np.full((count, self.rows, int(self.description["sizes"]["states"])), np.nan)
 
     def job(self, addresses: Mapping[str, int]) -> np.ndarray:
         """The record, with arrays at these addresses."""

@@ -86,6 +86,11 @@ class _Machine:
             raise BuildError(self._error)
         return self._library
 
+    def there_within(self, seconds: float) -> bool:
+        """Whether it is built, or will be so soon."""
+        self.begin().wait(seconds)
+        return self._library is not None
+
     def _build(self) -> None:
         try:
             self._library = loaded_driver(self._source())
@@ -137,6 +142,11 @@ def lane_machine() -> ctypes.CDLL:
         BuildError: if there is no compiler, or it fails or hangs.
     """
     return _lane_machine.library()
+
+
+def has_lane_machine(within: float) -> bool:
+    """Whether that library is there, or will be within some seconds; it is being built from now on."""
+    return _lane_machine.there_within(within)
 
 
 def warm_up() -> None:

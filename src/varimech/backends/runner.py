@@ -85,22 +85,32 @@ class Runner:
         """Whether so many such runs are executed by native code; then they can be."""
         if backend == "interpreted":
             return False
+        steps = inputs.schedule.estimated_steps * runs
         if backend == "auto":
             if not self._machine_is_ready():
                 return False
-            steps = inputs.schedule.estimated_steps * runs
             if self.native.has_lanes:
                 self._consider_compiling_lanes(steps)
             else:
                 self._consider_compiling(steps)
             return True
         try:
-            self.native.build()
+            if not self.native.has_lanes or self._lanes_ahead(steps) > self._compile_seconds:
+                self.native.build()
             if self.native.has_lanes:
                 self.native.build_lanes()
         except BuildError:
             return False  # `prepare` reports why
         return True
+
+    def interpreted_vectors(self, seconds: float) -> None:
+        """Take into account that interpreting vectors of samples took so long: beyond `PATIENCE`, code
+        is built for the next ones.
+        """
+        self._interpreted_seconds += seconds
+        if self._interpreted_seconds > PATIENCE:
+            self.native.build_lanes_in_background(self._compile_seconds)
+            self.native.build_in_background(self._compile_seconds)
 
     def _machine_is_ready(self) -> bool:
         """Whether the machine, or its own library, can execute it."""
@@ -124,12 +134,19 @@ class Runner:
             self.native.load()
 
     def _consider_compiling_lanes(self, steps: int) -> None:
-        """The same for functions of vectors of samples."""
-        ahead = self._interpreting(steps) / LANE_SPEED
+        """The same for functions of vectors of samples. Of these, events, outputs and initial states
+        take code of single runs: without it, they take a sixth more time, with events a third.
+        """
+        ahead = self._lanes_ahead(steps)
         if ahead > self._compile_seconds:
             self.native.build_lanes_in_background(self._compile_seconds)
+            self.native.build_in_background(self._compile_seconds)
         elif ahead > SEARCH_SECONDS:
             self.native.load_lanes()
+
+    def _lanes_ahead(self, steps: int) -> float:
+        """Seconds of interpreting so many steps in vectors."""
+        return self._interpreting(steps) / LANE_SPEED
 
     def _interpreting(self, steps: int) -> float:
         """Seconds of interpreting so many steps."""

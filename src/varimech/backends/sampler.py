@@ -34,6 +34,8 @@ class Samples:
     """Which runs went well; the others have to be looked after one by one."""
     gradients: np.ndarray | None = None
     """(sample, time, objective, parameter), where the program has derivatives"""
+    states: np.ndarray | None = None
+    """(sample, time, state), where they are wanted"""
 
 
 class Sampler:
@@ -49,8 +51,12 @@ class Sampler:
         conditions: Sequence[Callable[[np.ndarray], np.ndarray]],
         limits: tuple[float, float],
         fixed: Sequence[int] = (),
+        *,
+        states: bool = False,
     ):
         self.native, self.inputs = native, inputs
+        self.states = states
+        """Whether states at stored times are kept, too."""
         self._kept: tuple[object, Processor] | None = None
         self._kept_lanes: tuple[tuple[bool, bool], Processor] | None = None
         self.reach, self.conditions = reach, conditions
@@ -117,7 +123,7 @@ class Sampler:
         state = (self.native.compiled, self.native.lanes_compiled)
         kept = self._kept_lanes
         if kept is None or kept[0] != state:
-            batch = Batch(self.description(self.native, self.native.lane_sizes), FIELDS)
+            batch = self._batch(self.native.lane_sizes)
             processor = Processor(batch, lane_machine(), self.native.lane_tables, "vm_sample_lanes")
             self._kept_lanes = kept = state, processor
         return kept[1]
@@ -127,11 +133,14 @@ class Sampler:
         """By the library there is now: compiled code takes over from the machine."""
         kept = self._kept
         if kept is None or kept[0] is not self.native.library:
-            batch = Batch(self.description(self.native, self.native.sizes), FIELDS)
+            batch = self._batch(self.native.sizes)
             tables = self.native.tables
             library = self.native.library  # after the tables: those for bytecode serve both
             self._kept = kept = library, Processor(batch, library, tables)
         return kept[1]
+
+    def _batch(self, sizes: dict[str, int]) -> Batch:
+        return Batch(self.description(self.native, sizes), FIELDS, states=self.states)
 
     def _sorted_out(
         self,
@@ -139,6 +148,7 @@ class Sampler:
         gradients: np.ndarray,
         residuals: np.ndarray,
         status: np.ndarray,
+        states_stored: np.ndarray | None = None,
     ) -> Samples:
         """Good runs are those that came to their end, held together and are finite."""
         position, velocity = self.limits
@@ -147,10 +157,11 @@ class Sampler:
         rows = slice(None) if self.native.program.samples is None else slice(-1, None)
         for found in (objectives[:, rows], gradients[:, rows]):
             done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
+        if states_stored is not None:  # a run that an event has ended stores fewer
+            done &= np.isfinite(states_stored).all(axis=(1, 2))
         objectives[~done] = np.nan
-        return Samples(
-            objectives, done, None if self.native.program.direction_count is None else gradients
-        )
+        differentiated = self.native.program.direction_count is not None
+        return Samples(objectives, done, gradients if differentiated else None, states_stored)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {"_kept": None, "_kept_lanes": None}
@@ -158,7 +169,7 @@ class Sampler:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, native=NativeProgram(state["native"]))
-        if not self.native.load():
+        if not self.native.load() and not self.native.has_lanes:
             self.native.build_in_background()
         if self.native.has_lanes and not self.native.load_lanes():
             self.native.build_lanes_in_background()
@@ -174,33 +185,40 @@ def nothing(count: int, times: int, objectives: int, parameters: int | None) -> 
 def _scattered(found: Samples, fit: np.ndarray) -> Samples:
     """Runs of some rows among all, the others not done."""
 
-    def among_all(array: np.ndarray) -> np.ndarray:
+    def among_all(array: np.ndarray | None) -> np.ndarray | None:
+        if array is None:
+            return None
         whole = np.full((len(fit), *array.shape[1:]), np.nan)
         whole[fit] = array
         return whole
 
     done = np.zeros(len(fit), dtype=bool)
     done[fit] = found.done
-    return Samples(
-        among_all(found.values),
-        done,
-        None if found.gradients is None else among_all(found.gradients),
-    )
+    values = among_all(found.values)
+    assert values is not None
+    return Samples(values, done, among_all(found.gradients), among_all(found.states))
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
     """One after the other."""
     gradients = [p.gradients for p in parts if p.gradients is not None]
+    states = [p.states for p in parts if p.states is not None]
     return Samples(
         np.concatenate([p.values for p in parts]),
         np.concatenate([p.done for p in parts]),
         np.concatenate(gradients) if gradients else None,
+        np.concatenate(states) if states else None,
     )
 
 
-def in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples:
+def in_slices(
+    sampler: Sampler,
+    rows: np.ndarray,
+    stop: Event | None,
+    tell: Callable[[int], None] = lambda done: None,
+) -> Samples:
     """All runs, a tenth of a second of them at a time; they do not depend on which are run
-    together.
+    together. `tell` is called with how many are done.
     """
     parts, at, size = [], 0, sampler.width
     while at < len(rows):
@@ -209,5 +227,6 @@ def in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples
         began = time.perf_counter()
         parts.append(sampler(rows[at : at + size]))
         at += size
+        tell(min(at, len(rows)))
         size = next_slice(size, time.perf_counter() - began, GROWTH)
     return joined(parts)

@@ -26,6 +26,7 @@ static int vm_open_sample(const vm_job *job, long long k, vm_run *r, double *val
   if (job->independent) memcpy(r->chosen, job->independent, (size_t)r->coordinates * sizeof(double));
   r->objectives_stored = job->objectives + k * job->rows * o;
   r->gradients = job->gradients + k * job->rows * o * r->parameters;
+  if (r->states_stored) r->states_stored += k * job->rows * r->states; /* all runs write into one array, if states are wanted */
   return r->parts > 0;
 }
 

@@ -7,7 +7,9 @@ runs are cached.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,10 +24,16 @@ from .space import Space
 
 @dataclass(eq=False)
 class RunLog:
-    """Number of runs, and failures."""
+    """Number of runs, and failures; of several threads."""
 
     evaluations: int = 0
     failures: list[tuple[np.ndarray, VarimechError]] = field(default_factory=list)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self) -> None:
+        """One run more."""
+        with self._counting:
+            self.evaluations += 1
 
 
 KEPT = 8
@@ -114,6 +122,14 @@ class DesignProblem:
         return DesignProblem(
             evaluator, self.space, self.name, self.goal, self.named_constraints, self._log
         )
+
+    def _separate(self, evaluator: Evaluator) -> DesignProblem:
+        """The same problem for a search in another thread, with a cache of its own and an evaluator
+        that has the same results; the counts of evaluations and failures continue.
+        """
+        other = copy(self)
+        other.evaluator, other._kept, other._hessians = evaluator, dict(self._kept), None
+        return other
 
     @property
     def evaluations(self) -> int:
@@ -338,7 +354,7 @@ class DesignProblem:
         if key not in self._kept:
             if len(self._kept) >= KEPT:
                 self._kept.pop(next(iter(self._kept)))
-            self._log.evaluations += 1
+            self._log.count()
             try:
                 self._kept[key] = self.evaluator.run(x)
             except VarimechError as error:

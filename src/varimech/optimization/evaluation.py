@@ -4,30 +4,37 @@ parameter vector, from one run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from ..analyses.gradients import gradient, with_small_motions
+from ..analyses.gradients import faster_method, gradient, with_small_motions
 from ..analyses.hessians import MEMORY, hessian
 from ..analyses.motion import simulate
 from ..analyses.simulation import Simulation
 from ..analyses.stability import StabilityObjectives
+from ..backends.sampler import Sampler
 from ..coordinates.equations import Equations
-from ..core.errors import ModelError, all_or_nothing
+from ..core.errors import ModelError, VarimechError, all_or_nothing
 from ..core.messages import Message
 from ..results.gradient import Gradient
 from ..results.run import Run
 from ..sensitivity.finite_difference import RELATIVE_STEPS
 from ..sensitivity.objective import Objective
+from ..solving.ensemble_runs import sample, sampler_for
+from ..solving.solver import Solver
+from ..solving.task import Task
 from .quantities import Goal, Path, Peak, of_runs, of_small_motions
 
 SMOOTH = 1e-10
 """Default tolerance of runs: adaptive steps make results rough by about this much, which disturbs
 line searches.
 """
+MANY = 1000
+"""Runs that searches from several designs take, roughly: so many decide whether compiling pays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +143,48 @@ class MechanismEvaluator:
             values,
             derivatives,
         )
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether many designs run in vectors of samples (`run_all`)."""
+        return self._sampled is not None
+
+    def run_all(self, designs: Sequence[np.ndarray]) -> list[Outcome | VarimechError]:
+        """What `run` yields or raises at each design, with runs in vectors of samples."""
+        assert self._sampled is not None
+        solver, task, sampler = self._sampled
+        rows = np.array([self._lean.at(self.at(x)).ρ for x in designs])
+        samples, failures = sample(solver, task, sampler, rows)
+        assert samples.gradients is not None
+        order = [list(self.of_runs).index(name) for name in self.scalars]
+        times, count = task.schedule.stored_times, task.schedule.stored_count
+        none = np.zeros((0, count)), np.zeros((0, count, len(self.names)))
+        return [
+            failures[k]
+            if k in failures
+            else Outcome(
+                samples.values[k, -1, order], samples.gradients[k, -1, order], times, *none
+            )
+            for k in range(len(rows))
+        ]
+
+    @cached_property
+    def _sampled(self) -> tuple[Solver, Task, Sampler] | None:
+        """What runs in vectors; None where runs need more than their end, or a closer look."""
+        if self.paths or self._stability.objectives or not self.of_runs:
+            return None
+        s = self._lean
+        solver = s.solver(self.of_runs)
+        method = self.method
+        if method == "auto":
+            method = faster_method(solver, len(self.of_runs), len(self._indices))
+        sampled = any(o.samples for o in self.of_runs.values())
+        kinks = not s.schedule.tolerance and solver.switches
+        if method != "direct" or solver.equations.has_events or sampled or kinks:
+            return None
+        task = Task(s.schedule, self.of_runs, self._indices, s.backend, False)
+        sampler = sampler_for(solver, task, MANY)
+        return None if sampler is None or not sampler.native.has_lanes else (solver, task, sampler)
 
     def _small_motions(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values and derivatives of objectives of small motions."""

@@ -4,6 +4,7 @@ if constraints are not met.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,6 +24,8 @@ from .attempt import (
     stopped,
 )
 from .design_problem import DesignProblem
+from .evaluation import MechanismEvaluator
+from .lockstep import FEWEST, ManyEvaluator, side_by_side
 from .saddle_escape import settled
 from .scaled import Scaled
 from .settings import Settings
@@ -47,6 +50,13 @@ class Searches:
 
     attempts: list[Attempt] = field(default_factory=list)
     failed: list[FailedStart] = field(default_factory=list)
+
+    def add(self, result: Attempt | FailedStart) -> None:
+        """Add what a search has led to."""
+        if isinstance(result, FailedStart):
+            self.failed.append(result)
+        else:
+            self.attempts.append(result)
 
 
 class Stopped(KeyboardInterrupt):
@@ -102,17 +112,16 @@ def _search(
     with progress_bar(
         f"{label}: optimisation", len(starts) * settings.max_iterations, progress
     ) as report:
-        for k, start in enumerate(starts):
-            done = k * settings.max_iterations
-
-            def show(iteration: int, objective: float, done: int = done, k: int = k) -> None:
-                which = f"start {k + 1} of {len(starts)}, " if len(starts) > 1 else ""
-                report(
-                    done + iteration,
-                    f"{which}iteration {iteration}, {problem.name} = {objective:.6g}",
-                )
-
-            _begin(problem, settings, start, searches, show, alone=len(starts) == 1)
+        together = _evaluator_of_many(problem) if len(starts) >= FEWEST else None
+        if together is None:
+            for k, start in enumerate(starts):
+                show = _shown(problem, settings, len(starts), report, k)
+                result = _begun(problem, settings, start, show, alone=len(starts) == 1)
+                searches.add(result)
+                if isinstance(result, Attempt):
+                    _check(problem, settings, attempts, result)
+        else:
+            _begin_all(problem, settings, starts, searches, together, report)
         if not attempts:
             raise searches.failed[0].error
         best = best_of(attempts)
@@ -127,36 +136,88 @@ def _search(
     return best
 
 
-def _begin(
+def _shown(
+    problem: DesignProblem, settings: Settings, starts: int, report: Callable[..., None], k: int
+) -> Show:
+    """Reports iterations of the search from one initial design."""
+
+    def show(iteration: int, objective: float) -> None:
+        which = f"start {k + 1} of {starts}, " if starts > 1 else ""
+        done = k * settings.max_iterations + iteration
+        report(done, f"{which}iteration {iteration}, {problem.name} = {objective:.6g}")
+
+    return show
+
+
+def _evaluator_of_many(problem: DesignProblem) -> ManyEvaluator | None:
+    """The evaluator, if it runs many designs in vectors."""
+    evaluator = problem.evaluator
+    if isinstance(evaluator, MechanismEvaluator) and evaluator.has_vectors:
+        return evaluator
+    return None
+
+
+def _begin_all(
     problem: DesignProblem,
     settings: Settings,
-    start: np.ndarray,
+    starts: list[np.ndarray],
     searches: Searches,
-    show: Show,
-    *,
-    alone: bool,
+    evaluator: ManyEvaluator,
+    report: Callable[..., None],
 ) -> None:
-    """One search, checked to second order if it ends at a new optimum."""
+    """Searches side by side; their results are added in the order of the initial designs.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C, after all attempts so far are added.
+    """
+    iterations = [0] * len(starts)
+
+    def begun(own: DesignProblem, k: int) -> Attempt | FailedStart:
+        def show(iteration: int, objective: float) -> None:
+            iterations[k] = iteration
+            note = f"{len(starts)} starts side by side, {problem.name} = {objective:.6g}"
+            report(sum(iterations), note)
+
+        return _begun(own, settings, starts[k], show, alone=False)
+
+    results = side_by_side(problem, evaluator, starts, begun)
+    for result in results:
+        if isinstance(result, Broken):
+            searches.attempts.append(result.attempt)
+        elif isinstance(result, (Attempt, FailedStart)):
+            searches.add(result)
+        elif not isinstance(result, KeyboardInterrupt):
+            raise result
+    if any(isinstance(result, KeyboardInterrupt) for result in results):
+        raise KeyboardInterrupt
+    for result in [r for r in results if isinstance(r, Attempt)]:
+        _check(problem, settings, searches.attempts, result)
+
+
+def _begun(
+    problem: DesignProblem, settings: Settings, start: np.ndarray, show: Show, *, alone: bool
+) -> Attempt | FailedStart:
+    """One search."""
     if problem.outcome(start) is None:
-        searches.failed.append(
-            FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start)))
-        )
-        return
+        return FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start)))
     try:
-        result = attempt(problem, settings, start, show)
+        return attempt(problem, settings, start, show)
     except VarimechError as error:
         if alone:
             raise
-        searches.failed.append(FailedStart(start, error))
-        return
-    known = next(
-        (a for a in searches.attempts if a.converged and same_optimum(problem, a, result)), None
-    )
-    searches.attempts.append(result)
+        return FailedStart(start, error)
+
+
+def _check(
+    problem: DesignProblem, settings: Settings, attempts: list[Attempt], result: Attempt
+) -> None:
+    """Check an attempt to second order, unless an earlier one ended at the same optimum."""
+    earlier = attempts[: next(k for k, a in enumerate(attempts) if a is result)]
+    known = next((a for a in earlier if a.converged and same_optimum(problem, a, result)), None)
     if known is not None and result.converged:
-        _replaced(searches.attempts, result, replace(result, curvature=known.curvature))
+        _replaced(attempts, result, replace(result, curvature=known.curvature))
     else:
-        _replaced(searches.attempts, result, settled(problem, settings, result))
+        _replaced(attempts, result, settled(problem, settings, result))
 
 
 def _replaced(attempts: list[Attempt], old: Attempt, new: Attempt) -> Attempt:

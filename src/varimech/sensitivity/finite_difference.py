@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Outcome = tuple[np.ndarray, np.ndarray]
-"""What a run yields: objectives (time, objective) and states (time, state)."""
+"""What runs yield: objectives (run, time, objective) and states (run, time, state)."""
 
 RELATIVE_STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 """Perturbations about the best one of central differences, ε^(1/3) ≈ 6e-6, towards large ones for
@@ -47,33 +47,37 @@ def central_differences(
     ρ: np.ndarray,
     indices: list[int],
     steps: Sequence[float] = RELATIVE_STEPS,
-    tell: Callable[[int], None] | None = None,
 ) -> Differences:
-    """Differentiate a run with respect to the parameters at `indices`."""
-    gradients, states = [], []
-    for k, relative in enumerate(steps):
-        columns = []
-        for i, index in enumerate(indices):
-            δ = relative * (abs(ρ[index]) or 1.0)
-            columns.append(_difference(run, ρ, index, δ))
-            if tell is not None:
-                tell(k * len(indices) + i + 1)
-        gradients.append(np.stack([c[0] for c in columns], axis=-1))
-        states.append(np.stack([c[1] for c in columns], axis=-1))
-    estimates = np.stack(gradients)
+    """Differentiate runs with respect to the parameters at `indices`.
+
+    Args:
+        run: yields the outcomes of runs for rows of parameter values; all of them at one call.
+        ρ: parameter values.
+        indices: parameters to differentiate for.
+        steps: relative perturbations.
+    """
+    rows = _perturbed(ρ, indices, steps)
+    sides = rows[..., indices].diagonal(axis1=1, axis2=3)  # (perturbation, side, parameter)
+    widths = sides[:, 0] - sides[:, 1]
+
+    def slopes(results: np.ndarray) -> np.ndarray:
+        """(perturbation, time, number, parameter)"""
+        both = results.reshape(*rows.shape[:3], *results.shape[1:])
+        return np.moveaxis((both[:, :, 0] - both[:, :, 1]) / widths[..., None, None], 1, -1)
+
+    estimates, states = map(slopes, run(rows.reshape(-1, ρ.size)))
     best = _plateau(estimates[:, -1])
     return Differences(tuple(steps), estimates, best, _kept_states(states, best))
 
 
-def _difference(
-    run: Callable[[np.ndarray], Outcome], ρ: np.ndarray, index: int, δ: float
-) -> tuple[np.ndarray, np.ndarray]:
-    above, below = ρ.copy(), ρ.copy()
-    above[index] += δ
-    below[index] -= δ
-    (ψ_high, x_high), (ψ_low, x_low) = run(above), run(below)
-    width = above[index] - below[index]
-    return (ψ_high - ψ_low) / width, (x_high - x_low) / width
+def _perturbed(ρ: np.ndarray, indices: list[int], steps: Sequence[float]) -> np.ndarray:
+    """Values of all parameters: (perturbation, parameter, above and below, value)."""
+    rows = np.tile(ρ, (len(steps), len(indices), 2, 1))
+    for i, index in enumerate(indices):
+        δ = np.array(steps) * (abs(ρ[index]) or 1.0)
+        rows[:, i, 0, index] += δ
+        rows[:, i, 1, index] -= δ
+    return rows
 
 
 def _plateau(estimates: np.ndarray) -> np.ndarray:
@@ -86,7 +90,7 @@ def _plateau(estimates: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(changes), np.inf, changes).argmin(axis=0) + 1
 
 
-def _kept_states(states: list[np.ndarray], best: np.ndarray) -> np.ndarray:
+def _kept_states(states: np.ndarray, best: np.ndarray) -> np.ndarray:
     """State sensitivities with, for each parameter, the perturbation its objectives kept (the
     middle one without objectives).
     """

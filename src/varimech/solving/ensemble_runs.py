@@ -66,7 +66,8 @@ def sample(
     )
     found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
     left = np.flatnonzero(~found.done).tolist()
-    return found, rerun_failed(solver, task, found, rows, left)
+    again = task if sampler is None else alone(task)
+    return found, rerun_failed(solver, again, found, rows, left)
 
 
 def rerun_failed(
@@ -96,47 +97,66 @@ def rerun_individually(
         return error
 
 
-def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
-    """What carries out many compiled runs at one call; None where each has to be looked after."""
+def sampler_for(
+    solver: Solver,
+    task: Task,
+    runs: int,
+    *,
+    similar: Trajectory | None = None,
+    states: bool = False,
+) -> Sampler | None:
+    """What executes many compiled runs at one call; None where each is run individually.
+
+    Args:
+        solver, task: what to run.
+        runs: how many there will be.
+        similar: a run that shows which residuals to expect; that with nominal values if not given.
+        states: whether states at stored times are wanted, too.
+    """
     if task.adjoint:  # a sampler keeps no record of its runs to go back over
         return None
     task = replace(task, progress=False, runs=runs)
-    # one short run derives what all others share; where nominal values fail, samples run one by one
-    once = replace(task, schedule=task.schedule.shortened(), runs=1)
-    with suppress(VarimechError):
-        solver.run(once, solver.model.parameter_set.nominal)
+    if similar is None:
+        _derive(solver, task)
     if solver.nearby.positions is None or not solver.programs.finds_start:
         return None
     inputs = solver.inputs(task, solver.model.parameter_set.nominal, guess=solver.nearby.positions)
     runner = solver.runner(task.objectives, solver.wanted(task))
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
-    limits = _residual_limits(solver, task)
-    return (
-        None
-        if limits is None
-        else Sampler(
-            runner.native,
-            inputs,
-            solver.nearby.reach,
-            (solver.model.parameter_set.allowed, solver.start.closure),
-            limits,
-            solver.time_plan.fixed(
-                task.schedule, task.objectives, solver.model.parameter_set.nominal
-            ),
-        )
-    )
-
-
-def _residual_limits(solver: Solver, task: Task) -> tuple[float, float] | None:
-    """Residuals of positions and velocities below which runs hold together; None where the nominal
-    one does not.
-    """
-    nominal = rerun_individually(
-        solver, replace(task, indices=None), solver.model.parameter_set.nominal
-    )
-    if isinstance(nominal, VarimechError):
+    if similar is None and (similar := _nominal(solver, task)) is None:
         return None
-    return residual_limits(
-        nominal, task.schedule.tolerance, solver.method.formulation, solver.equations
+    return Sampler(
+        runner.native,
+        inputs,
+        solver.nearby.reach,
+        (solver.model.parameter_set.allowed, solver.start.closure),
+        residual_limits(
+            similar, task.schedule.tolerance, solver.method.formulation, solver.equations
+        ),
+        solver.time_plan.fixed(task.schedule, task.objectives, solver.model.parameter_set.nominal),
+        states=states,
     )
+
+
+def _derive(solver: Solver, task: Task) -> None:
+    """One short run derives what all others share; where nominal values fail, samples run one by
+    one.
+    """
+    once = replace(alone(task), schedule=task.schedule.shortened())
+    with suppress(VarimechError):
+        solver.run(once, solver.model.parameter_set.nominal)
+
+
+def _nominal(solver: Solver, task: Task) -> Trajectory | None:
+    """The run with nominal values; None if it fails."""
+    nominal = solver.model.parameter_set.nominal
+    run = rerun_individually(solver, replace(alone(task), indices=None), nominal)
+    return None if isinstance(run, VarimechError) else run
+
+
+def alone(task: Task) -> Task:
+    """The task of a single run beside samples, for which nobody waits for a compiler: samples run in
+    vectors, which have code of their own.
+    """
+    return replace(task, backend="auto" if task.backend == "native" else task.backend, runs=1)

@@ -13,7 +13,7 @@ from ..backends.sampler import Samples, joined
 from ..core.errors import ModelError, VarimechError
 from ..core.interrupts import workers
 from ..core.progress import progress_bar
-from .ensemble_runs import rerun_failed, sampler_for
+from .ensemble_runs import alone, rerun_failed, sampler_for
 from .solver import Solver
 from .task import Task
 
@@ -32,8 +32,8 @@ def run_many_on_gpu(
         ModelError: where the program is not one for GPUs.
         VarimechError: if the memory of the GPU is too small.
     """
-    # one run: the GPU needs no code for the CPU
-    sampler = sampler_for(solver, task, 1)
+    # for one run: the GPU needs no code for the CPU
+    sampler = sampler_for(solver, alone(task), 1)
     if sampler is None:
         raise _no_program(solver)
     gpu, began = gpu_for(sampler), time.perf_counter()
@@ -54,7 +54,7 @@ def _rerun(
     """Rerun samples that failed, in threads; why some fail again."""
     left, failures = np.flatnonzero(~samples.done), dict[int, VarimechError]()
     with workers(threads) as (pool, stop):
-        again = replace(task, stop=stop)
+        again = replace(alone(task), stop=stop)
         shares = np.array_split(left, min(threads, len(left)) or 1)
         for failed in pool.map(
             lambda share: rerun_failed(solver, again, samples, rows, share.tolist()), shares

@@ -45,6 +45,8 @@ class Executor(Protocol):
     """Whether it needs a compiled program, however few samples there are: the interpreted loop
     stays in this process.
     """
+    on_gpu: bool
+    """Whether samples need no code for the CPU."""
 
     def run(
         self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
@@ -88,7 +90,7 @@ def executor_of(given: object) -> Executor:
 class Threads:
     """Threads of this process; compiled runs release the interpreter."""
 
-    elsewhere = False
+    elsewhere, on_gpu = False, False
 
     def __init__(self, count: int):
         self.count = count
@@ -124,7 +126,7 @@ def _reporting_loss() -> Iterator[None]:
 class Cluster:
     """Workers of a Dask cluster. If one is lost, another one takes over its work."""
 
-    elsewhere = True
+    elsewhere, on_gpu = True, False
 
     def __init__(self, client: Any):
         if getattr(client, "asynchronous", False):

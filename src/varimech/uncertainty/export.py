@@ -13,9 +13,6 @@ from ..sensitivity.objective import Objective
 from ..solving.ensemble_runs import sampler_for
 from ..solving.task import Task
 
-MANY = 10**9
-"""Assumed number of runs, so that compiling pays."""
-
 
 def export(
     s: Simulation,
@@ -40,12 +37,13 @@ def export(
     stored = s.options.get("output") is not None or every != 1
     schedule = s.schedule if stored else s.schedule.last_only()
     solver, allowed = s.solver(objectives), numbers.allowed
-    sampler = sampler_for(solver, Task(schedule, objectives, indices, "native", False), MANY)
-    if sampler is None and find_compiler() is None:
+    if find_compiler() is None:
         raise ModelError(
-            f"the program is compiled here first, which needs a C compiler: {NO_COMPILER}",
+            f"the program is executed here first, which needs a C compiler: {NO_COMPILER}",
             element="export",
         )
+    # nothing is compiled for the few runs that come with a bundle
+    sampler = sampler_for(solver, Task(schedule, objectives, indices, "auto", False), 1)
     if sampler is None:
         problem = (
             f"{solver.method.title} has no compiled program that assembles its own initial state"

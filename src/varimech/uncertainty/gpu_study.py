@@ -30,7 +30,7 @@ from .statistics import CoMoments, Summary
 class OnGpu:
     """One GPU thread for each sample, many chunks in one launch."""
 
-    elsewhere = True
+    elsewhere, on_gpu = True, True
 
     def run(
         self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]

@@ -24,7 +24,7 @@ from ..results.run import Run
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import DerivativeRequest
-from ..solving.ensemble_runs import rerun_individually, sampler_for
+from ..solving.ensemble_runs import alone, rerun_individually, sampler_for
 from ..solving.solver import Solver
 from ..solving.task import Task
 from .accumulator import Accumulator
@@ -98,9 +98,10 @@ def monte_carlo(
                 check_same(folder.folder, before[0], about)
             folder.begin(about)
         model = _first_order(solver, task, distributions, s.ρ) if control else None
-        sampler = sampler_for(solver, _compiled(task, where), samples)
+        sampler = sampler_for(solver, _compiled(task, where), 1 if where.on_gpu else samples)
         state = before[1] if before else Accumulator([None] * drawing.replicates)
-        work = Work(sampler, columns, _centre(state, solver, task, s.ρ, columns), model, keep)
+        single = task if sampler is None else alone(task)
+        work = Work(sampler, columns, _centre(state, solver, single, s.ρ, columns), model, keep)
         study = Study(
             s.name,
             tuple(objectives),
@@ -115,7 +116,7 @@ def monte_carlo(
             _run_at_means(once, solver),
         )
         runner = StudyRunner(study, limits, s.ρ, folder, s.progress)
-        runner.execute(where, work, _rerun_individually(solver, task))
+        runner.execute(where, work, _rerun_individually(solver, single))
         return study
 
 
@@ -167,7 +168,11 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
 
 
 def _compiled(task: Task, where: Executor) -> Task:
-    """The task of samples, compiled if they run in another process or on a GPU."""
+    """The task of samples: compiled if they run in another process, and not for a GPU, which
+    needs no code for the CPU.
+    """
+    if where.on_gpu:
+        return replace(task, backend="auto")
     return replace(task, backend="native") if where.elsewhere else task
 
 
