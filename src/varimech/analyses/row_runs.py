@@ -48,10 +48,11 @@ class RowRuns:
     threads: int | None = None
     """Simultaneous runs; one for each core if not given."""
     on_gpu: bool = False
-    """Whether values at many rows are computed by a GPU; it has no derivatives."""
+    """Whether many rows are computed by a GPU."""
     _differentiable: Solver | None = field(default=None, init=False)
-    _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
     """The solver whose objectives were found to have derivatives."""
+    _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
+    """Of runs without and with derivatives."""
 
     @property
     def _threads(self) -> int:
@@ -158,7 +159,7 @@ class RowRuns:
             if isinstance(alone, VarimechError):
                 return np.full((1, len(self.objectives)), np.nan), None, {0: alone}
             return alone.objectives[-1:], None, {}
-        if self.on_gpu and method == "direct":
+        if self.on_gpu:
             sampler, gpu = self._program(task)
             samples = sampler.by(gpu, rows)
             left = np.flatnonzero(~samples.done).tolist()
@@ -178,7 +179,7 @@ class RowRuns:
         differentiated = task.indices is not None
         if differentiated in self._programs:
             return self._programs[differentiated]
-        task = replace(task, backend="native")
+        task = replace(task, backend="auto")  # the GPU needs no compiled code for the CPU
         sampler = sampler_for(self._quiet.solver(self.objectives), task, 1)
         if sampler is None:
             raise ModelError(

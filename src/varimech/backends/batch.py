@@ -86,6 +86,10 @@ class Batch:
             "status": zeros(count, dtype=np.int64),
         }
 
+    def working(self, count: int, empty: Callable[..., Any] = np.empty) -> dict[str, Any]:
+        """Where so many runs keep what nobody wants to know later: nowhere."""
+        return {}
+
     def job(self, addresses: Mapping[str, int]) -> np.ndarray:
         """The record, with arrays at these addresses."""
         job = np.zeros((), dtype=self._job)
@@ -119,7 +123,12 @@ class Processor:
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Outcomes for rows of values of all parameters."""
         found = self.batch.empty(len(rows))
-        arrays = {**self.batch.arrays, "values": np.ascontiguousarray(rows, dtype=float), **found}
+        arrays = {
+            **self.batch.arrays,
+            "values": np.ascontiguousarray(rows, dtype=float),
+            **found,
+            **self.batch.working(len(rows)),
+        }
         job = self.batch.job(
             {**self._tables, **{name: a.ctypes.data for name, a in arrays.items()}}
         )
@@ -130,13 +139,13 @@ class Processor:
 class Gpu:
     """Runs on a GPU by a kernel that NVRTC builds; as many at a launch as its memory holds."""
 
-    def __init__(self, batch: Batch, source: str):
+    def __init__(self, batch: Batch, source: str, entry: str = "vm_sample_all"):
         import cupy
 
         self.batch, self._cupy = batch, cupy
         options = ("-std=c++17", "--device-as-default-execution-space", "-w")
         self._kernel = cupy.RawModule(code=source, backend="nvrtc", options=options).get_function(
-            "vm_sample_all"
+            entry
         )
         self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
         self._threads = int(batch.description["threads"])
@@ -198,7 +207,12 @@ class Gpu:
         """The same with values, and outcomes, that are on the GPU; all at once."""
         cupy, count = self._cupy, len(values)
         found = self.batch.empty(count, cupy.zeros)
-        arrays = {**self._arrays, "values": cupy.ascontiguousarray(values), **found}
+        arrays = {
+            **self._arrays,
+            "values": cupy.ascontiguousarray(values),
+            **found,
+            **self.batch.working(count, cupy.empty),
+        }
         job = cupy.asarray(
             np.frombuffer(
                 self.batch.job({name: a.data.ptr for name, a in arrays.items()}).tobytes(),

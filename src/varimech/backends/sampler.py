@@ -20,6 +20,8 @@ from .native import NativeProgram
 from .native_run import FIELDS, settings_of, shared_arrays
 from .slices import next_slice
 
+Fields = list[tuple[str, str]]
+"""Of a record: names and types."""
 GROWTH = 8
 """Times as many runs as in the slice before, at most."""
 
@@ -40,6 +42,9 @@ class Sampler:
     """Carries out a compiled program for rows of parameter values. It can be sent to other
     processes: they build the library themselves.
     """
+
+    entry = "vm_sample_all"
+    """Function of a library, or kernel, that executes many runs."""
 
     def __init__(
         self,
@@ -90,6 +95,16 @@ class Sampler:
             "arrays": arrays,
         }
 
+    def batch(self, description: dict[str, Any], fields: Fields, *, shared: bool) -> Batch:
+        """What its runs share, as the driver reads it.
+
+        Args:
+            description: see `description`.
+            fields: of the record of a run.
+            shared: whether runs, one after the other, use the same storage.
+        """
+        return Batch(description, fields)
+
     def __call__(self, rows: np.ndarray) -> Samples:
         """Runs for rows of values of all parameters, on one core."""
         return self.by(self._lanes if self.native.has_lanes else self._processor, rows)
@@ -127,10 +142,11 @@ class Sampler:
         """By the library there is now: compiled code takes over from the machine."""
         kept = self._kept
         if kept is None or kept[0] is not self.native.library:
-            batch = Batch(self.description(self.native, self.native.sizes), FIELDS)
+            description = self.description(self.native, self.native.sizes)
+            batch = self.batch(description, FIELDS, shared=True)
             tables = self.native.tables
             library = self.native.library  # after the tables: those for bytecode serve both
-            self._kept = kept = library, Processor(batch, library, tables)
+            self._kept = kept = library, Processor(batch, library, tables, self.entry)
         return kept[1]
 
     def _sorted_out(
@@ -148,9 +164,9 @@ class Sampler:
         for found in (objectives[:, rows], gradients[:, rows]):
             done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
         objectives[~done] = np.nan
-        return Samples(
-            objectives, done, None if self.native.program.direction_count is None else gradients
-        )
+        p = self.native.program
+        differentiated = p.adjoint or p.direction_count is not None
+        return Samples(objectives, done, gradients if differentiated else None)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {"_kept": None, "_kept_lanes": None}

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..backends.runner import Runner
 from ..backends.sampler import Sampler, Samples, in_slices, joined, nothing
+from ..backends.sweeps import AdjointSampler
 from ..backends.trajectory import Trajectory
 from ..core.errors import VarimechError
 from ..core.interrupts import workers
@@ -24,6 +25,12 @@ from .validity import residual_limits
 CHUNK = 512
 """Samples that a thread takes at a time: with 64, a third of the time of small models went into
 beginning with the next ones.
+"""
+
+MORE_STEPS, LEAST_STEPS = 4, 64
+"""An adjoint run may choose so many times the steps of the nominal one, and so many more; where
+samples need others, they are rerun individually. An end of a step takes a few numbers of memory, its
+record hundreds.
 """
 
 
@@ -98,8 +105,6 @@ def rerun_individually(
 
 def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     """What carries out many compiled runs at one call; None where each has to be looked after."""
-    if task.adjoint:  # a sampler keeps no record of its runs to go back over
-        return None
     task = replace(task, progress=False, runs=runs)
     # one short run derives what all others share; where nominal values fail, samples run one by one
     once = replace(task, schedule=task.schedule.shortened(), runs=1)
@@ -112,20 +117,29 @@ def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
     limits = _residual_limits(solver, task)
-    return (
-        None
-        if limits is None
-        else Sampler(
-            runner.native,
-            inputs,
-            solver.nearby.reach,
-            (solver.model.parameter_set.allowed, solver.start.closure),
-            limits,
-            solver.time_plan.fixed(
-                task.schedule, task.objectives, solver.model.parameter_set.nominal
-            ),
-        )
+    if limits is None:
+        return None
+    common = (
+        runner.native,
+        inputs,
+        solver.nearby.reach,
+        (solver.model.parameter_set.allowed, solver.start.closure),
+        limits,
+        solver.time_plan.fixed(task.schedule, task.objectives, solver.model.parameter_set.nominal),
     )
+    if not task.adjoint:
+        return Sampler(*common)
+    watches = runner.program.watches(inputs.schedule)
+    steps = _most_steps(solver, task) if watches or task.schedule.tolerance else task.schedule.steps
+    return None if steps is None else AdjointSampler(*common, wrt=task.indices or [], steps=steps)
+
+
+def _most_steps(solver: Solver, task: Task) -> int | None:
+    """Steps that runs which choose them may take; None where the nominal one fails."""
+    nominal = rerun_individually(solver, task, solver.model.parameter_set.nominal)
+    if isinstance(nominal, VarimechError):
+        return None
+    return MORE_STEPS * (nominal.step_ends.size - 1) + LEAST_STEPS
 
 
 def _residual_limits(solver: Solver, task: Task) -> tuple[float, float] | None:
