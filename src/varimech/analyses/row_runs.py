@@ -15,7 +15,7 @@ import numpy as np
 
 from ..backends.batch import Gpu
 from ..backends.cuda import USE_THREADS, gpu_for
-from ..backends.sampler import Sampler
+from ..backends.sampler import Sampler, Samples
 from ..core.errors import ModelError, VarimechError, all_or_nothing
 from ..core.interrupts import workers
 from ..schemes import RunOptions
@@ -24,6 +24,7 @@ from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.ensemble_runs import rerun_failed, rerun_individually, run_many, sampler_for
 from ..solving.second_order import check_second_order
+from ..solving.second_order_samples import ProductSampler, in_threads, product_sampler
 from ..solving.solver import Solver
 from ..solving.task import Task
 from .gradients import faster_method, gradient
@@ -53,6 +54,10 @@ class RowRuns:
     """The solver whose objectives were found to have derivatives."""
     _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
     """Of runs without and with derivatives."""
+    _kernels: dict[Sampler, Gpu] = field(default_factory=dict, init=False)
+    """Of runs with second derivatives."""
+    _on_gpu_for: tuple[Solver, ProductSampler | None] | None = field(default=None, init=False)
+    """The solver that these are of, and what carries them out."""
 
     @property
     def _threads(self) -> int:
@@ -86,11 +91,11 @@ class RowRuns:
         """
         self._check_gradients()
         check_second_order(self.simulation.scheme)
+        along, done = self._products(points, directions)
         places: dict[bytes, list[int]] = {}
-        for k, point in enumerate(points):
-            places.setdefault(point.tobytes(), []).append(k)
+        for k in np.flatnonzero(~done).tolist():
+            places.setdefault(points[k].tobytes(), []).append(k)
         groups = list(places.values())
-        along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
         failures: Failures = {}
 
         def computed(rows: list[int]) -> None:
@@ -105,6 +110,43 @@ class RowRuns:
             with workers(self._threads) as (pool, _):
                 list(pool.map(computed, groups[1:]))
         return along, failures
+
+    def _products(
+        self, points: np.ndarray, directions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same as far as many rows can be computed together, and which are."""
+        along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
+        done = np.zeros(len(points), dtype=bool)
+        if len(points) < 2 or (sampler := self._second_order(len(points))) is None:
+            return along, done
+        whole = np.zeros((len(points), self.simulation.ρ.size))
+        whole[:, self.indices] = directions
+
+        def execute(runs: Sampler, rows: np.ndarray) -> Samples:
+            if not self.on_gpu:
+                return in_threads(runs, rows, self._threads)
+            if runs not in self._kernels:
+                self._kernels[runs] = gpu_for(runs)
+            return runs.by(self._kernels[runs], rows)
+
+        return sampler(self._rows(points), whole, execute)
+
+    def _second_order(self, rows: int) -> ProductSampler | None:
+        """What computes Hessian-vector products of so many rows; a GPU's kernels are built once."""
+        s = self._quiet
+        solver = s.solver(self.objectives)
+        if self._on_gpu_for is not None and self._on_gpu_for[0] is solver:
+            return self._on_gpu_for[1]
+        backward = faster_backward(len(self.objectives), len(self.indices))
+        by = "adjoint" if backward else "direct"
+        task = Task(s.schedule, self.objectives, self.indices, s.backend, False, by)
+        if not self.on_gpu:
+            return product_sampler(solver, task, rows)
+        # one run: the GPU needs no code for the CPU
+        sampler = product_sampler(solver, replace(task, backend="auto"), 1)
+        self._on_gpu_for = solver, sampler
+        self._kernels.clear()
+        return sampler
 
     def at(self, point: np.ndarray) -> Simulation:
         """The simulation at a point.

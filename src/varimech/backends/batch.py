@@ -35,6 +35,7 @@ DONE = 0
 """Status of a run that went well."""
 OUTCOMES = ("objectives", "gradients", "residuals", "status")
 INPUTS = ("values", "reach", "independent")
+STEPS = ("given_steps", "kept_steps")
 SHARE = 0.8
 """Of a GPU's free memory that results of one launch may take."""
 
@@ -65,25 +66,34 @@ class Batch:
             int(description["sizes"]["parameters"]),
             int(description["sizes"]["numbers"]),
         )
+        self.given, self.kept = (int(description.get(name, 0)) for name in STEPS)
+        """Numbers behind the parameters of a row, which give its steps; most steps whose ends are
+        kept.
+        """
         record = np.dtype(fields, align=True)
         pointers = [(name, np.uintp) for name in (*INPUTS, *OUTCOMES)]
-        self._job = np.dtype([("common", record), *pointers, ("rows", np.int64)], align=True)
+        steps = [("taken", np.uintp), ("row", np.int64), ("most", np.int64)]
+        job = [("common", record), *pointers, ("rows", np.int64), *steps]
+        self._job = np.dtype(job, align=True)
         self.arrays = {name: np.array(a, dtype=float) for name, a in description["arrays"].items()}
         """What all runs only read."""
 
     @property
     def run_size(self) -> int:
         """Bytes of what one run takes and yields."""
-        return 8 * (self.parameter_set + self.rows * self.objectives * (1 + self.parameters) + 4)
+        results = self.rows * self.objectives * (1 + self.parameters)
+        return 8 * (self.parameter_set + self.given + self.kept + results + 4)
 
     def empty(self, count: int, zeros: Callable[..., Any] = np.zeros) -> dict[str, Any]:
         """Where so many runs write to."""
         shape = (count, self.rows, self.objectives)
+        taken = {"taken": zeros((count, self.kept + 3))} if self.kept else {}
         return {
             "objectives": zeros(shape),
             "gradients": zeros((*shape, self.parameters)),
             "residuals": zeros((count, 3)),
             "status": zeros(count, dtype=np.int64),
+            **taken,
         }
 
     def working(self, count: int, empty: Callable[..., Any] = np.empty) -> dict[str, Any]:
@@ -99,8 +109,10 @@ class Batch:
             if name in names:
                 common[name] = value
         for name, address in addresses.items():
-            (job if name in (*INPUTS, *OUTCOMES) else common)[name] = address
+            own = name in (*INPUTS, *OUTCOMES) or (name == "taken" and self.kept)
+            (job if own else common)[name] = address
         common["last"], job["rows"] = np.iinfo(np.int64).max, self.rows
+        job["row"], job["most"] = self.parameter_set + self.given, self.kept
         return job
 
 
@@ -190,7 +202,7 @@ class Gpu:
                     f" {self._free} bytes are free"
                 )
             most, halved = most // 2, True
-        return {name: np.concatenate([part[name] for part in parts]) for name in OUTCOMES}
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _attempt(self, rows: np.ndarray) -> dict[str, np.ndarray] | None:
         """Outcomes of one launch; None where memory is short."""

@@ -66,8 +66,9 @@ def gpu_for(sampler: Sampler) -> Gpu:
     native = for_gpu(sampler.native)
     description = {**sampler.description(native, native.generated_sizes), "threads": THREADS}
     batch = sampler.batch(description, FIELDS_ON_GPU, shared=False)
-    kind = _SweepingGpu if isinstance(batch, SweepBatch) else _ReportingGpu
-    return kind(batch, cuda_source(native), sampler.entry)
+    kind = SweepingGpu if isinstance(batch, SweepBatch) else _ReportingGpu
+    own_steps = bool(batch.given or batch.kept)
+    return kind(batch, cuda_source(native, own_steps=own_steps), sampler.entry)
 
 
 class _ReportingGpu(Gpu):
@@ -84,7 +85,7 @@ class _ReportingGpu(Gpu):
             ) from None
 
 
-class _SweepingGpu(_ReportingGpu):
+class SweepingGpu(_ReportingGpu):
     """The same with a sweep backwards of each run: where memory is short, runs are divided into
     sections, which are executed twice, so that there is enough for as many runs as it can have under
     way at once.
@@ -92,8 +93,12 @@ class _SweepingGpu(_ReportingGpu):
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """See `Gpu`."""
+        self.fit(len(rows))
+        return super().__call__(rows)
+
+    def fit(self, count: int) -> None:
+        """Choose sections for so many runs."""
         assert isinstance(self.batch, SweepBatch)
         processors = int(self._cupy.cuda.Device().attributes["MultiProcessorCount"])
-        runs = max(1, min(len(rows), UNDER_WAY * processors))
+        runs = max(1, min(count, UNDER_WAY * processors))
         self.batch.fit(SHARE * (self._free - self._reserved) / runs / 8)
-        return super().__call__(rows)

@@ -79,8 +79,10 @@ def _shortened(pullback: ca.Function | None, costates: int) -> ca.Function | Non
     return ca.Function(pullback.name(), given, results)
 
 
-def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
-    """The whole text of a program `for_gpu`, for NVRTC."""
+def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: bool = False) -> str:
+    """The whole text of a program `for_gpu`, for NVRTC; with `own_steps`, each run may be given its
+    steps, or keeps those that it takes.
+    """
     sizes = ", ".join(f"{name} = {native.generated_sizes[name]}" for name in SIZES)
     constants = [
         NOT_A_NUMBER,
@@ -96,6 +98,8 @@ def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
         f"#define VM_SCHEME static constexpr const vm_scheme *scheme = {table};",
     ]
     files = list(DRIVER)
+    if not own_steps:
+        constants.append("#define VM_SHARED_STEPS")
     if native.program.adjoint:
         constants.append("#define VM_SWEEPS")
         files.append("sweeps.c")

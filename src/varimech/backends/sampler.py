@@ -45,6 +45,12 @@ class Sampler:
 
     entry = "vm_sample_all"
     """Function of a library, or kernel, that executes many runs."""
+    given_steps = 0
+    """Numbers behind the parameters of a row: the number of its steps, and their ends from 0 on, filled
+    up with zeros; none where runs share a schedule.
+    """
+    kept_steps = 0
+    """Most steps of runs that keep their ends."""
 
     def __init__(
         self,
@@ -92,6 +98,8 @@ class Sampler:
             "rows": i.schedule.stored_count,
             "sizes": sizes,
             "settings": settings_of(p, i),
+            "given_steps": self.given_steps,
+            "kept_steps": self.kept_steps,
             "arrays": arrays,
         }
 

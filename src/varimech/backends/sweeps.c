@@ -48,8 +48,6 @@ static void vm_copy_samples(vm_run *r, double *kept, int back) {
   vm_exchange(kept + 2 * r->samples, r->sample_counts, r->samples, back);
 }
 
-static int vm_is_over(const vm_run *r) { return r->stopped || (r->total ? (r->watches ? r->grid : r->done) >= r->total : r->time >= r->duration); }
-
 /* From now on take the steps that were taken, and store nothing after the start. */
 static void vm_repeat_steps(vm_run *r, const vm_tape *t) {
   if (vm_chooses(r)) r->ends = t->taken;

@@ -5,12 +5,14 @@ others one by one.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from ..backends.inputs import Inputs
+from ..backends.native import NativeProgram
 from ..backends.runner import Runner
 from ..backends.sampler import Sampler, Samples, in_slices, joined, nothing
 from ..backends.sweeps import AdjointSampler
@@ -18,19 +20,28 @@ from ..backends.trajectory import Trajectory
 from ..core.errors import VarimechError
 from ..core.interrupts import workers
 from ..core.progress import progress_bar
+from .derivative_request import DerivativeRequest
 from .solver import Solver
 from .task import Task
 from .validity import residual_limits
 
+Prepared = tuple[
+    NativeProgram,
+    Inputs,
+    np.ndarray,
+    tuple[Callable[[np.ndarray], np.ndarray], ...],
+    tuple[float, float],
+    list[int],
+]
+"""Arguments of a `Sampler`."""
 CHUNK = 512
 """Samples that a thread takes at a time: with 64, a third of the time of small models went into
 beginning with the next ones.
 """
 
-MORE_STEPS, LEAST_STEPS = 4, 64
-"""An adjoint run may choose so many times the steps of the nominal one, and so many more; where
-samples need others, they are rerun individually. An end of a step takes a few numbers of memory, its
-record hundreds.
+MORE_STEPS, LEAST_STEPS = 2, 16
+"""Runs whose steps are kept may choose so many times the steps of the nominal one, and so many more:
+tolerances of parameters hardly change their number. Samples that need more are rerun individually.
 """
 
 
@@ -42,8 +53,7 @@ def run_many(
     """
     sampler = sampler_for(solver, task, len(rows))
     began, failures = time.perf_counter(), dict[int, VarimechError]()
-    size = max(1, min(CHUNK, len(rows) // (4 * threads)))
-    chunks = [range(first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
+    chunks = chunks_of(len(rows), threads)
 
     def together(chunk: range) -> tuple[Samples, dict[int, VarimechError]]:
         return sample(solver, replace(task, stop=stop), sampler, rows[chunk.start : chunk.stop])
@@ -58,6 +68,12 @@ def run_many(
             failures |= {chunk.start + k: error for k, error in failed.items()}
             tell(chunk.stop)
     return joined(parts), failures, time.perf_counter() - began
+
+
+def chunks_of(count: int, threads: int) -> list[range]:
+    """Samples that threads take at a time."""
+    size = max(1, min(CHUNK, count // (4 * threads)))
+    return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
 def sample(
@@ -105,36 +121,38 @@ def rerun_individually(
 
 def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     """What carries out many compiled runs at one call; None where each has to be looked after."""
+    common = prepared(solver, task, runs, solver.wanted(task))
+    if common is None or not task.adjoint:
+        return None if common is None else Sampler(*common)
+    native, inputs = common[:2]
+    chosen = native.program.watches(inputs.schedule) or bool(task.schedule.tolerance)
+    steps = most_steps(solver, task) if chosen else inputs.schedule.steps
+    return None if steps is None else AdjointSampler(*common, wrt=task.indices or [], steps=steps)
+
+
+def prepared(solver: Solver, task: Task, runs: int, wanted: DerivativeRequest) -> Prepared | None:
+    """What a sampler of such runs takes; None where each has to be looked after."""
     task = replace(task, progress=False, runs=runs)
     # one short run derives what all others share; where nominal values fail, samples run one by one
     once = replace(task, schedule=task.schedule.shortened(), runs=1)
+    nominal = solver.model.parameter_set.nominal
     with suppress(VarimechError):
-        solver.run(once, solver.model.parameter_set.nominal)
+        solver.run(once, nominal)
     if solver.nearby.positions is None or not solver.programs.finds_start:
         return None
-    inputs = solver.inputs(task, solver.model.parameter_set.nominal, guess=solver.nearby.positions)
-    runner = solver.runner(task.objectives, solver.wanted(task))
+    inputs = solver.inputs(task, nominal, guess=solver.nearby.positions)
+    runner = solver.runner(task.objectives, wanted)
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
     limits = _residual_limits(solver, task)
     if limits is None:
         return None
-    common = (
-        runner.native,
-        inputs,
-        solver.nearby.reach,
-        (solver.model.parameter_set.allowed, solver.start.closure),
-        limits,
-        solver.time_plan.fixed(task.schedule, task.objectives, solver.model.parameter_set.nominal),
-    )
-    if not task.adjoint:
-        return Sampler(*common)
-    watches = runner.program.watches(inputs.schedule)
-    steps = _most_steps(solver, task) if watches or task.schedule.tolerance else task.schedule.steps
-    return None if steps is None else AdjointSampler(*common, wrt=task.indices or [], steps=steps)
+    conditions = (solver.model.parameter_set.allowed, solver.start.closure)
+    fixed = solver.time_plan.fixed(task.schedule, task.objectives, nominal)
+    return runner.native, inputs, solver.nearby.reach, conditions, limits, fixed
 
 
-def _most_steps(solver: Solver, task: Task) -> int | None:
+def most_steps(solver: Solver, task: Task) -> int | None:
     """Steps that runs which choose them may take; None where the nominal one fails."""
     nominal = rerun_individually(solver, task, solver.model.parameter_set.nominal)
     if isinstance(nominal, VarimechError):
