@@ -207,6 +207,26 @@ def test_a_gpu_has_the_adjoint_gradients_of_the_processor(
     assert (section == steps) == (memory == 10**9)
 
 
+@needs_compiler
+def test_launches_have_a_few_times_the_runs_that_are_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beyond that, storage would only take memory: four times 256 on one multiprocessor, however much
+    memory there is; and less where there is not enough.
+    """
+    module: Any = fake_cupy(10**12)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    launched, zeros = list[int](), module.zeros
+
+    def noted(shape: Any, dtype: Any = float) -> Any:
+        launched.extend([shape] if isinstance(shape, int) else [])
+        return zeros(shape, dtype)
+
+    module.zeros = noted
+    many(9).ensemble({"c0": np.linspace(0.01, 0.02, 1030)}, executor="cuda")
+    assert launched == [1024, 6]
+
+
 @pytest.mark.parametrize("numbers", [0, 5_000, 20_000, 10**9])
 def test_storage_is_bounded(numbers: int) -> None:
     sizes = dict.fromkeys(("objectives", "parameters", "numbers", "modes", "units", "samples"), 1)
@@ -253,18 +273,24 @@ def many(count: int) -> vm.Problem:
     return m.problem(angle, wrt="all", progress=False, **options)
 
 
-@pytest.mark.parametrize(("count", "chosen"), [(40, "direct"), (41, "adjoint")])
+@needs_compiler
+@pytest.mark.parametrize(
+    ("count", "executor", "chosen"),
+    [(40, None, "direct"), (41, None, "adjoint"), (8, "cuda", "direct"), (9, "cuda", "adjoint")],
+)
 def test_many_parameters_take_the_adjoint(
-    count: int, chosen: str, monkeypatch: pytest.MonkeyPatch
+    count: int, executor: Any, chosen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    methods, run_many = list[str](), ensemble_runs.run_many
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    methods, sampler_for = list[str](), ensemble_runs.sampler_for
 
     def noted(solver: Any, task: Any, *others: Any) -> Any:
         methods.append(task.method)
-        return run_many(solver, task, *others)
+        return sampler_for(solver, task, *others)
 
-    monkeypatch.setattr(ensemble_runs, "run_many", noted)
-    runs = many(count).ensemble({"c0": [0.01, 0.02]})
+    for module in (ensemble_runs, gpu_runs):
+        monkeypatch.setattr(module, "sampler_for", noted)
+    runs = many(count).ensemble({"c0": [0.01, 0.02]}, executor=executor)
     assert methods == [chosen]
     assert gradients_of(runs).shape == (2, 1, count)
 

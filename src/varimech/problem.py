@@ -330,7 +330,8 @@ class Problem(Displayed):
                 individually on the CPU, in `threads`.
             method: of derivatives: "direct", along the motion; "adjoint", by a reverse sweep of each
                 sample; "auto", the faster one: the adjoint beyond 40 parameters per objective, or 8
-                for large mechanisms. An adjoint that is short of memory executes each sample twice.
+                for large mechanisms and on a GPU. An adjoint that is short of memory executes each
+                sample twice.
 
         Returns:
             An `Ensemble` in the order of the samples. A sample that fails is reported in
@@ -477,8 +478,9 @@ class Problem(Displayed):
             method: of first derivatives: "direct", "adjoint", or "auto", the faster one by the
                 numbers of parameters and objectives.
             executor: what runs batches: a number of threads, or "cuda", one GPU thread for each row
-                (small mechanisms; values only, equal to the others within rounding; derivatives come
-                from threads). A thread on each core if not given.
+                (small mechanisms; values, Jacobians and Hessian-vector products, equal to the others
+                within rounding; second derivatives across events come from threads). A thread on
+                each core if not given.
             failures: "nan": results of a run that fails are NaN, and a warning gives the reason,
                 while the rest of its batch goes on; "raise": an error.
 

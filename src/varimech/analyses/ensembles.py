@@ -58,7 +58,8 @@ def ensemble(
     if indices is None:
         method = "direct"
     elif method == "auto":
-        method = faster_method(solver, len(objectives), len(indices))
+        on_gpu = executor is not None
+        method = faster_method(solver, len(objectives), len(indices), on_gpu=on_gpu)
     task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress, method)
     from ..solving.ensemble_runs import run_many  # with the solver
     from ..solving.gpu_runs import run_many_on_gpu

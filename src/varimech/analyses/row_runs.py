@@ -1,7 +1,8 @@
 """Runs of one simulation at rows of parameter values: values, first and second derivatives of
 objectives at the end, each with the reasons why some rows failed.
 
-A single row is run as `gradient` does; many are one call of compiled code in threads, or on a GPU.
+A single row is run as `gradient` and `hessian_product` do; many are one call of compiled code in
+threads, or on a GPU.
 """
 
 from __future__ import annotations
@@ -191,7 +192,8 @@ class RowRuns:
         if indices is not None:
             method = self.method
             if method == "auto":
-                method = faster_method(solver, len(self.objectives), len(indices))
+                sizes = len(self.objectives), len(indices)
+                method = faster_method(solver, *sizes, on_gpu=self.on_gpu)
         if not len(rows):
             none = np.zeros((0, len(self.objectives)))
             return none, None if indices is None else np.zeros((*none.shape, len(indices))), {}

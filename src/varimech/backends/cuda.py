@@ -12,9 +12,10 @@ from .sampler import Sampler
 from .sweeps import SweepBatch
 
 USE_THREADS = Message("leave {executor} out to use threads")
-UNDER_WAY = 256
-"""Runs with a sweep that a multiprocessor has under way at once: each takes the 255 registers that a
-thread may have, and there are 65,536.
+UNDER_WAY, IN_TURN = 256, 4
+"""Runs with a sweep that a multiprocessor has under way at once (each takes the 255 registers that a
+thread may have, and there are 65,536), and how many times as many a launch has: few enough for their
+storage, many enough for multiprocessors not to wait for the last ones.
 """
 LAUNCHED = 1 << 20
 """Samples of a launch: many times as many as an H200 runs at once, so that what a launch costs
@@ -99,6 +100,14 @@ class SweepingGpu(_ReportingGpu):
     def fit(self, count: int) -> None:
         """Choose sections for so many runs."""
         assert isinstance(self.batch, SweepBatch)
-        processors = int(self._cupy.cuda.Device().attributes["MultiProcessorCount"])
-        runs = max(1, min(count, UNDER_WAY * processors))
+        runs = max(1, min(count, self._under_way))
         self.batch.fit(SHARE * (self._free - self._reserved) / runs / 8)
+
+    @property
+    def most(self) -> int:
+        """See `Gpu`."""
+        return min(super().most, IN_TURN * self._under_way)
+
+    @property
+    def _under_way(self) -> int:
+        return UNDER_WAY * int(self._cupy.cuda.Device().attributes["MultiProcessorCount"])

@@ -30,7 +30,10 @@ static vm_tape vm_tape_of(const vm_sweep_job *sweep, long long k, const vm_run *
 }
 
 /* Copy what a section begins with: to a checkpoint, or back from it. */
-static void vm_exchange(double *kept, double *own, long long count, int back) { memcpy(back ? own : kept, back ? kept : own, (size_t)count * sizeof(double)); }
+static void vm_exchange(double *kept, double *own, long long count, int back) {
+  if (back) memcpy(own, kept, (size_t)count * sizeof(double));
+  else memcpy(kept, own, (size_t)count * sizeof(double));
+}
 
 static void vm_copy_checkpoint(vm_run *r, double *kept, int back) {
   if (back) { r->done = (long long)kept[0]; r->time = kept[1]; }
