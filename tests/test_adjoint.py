@@ -161,10 +161,10 @@ def with_scheme(solver: Solver, integrator: str) -> Solver:
     other, programs = copy(solver), copy(solver.programs)
     other.method = programs.method = replace(solver.method, integrator=INTEGRATORS[integrator])
     other.programs, other._runners = programs, Runners(programs)
-    if "_second" in vars(solver):
-        second, wide = copy(solver._second), copy(solver._second._programs)
+    if "second_order" in vars(solver):
+        second, wide = copy(solver.second_order), copy(solver.second_order._programs)
         second._method = wide.method = other.method
-        second._programs, second._runners, other._second = wide, Runners(wide), second
+        second._programs, second._runners, other.second_order = wide, Runners(wide), second
     return other
 
 

@@ -198,7 +198,7 @@ def test_written_out_and_assembled() -> None:
         second, _ = solver.run_second(task, ρ, direction)
         results.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
         assert (
-            isinstance(solver._second._runner(task, Conditioning()).program.step.finish, Plan)
+            isinstance(solver.second_order._runner(task, Conditioning()).program.step.finish, Plan)
             == large
         )
     for others in results[1:]:
@@ -393,7 +393,7 @@ def test_equal_objectives_written_anew_are_built_once() -> None:
         m.hessian(vm.final(lambda s: s.position("P")[0]), **options)
         m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **options)
     solver = m._solvers.of(choose(1.0, step=0.01)[0])
-    for runners in (solver._second._runners, solver._composite._runners):
+    for runners in (solver.second_order._runners, solver._composite._runners):
         assert len(runners._of_expressions) == 1
 
 

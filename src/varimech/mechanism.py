@@ -244,6 +244,7 @@ class Mechanism(Model):
         wrt: Wrt = None,
         threads: int | None = None,
         executor: Literal["cuda"] | None = None,
+        method: Literal["auto", "direct", "adjoint"] = "auto",
         **options: Unpack[ProblemOptions],
     ) -> Ensemble:
         """Run the mechanism for many sets of parameter values at once: short for
@@ -251,14 +252,14 @@ class Mechanism(Model):
 
         Args:
             objectives, options: as for `problem`.
-            samples, threads, executor: as for `Problem.ensemble`.
+            samples, threads, executor, method: as for `Problem.ensemble`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
 
         Returns:
             An `Ensemble` in the order of the samples.
         """
         problem = self.problem(objectives, wrt, **options)
-        return problem.ensemble(samples, threads=threads, executor=executor)
+        return problem.ensemble(samples, threads=threads, executor=executor, method=method)
 
     def moments(
         self,

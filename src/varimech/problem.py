@@ -316,6 +316,7 @@ class Problem(Displayed):
         *,
         threads: int | None = None,
         executor: Literal["cuda"] | None = None,
+        method: Literal["auto", "direct", "adjoint"] = "auto",
     ) -> Ensemble:
         """Run the mechanism for many sets of parameter values at once, over all cores or on a GPU;
         with derivatives where `wrt` names parameters.
@@ -327,6 +328,10 @@ class Problem(Displayed):
             executor: "cuda" for one GPU thread a sample (small mechanisms; values and derivatives
                 equal to those of the CPU within rounding). Samples that fail there are rerun
                 individually on the CPU, in `threads`.
+            method: of derivatives: "direct", along the motion; "adjoint", by a reverse sweep of each
+                sample; "auto", the faster one: the adjoint beyond 40 parameters per objective, or 8
+                for large mechanisms and on a GPU. An adjoint that is short of memory executes each
+                sample twice.
 
         Returns:
             An `Ensemble` in the order of the samples. A sample that fails is reported in
@@ -340,7 +345,9 @@ class Problem(Displayed):
         from .analyses.ensembles import ensemble
 
         objectives = self._of_runs("ensemble")
-        return ensemble(self._simulation, objectives, samples, self._indices, threads, executor)
+        return ensemble(
+            self._simulation, objectives, samples, self._indices, threads, executor, method
+        )
 
     def moments(
         self,
@@ -471,8 +478,9 @@ class Problem(Displayed):
             method: of first derivatives: "direct", "adjoint", or "auto", the faster one by the
                 numbers of parameters and objectives.
             executor: what runs batches: a number of threads, or "cuda", one GPU thread for each row
-                (small mechanisms; values only, equal to the others within rounding; derivatives come
-                from threads). A thread on each core if not given.
+                (small mechanisms; values, Jacobians and Hessian-vector products, equal to the others
+                within rounding; second derivatives across events come from threads). A thread on
+                each core if not given.
             failures: "nan": results of a run that fails are NaN, and a warning gives the reason,
                 while the rest of its batch goes on; "raise": an error.
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import ModelError, check_named, check_whole
+from ..core.errors import ModelError, check_named, check_whole, unknown_name
 from ..core.messages import Message
 from ..model.parameter import Parameter
 from ..model.parameter_set import ParameterSet
 from ..results.ensemble import Ensemble
 from ..sensitivity.objective import Objective
 from ..solving.task import Task
+from .gradients import check_method, faster_method
 from .simulation import Simulation
 from .solvers import seconds_of
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     Samples = Mapping[str, Any] | pd.DataFrame
     """Parameter → values, one for each sample; or a table with a column for each."""
 
+METHODS = ("auto", "direct", "adjoint")
+
 
 def ensemble(
     s: Simulation,
@@ -33,12 +36,16 @@ def ensemble(
     indices: list[int] | None,
     threads: int | None,
     executor: str | None,
+    method: str = "auto",
 ) -> Ensemble:
     """Run all samples; `indices` are the parameters to differentiate for, None for none."""
     if not objectives:
         problem = "there is no objective, and trajectories are not kept"
         raise ModelError(problem, element="ensemble", remedy="give at least one objective")
     check_whole("ensemble", 1, threads=1 if threads is None else threads)
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    check_method(method, s.scheme, len(objectives))
     if executor is not None:
         _check_executor(executor, s.backend)
     numbers = s.solvers.data.parameter_set
@@ -47,12 +54,18 @@ def ensemble(
     for name, column in columns.items():
         rows[:, numbers.indices([name])[0]] = column
     began = time.perf_counter()
-    task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress)
+    solver = s.solver(objectives)
+    if indices is None:
+        method = "direct"
+    elif method == "auto":
+        on_gpu = executor is not None
+        method = faster_method(solver, len(objectives), len(indices), on_gpu=on_gpu)
+    task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress, method)
     from ..solving.ensemble_runs import run_many  # with the solver
     from ..solving.gpu_runs import run_many_on_gpu
 
     execute = run_many if executor is None else run_many_on_gpu
-    runs, failures, ran = execute(s.solver(objectives), task, rows, threads or os.cpu_count() or 1)
+    runs, failures, ran = execute(solver, task, rows, threads or os.cpu_count() or 1)
     every = range(len(numbers.parameters)) if indices is None else indices
     names = tuple(p.name for p in s.solvers.parameters(every))
     gradients = None if runs.gradients is None else runs.gradients[:, -1]

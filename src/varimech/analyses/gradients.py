@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 ADJOINT_PAYS, ADJOINT_PAYS_UNROLLED = 8, 40
 """Parameters for each objective beyond which an adjoint is faster: of assembled and recursive
-programs, and of unrolled ones, whose columns take fewer operations; see
-docs/decisions/2026-11-derivatives.md.
+programs, and on GPUs; and of unrolled ones on the CPU, whose columns are computed in vectors; see
+docs/decisions/2026-11-derivatives.md and 2026-11-execution.md.
 """
 MOST_WARNINGS = 3
 """Events without derivatives that are named."""
@@ -167,9 +167,10 @@ def _executed(
     return trajectory, seconds, None
 
 
-def faster_method(solver: Solver, objectives: int, parameters: int) -> str:
+def faster_method(solver: Solver, objectives: int, parameters: int, *, on_gpu: bool = False) -> str:
     """The faster one of the direct and the adjoint method."""
-    pays = ADJOINT_PAYS if solver.programs.large else ADJOINT_PAYS_UNROLLED
+    vectors = not solver.programs.large and not on_gpu
+    pays = ADJOINT_PAYS_UNROLLED if vectors else ADJOINT_PAYS
     adjoint_can = objectives > 0 and solver.method.integrator.traits.adjoint
     return "adjoint" if adjoint_can and parameters > pays * objectives else "direct"
 

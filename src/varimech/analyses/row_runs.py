@@ -1,7 +1,8 @@
 """Runs of one simulation at rows of parameter values: values, first and second derivatives of
 objectives at the end, each with the reasons why some rows failed.
 
-A single row is run as `gradient` does; many are one call of compiled code in threads, or on a GPU.
+A single row is run as `gradient` and `hessian_product` do; many are one call of compiled code in
+threads, or on a GPU.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..backends.batch import Gpu
 from ..backends.cuda import USE_THREADS, gpu_for
-from ..backends.sampler import Sampler
+from ..backends.sampler import Sampler, Samples
 from ..core.errors import ModelError, VarimechError, all_or_nothing
 from ..core.interrupts import workers
 from ..schemes import RunOptions
@@ -24,6 +25,7 @@ from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.ensemble_runs import rerun_failed, rerun_individually, run_many, sampler_for
 from ..solving.second_order import check_second_order
+from ..solving.second_order_samples import ProductSampler, in_threads, product_sampler
 from ..solving.solver import Solver
 from ..solving.task import Task
 from .gradients import faster_method, gradient
@@ -48,10 +50,15 @@ class RowRuns:
     threads: int | None = None
     """Simultaneous runs; one for each core if not given."""
     on_gpu: bool = False
-    """Whether values at many rows are computed by a GPU; it has no derivatives."""
+    """Whether many rows are computed by a GPU."""
     _differentiable: Solver | None = field(default=None, init=False)
-    _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
     """The solver whose objectives were found to have derivatives."""
+    _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
+    """Of runs without and with derivatives."""
+    _kernels: dict[Sampler, Gpu] = field(default_factory=dict, init=False)
+    """Of runs with second derivatives."""
+    _on_gpu_for: tuple[Solver, ProductSampler | None] | None = field(default=None, init=False)
+    """The solver that these are of, and what carries them out."""
 
     @property
     def _threads(self) -> int:
@@ -85,11 +92,11 @@ class RowRuns:
         """
         self._check_gradients()
         check_second_order(self.simulation.scheme)
+        along, done = self._products(points, directions)
         places: dict[bytes, list[int]] = {}
-        for k, point in enumerate(points):
-            places.setdefault(point.tobytes(), []).append(k)
+        for k in np.flatnonzero(~done).tolist():
+            places.setdefault(points[k].tobytes(), []).append(k)
         groups = list(places.values())
-        along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
         failures: Failures = {}
 
         def computed(rows: list[int]) -> None:
@@ -104,6 +111,43 @@ class RowRuns:
             with workers(self._threads) as (pool, _):
                 list(pool.map(computed, groups[1:]))
         return along, failures
+
+    def _products(
+        self, points: np.ndarray, directions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same as far as many rows can be computed together, and which are."""
+        along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
+        done = np.zeros(len(points), dtype=bool)
+        if len(points) < 2 or (sampler := self._second_order(len(points))) is None:
+            return along, done
+        whole = np.zeros((len(points), self.simulation.ρ.size))
+        whole[:, self.indices] = directions
+
+        def execute(runs: Sampler, rows: np.ndarray) -> Samples:
+            if not self.on_gpu:
+                return in_threads(runs, rows, self._threads)
+            if runs not in self._kernels:
+                self._kernels[runs] = gpu_for(runs)
+            return runs.by(self._kernels[runs], rows)
+
+        return sampler(self._rows(points), whole, execute)
+
+    def _second_order(self, rows: int) -> ProductSampler | None:
+        """What computes Hessian-vector products of so many rows; a GPU's kernels are built once."""
+        s = self._quiet
+        solver = s.solver(self.objectives)
+        if self._on_gpu_for is not None and self._on_gpu_for[0] is solver:
+            return self._on_gpu_for[1]
+        backward = faster_backward(len(self.objectives), len(self.indices))
+        by = "adjoint" if backward else "direct"
+        task = Task(s.schedule, self.objectives, self.indices, s.backend, False, by)
+        if not self.on_gpu:
+            return product_sampler(solver, task, rows)
+        # one run: the GPU needs no code for the CPU
+        sampler = product_sampler(solver, replace(task, backend="auto"), 1)
+        self._on_gpu_for = solver, sampler
+        self._kernels.clear()
+        return sampler
 
     def at(self, point: np.ndarray) -> Simulation:
         """The simulation at a point.
@@ -148,7 +192,8 @@ class RowRuns:
         if indices is not None:
             method = self.method
             if method == "auto":
-                method = faster_method(solver, len(self.objectives), len(indices))
+                sizes = len(self.objectives), len(indices)
+                method = faster_method(solver, *sizes, on_gpu=self.on_gpu)
         if not len(rows):
             none = np.zeros((0, len(self.objectives)))
             return none, None if indices is None else np.zeros((*none.shape, len(indices))), {}
@@ -158,7 +203,7 @@ class RowRuns:
             if isinstance(alone, VarimechError):
                 return np.full((1, len(self.objectives)), np.nan), None, {0: alone}
             return alone.objectives[-1:], None, {}
-        if self.on_gpu and method == "direct":
+        if self.on_gpu:
             sampler, gpu = self._program(task)
             samples = sampler.by(gpu, rows)
             left = np.flatnonzero(~samples.done).tolist()
@@ -178,7 +223,7 @@ class RowRuns:
         differentiated = task.indices is not None
         if differentiated in self._programs:
             return self._programs[differentiated]
-        task = replace(task, backend="auto")  # for one run: the GPU needs no code for the CPU
+        task = replace(task, backend="auto")  # the GPU needs no compiled code for the CPU
         sampler = sampler_for(self._quiet.solver(self.objectives), task, 1)
         if sampler is None:
             raise ModelError(

@@ -35,6 +35,7 @@ DONE = 0
 """Status of a run that went well."""
 OUTCOMES = ("objectives", "gradients", "residuals", "status")
 INPUTS = ("values", "reach", "independent")
+STEPS = ("given_steps", "kept_steps")
 SHARE = 0.8
 """Of a GPU's free memory that results of one launch may take."""
 
@@ -71,30 +72,43 @@ class Batch:
             int(description["sizes"]["parameters"]),
             int(description["sizes"]["numbers"]),
         )
+        self.given, self.kept = (int(description.get(name, 0)) for name in STEPS)
+        """Numbers behind the parameters of a row, which give its steps; most steps whose ends are
+        kept.
+        """
         record = np.dtype(fields, align=True)
         pointers = [(name, np.uintp) for name in (*INPUTS, *OUTCOMES)]
-        self._job = np.dtype([("common", record), *pointers, ("rows", np.int64)], align=True)
+        steps = [("taken", np.uintp), ("row", np.int64), ("most", np.int64)]
+        job = [("common", record), *pointers, ("rows", np.int64), *steps]
+        self._job = np.dtype(job, align=True)
         self.arrays = {name: np.array(a, dtype=float) for name, a in description["arrays"].items()}
         """What all runs only read."""
 
     @property
     def run_size(self) -> int:
         """Bytes of what one run takes and yields."""
-        return 8 * (self.parameter_set + self.rows * self.objectives * (1 + self.parameters) + 4)
+        results = self.rows * self.objectives * (1 + self.parameters)
+        return 8 * (self.parameter_set + self.given + self.kept + results + 4)
 
     def empty(self, count: int, zeros: Callable[..., Any] = np.zeros) -> dict[str, Any]:
         """Where so many runs write to."""
         shape = (count, self.rows, self.objectives)
+        taken = {"taken": zeros((count, self.kept + 3))} if self.kept else {}
         return {
             "objectives": zeros(shape),
             "gradients": zeros((*shape, self.parameters)),
             "residuals": zeros((count, 3)),
             "status": zeros(count, dtype=np.int64),
+            **taken,
         } | ({"states_stored": self._no_states(count)} if self.states else {})
 
     def _no_states(self, count: int) -> np.ndarray:
         """NaN where a run stores nothing, after an event that ends it."""
         return np.full((count, self.rows, int(self.description["sizes"]["states"])), np.nan)
+
+    def working(self, count: int, empty: Callable[..., Any] = np.empty) -> dict[str, Any]:
+        """Where so many runs keep what nobody wants to know later: nowhere."""
+        return {}
 
     def job(self, addresses: Mapping[str, int]) -> np.ndarray:
         """The record, with arrays at these addresses."""
@@ -105,8 +119,10 @@ class Batch:
             if name in names:
                 common[name] = value
         for name, address in addresses.items():
-            (job if name in (*INPUTS, *OUTCOMES) else common)[name] = address
+            own = name in (*INPUTS, *OUTCOMES) or (name == "taken" and self.kept)
+            (job if own else common)[name] = address
         common["last"], job["rows"] = np.iinfo(np.int64).max, self.rows
+        job["row"], job["most"] = self.parameter_set + self.given, self.kept
         return job
 
 
@@ -129,7 +145,12 @@ class Processor:
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Outcomes for rows of values of all parameters."""
         found = self.batch.empty(len(rows))
-        arrays = {**self.batch.arrays, "values": np.ascontiguousarray(rows, dtype=float), **found}
+        arrays = {
+            **self.batch.arrays,
+            "values": np.ascontiguousarray(rows, dtype=float),
+            **found,
+            **self.batch.working(len(rows)),
+        }
         job = self.batch.job(
             {**self._tables, **{name: a.ctypes.data for name, a in arrays.items()}}
         )
@@ -140,13 +161,13 @@ class Processor:
 class Gpu:
     """Runs on a GPU by a kernel that NVRTC builds; as many at a launch as its memory holds."""
 
-    def __init__(self, batch: Batch, source: str):
+    def __init__(self, batch: Batch, source: str, entry: str = "vm_sample_all"):
         import cupy
 
         self.batch, self._cupy = batch, cupy
         options = ("-std=c++17", "--device-as-default-execution-space", "-w")
         self._kernel = cupy.RawModule(code=source, backend="nvrtc", options=options).get_function(
-            "vm_sample_all"
+            entry
         )
         self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
         self._threads = int(batch.description["threads"])
@@ -191,7 +212,7 @@ class Gpu:
                     f" {self._free} bytes are free"
                 )
             most, halved = most // 2, True
-        return {name: np.concatenate([part[name] for part in parts]) for name in OUTCOMES}
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _attempt(self, rows: np.ndarray) -> dict[str, np.ndarray] | None:
         """Outcomes of one launch; None where memory is short."""
@@ -208,7 +229,12 @@ class Gpu:
         """The same with values, and outcomes, that are on the GPU; all at once."""
         cupy, count = self._cupy, len(values)
         found = self.batch.empty(count, cupy.zeros)
-        arrays = {**self._arrays, "values": cupy.ascontiguousarray(values), **found}
+        arrays = {
+            **self._arrays,
+            "values": cupy.ascontiguousarray(values),
+            **found,
+            **self.batch.working(count, cupy.empty),
+        }
         job = cupy.asarray(
             np.frombuffer(
                 self.batch.job({name: a.data.ptr for name, a in arrays.items()}).tobytes(),

@@ -14,7 +14,7 @@ from ..core.errors import ModelError, unknown_name
 from .compiler import FLAGS
 from .constants import definitions
 from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu, scheme_source
-from .machine import DRIVER, driver_text
+from .machine import DRIVER, HOST, driver_text
 from .native_run import FIELDS
 from .sampler import Sampler
 
@@ -95,7 +95,7 @@ def _values_nearby(sampler: Sampler) -> np.ndarray:
 def _c_source(sampler: Sampler) -> str:
     table = "&vm_table" if sampler.native.scheme else "0"
     offer = f"VM_EXPORT const void *vm_scheme_table(void) {{ return {table}; }}\n"
-    native, files = sampler.native, ("scheme.c", *DRIVER, "host.c")
+    native, files = sampler.native, ("scheme.c", *DRIVER, *HOST)
     functions = native.functions_source(split=True)  # all of them: a bundle has no bytecode
     driver = [definitions(), *map(driver_text, files)]
     return "\n".join([functions, *driver, scheme_source(native.scheme, "const"), offer])

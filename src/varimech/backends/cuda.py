@@ -6,11 +6,17 @@ import numpy as np
 
 from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
-from .batch import Batch, Gpu
+from .batch import SHARE, Gpu
 from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu
 from .sampler import Sampler
+from .sweeps import SweepBatch
 
 USE_THREADS = Message("leave {executor} out to use threads")
+UNDER_WAY, IN_TURN = 256, 4
+"""Runs with a sweep that a multiprocessor has under way at once (each takes the 255 registers that a
+thread may have, and there are 65,536), and how many times as many a launch has: few enough for their
+storage, many enough for multiprocessors not to wait for the last ones.
+"""
 LAUNCHED = 1 << 20
 """Samples of a launch: many times as many as an H200 runs at once, so that what a launch costs
 beside, about a millisecond, does not count.
@@ -59,9 +65,11 @@ def gpu_for(sampler: Sampler) -> Gpu:
             remedy=USE_THREADS,
         )
     native = for_gpu(sampler.native)
-    description = sampler.description(native, native.generated_sizes)
-    batch = Batch({**description, "threads": THREADS}, FIELDS_ON_GPU)
-    return _ReportingGpu(batch, cuda_source(native))
+    description = {**sampler.description(native, native.generated_sizes), "threads": THREADS}
+    batch = sampler.batch(description, FIELDS_ON_GPU, shared=False)
+    kind = SweepingGpu if isinstance(batch, SweepBatch) else _ReportingGpu
+    own_steps = bool(batch.given or batch.kept)
+    return kind(batch, cuda_source(native, own_steps=own_steps), sampler.entry)
 
 
 class _ReportingGpu(Gpu):
@@ -76,3 +84,30 @@ class _ReportingGpu(Gpu):
                 f"executor 'cuda': {error}",
                 remedy=Message("end other programs on the GPU, or leave {executor} out"),
             ) from None
+
+
+class SweepingGpu(_ReportingGpu):
+    """The same with a sweep backwards of each run: where memory is short, runs are divided into
+    sections, which are executed twice, so that there is enough for as many runs as it can have under
+    way at once.
+    """
+
+    def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Gpu`."""
+        self.fit(len(rows))
+        return super().__call__(rows)
+
+    def fit(self, count: int) -> None:
+        """Choose sections for so many runs."""
+        assert isinstance(self.batch, SweepBatch)
+        runs = max(1, min(count, self._under_way))
+        self.batch.fit(SHARE * (self._free - self._reserved) / runs / 8)
+
+    @property
+    def most(self) -> int:
+        """See `Gpu`."""
+        return min(super().most, IN_TURN * self._under_way)
+
+    @property
+    def _under_way(self) -> int:
+        return UNDER_WAY * int(self._cupy.cuda.Device().attributes["MultiProcessorCount"])

@@ -17,7 +17,7 @@ from .constants import definitions
 from .machine import DRIVER, driver_text
 from .native import NativeProgram
 from .native_run import FIELDS, SIZES
-from .program import Function, Program
+from .program import Function
 from .scheme_tables import MATRICES, SchemeTables
 
 THREADS = 128
@@ -39,18 +39,24 @@ FUNCTION = re.compile(
 
 
 def for_gpu(native: NativeProgram) -> NativeProgram:
-    """The same program with rows of derivatives that have no padding."""
+    """The same program with rows of derivatives, and of costates, that have no padding."""
     p = native.program
-    if p.direction_count is None:
-        return native
-    o, columns = p.objectives, p.direction_count
-    objectives = replace(
-        o,
-        integrand_tangent=_without_padding(o.integrand_tangent, columns),
-        final_tangent=_without_padding(o.final_tangent, columns),
-    )
-    unpadded: Program = replace(p, objectives=objectives, row_length=columns)
-    return NativeProgram(unpadded)
+    o, columns, costates = p.objectives, p.direction_count or 0, p.objective_count
+    if p.direction_count is not None:
+        objectives = replace(
+            o,
+            integrand_tangent=_without_padding(o.integrand_tangent, columns),
+            final_tangent=_without_padding(o.final_tangent, columns),
+        )
+        p = replace(p, objectives=objectives, row_length=columns)
+    if p.adjoint:
+        objectives = replace(
+            p.objectives,
+            integrand_pullback=_shortened(o.integrand_pullback, costates),
+            final_pullback=_shortened(o.final_pullback, costates),
+        )
+        p = replace(p, objectives=objectives, costate_row=costates)
+    return native if p is native.program else NativeProgram(p)
 
 
 def _without_padding(tangent: Function | None, columns: int) -> Function | None:
@@ -64,8 +70,19 @@ def _without_padding(tangent: Function | None, columns: int) -> Function | None:
     return ca.Function(tangent.name(), [state, given, ρ, t], results)
 
 
-def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
-    """The whole text of a program `for_gpu`, for NVRTC."""
+def _shortened(pullback: ca.Function | None, costates: int) -> ca.Function | None:
+    """(state, ρ, t) → g_s, g_ρ with rows that are as long as there are objectives."""
+    if pullback is None:
+        return None
+    given = [ca.SX.sym("x", pullback.sparsity_in(k)) for k in range(pullback.n_in())]
+    results = [result[:costates, :] for result in pullback.call(given)]
+    return ca.Function(pullback.name(), given, results)
+
+
+def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: bool = False) -> str:
+    """The whole text of a program `for_gpu`, for NVRTC; with `own_steps`, each run may be given its
+    steps, or keeps those that it takes.
+    """
     sizes = ", ".join(f"{name} = {native.generated_sizes[name]}" for name in SIZES)
     constants = [
         NOT_A_NUMBER,
@@ -80,7 +97,14 @@ def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
         scheme_source(native.scheme, "constexpr"),
         f"#define VM_SCHEME static constexpr const vm_scheme *scheme = {table};",
     ]
-    text = "\n".join([*constants, functions, *scheme, *map(driver_text, (*DRIVER, "kernel.cu"))])
+    files = list(DRIVER)
+    if not own_steps:
+        constants.append("#define VM_SHARED_STEPS")
+    if native.program.adjoint:
+        constants.append("#define VM_SWEEPS")
+        files.append("sweeps.c")
+    driver = map(driver_text, (*files, "kernel.cu"))
+    text = "\n".join([*constants, functions, *scheme, *driver])
     return FUNCTION.sub(
         r"\1 __forceinline__ \2", text
     )  # arrays that are passed on can be kept in registers only so

@@ -19,7 +19,7 @@ static long long vm_workspace_size(const vm_run *r) {
 
 static long long vm_private_size(const vm_run *r) {
   return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 6 * r->parameters +
-         2 * r->units + r->samples * (3 + r->parameters);
+         2 * r->units + r->samples * (3 + r->parameters) + (r->columns ? (r->states + r->pulled) * r->columns + r->unknowns + r->multipliers : 0);
 }
 
 typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
@@ -96,6 +96,7 @@ static double *vm_give_arrays(vm_run *r, const vm_memory *a) {
   r->sensitivity_scales = p; p += 6 * r->parameters; r->penalty = p; p += r->penalties;
   r->event_sides = p; p += 2 * r->units; r->sample_values = p; p += r->samples; r->sample_places = p; p += r->samples;
   r->sample_counts = p; p += r->samples; r->sample_gradient = p; p += r->samples * r->parameters;
+  if (r->columns) { r->costate = p; p += r->states * r->columns; r->gradient = p; p += r->pulled * r->columns; r->start_unknowns = p; p += r->unknowns + r->multipliers; }
   return p;
 }
 
@@ -111,6 +112,20 @@ VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {
   for (long long k = 0; k < count; ++k)
     if (good) vm_sample_in(job, k, &a);
     else job->status[k] = VM_NO_MEMORY;
+  vm_release(&a);
+}
+
+/* The same with reverse sweeps; runs use one storage. */
+VM_EXPORT void vm_sweep_all(const vm_sweep_job *sweep, long long count) {
+  const vm_run *common = &sweep->job.common;
+  vm_memory a;
+  const int good = vm_allocate(&a, common, vm_private_size(common));
+  for (long long k = 0; k < count; ++k)
+    if (good) {
+      vm_run run = *common;
+      vm_workspace storage = vm_partitioned(&run, &a);
+      vm_run_sweep(sweep, k, &run, &storage, vm_give_arrays(&run, &a));
+    } else sweep->job.status[k] = VM_NO_MEMORY;
   vm_release(&a);
 }
 

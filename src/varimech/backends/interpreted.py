@@ -438,7 +438,7 @@ class _Run:
             results = self.new, self.new_, i.max_iterations, self.program.seeds
             start = ChainCalls(
                 self.program.start,
-                self.guess[: given.size],
+                self.guess[: self.program.start.finish.numel_in(0)],
                 None,
                 [self.penalty, way, self.time],
                 *results,

@@ -350,7 +350,7 @@ static void vm_assemble_lanes(const vm_job *job, vm_starts *starts, vm_vectors *
   starts->count = count - first < VM_WIDTH ? count - first : VM_WIDTH;
   for (int l = 0; l < VM_WIDTH; ++l) {
     const long long k = l < starts->count ? first + l : first;
-    vm_gather(v->values, l, job->values + k * r->numbers, r->numbers);
+    vm_gather(v->values, l, job->values + k * VM_ROW(job, r), r->numbers);
     vm_gather(v->penalty, l, r->penalty, r->penalties);
     vm_gather(v->guess, l, r->guess, r->coordinates);
     v->status[l] = VM_DONE;

@@ -29,7 +29,9 @@ DRIVER = (
     "driver.c",
     "samples.c",
 )
-"""The same text for the processor, where host.c follows, and for GPUs."""
+"""The same text for the processor, where `HOST` follows, and for GPUs."""
+HOST = ("sweeps.c", "host.c")
+"""Runs with reverse sweeps, and entry points."""
 
 MACHINE_SECONDS = 10.0
 """How long runs wait for a compiler in all, which takes 1 to 2 s for the machine; they are
@@ -107,7 +109,7 @@ def machine_source() -> str:
     """The whole C text of the machine."""
     parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
     none = ["static const vm_map *vm_maps = 0;"]
-    files = ("scheme.c", *DRIVER, "host.c")
+    files = ("scheme.c", *DRIVER, *HOST)
     head = ["#define VM_MACHINE", "#define VM_BYTECODE"]
     return "\n".join([*head, *parts, *none, definitions(), *map(driver_text, files)])
 

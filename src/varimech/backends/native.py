@@ -45,7 +45,7 @@ from .failures import (
 )
 from .inputs import Inputs
 from .lanes import address_of, bits, lane_slots, lane_source, suits
-from .machine import DRIVER, driver_text, lane_machine, loaded_driver, machine
+from .machine import DRIVER, HOST, driver_text, lane_machine, loaded_driver, machine
 from .native_run import NativeRun
 from .plan_tables import Bytecode, Kernels, PlanTables, yields_results
 from .program import Program
@@ -99,7 +99,7 @@ class NativeProgram:
                 *(interpreter if self.cold else []),
                 self.functions_source(self.cold, split=True),
                 definitions(),
-                *map(driver_text, ("scheme.c", *DRIVER, "host.c")),
+                *map(driver_text, ("scheme.c", *DRIVER, *HOST)),
             ]
         )
 

@@ -20,6 +20,8 @@ from .native import NativeProgram
 from .native_run import FIELDS, settings_of, shared_arrays
 from .slices import next_slice
 
+Fields = list[tuple[str, str]]
+"""Of a record: names and types."""
 GROWTH = 8
 """Times as many runs as in the slice before, at most."""
 
@@ -42,6 +44,15 @@ class Sampler:
     """Carries out a compiled program for rows of parameter values. It can be sent to other
     processes: they build the library themselves.
     """
+
+    entry = "vm_sample_all"
+    """Function of a library, or kernel, that executes many runs."""
+    given_steps = 0
+    """Numbers behind the parameters of a row: the number of its steps, and their ends from 0 on, filled
+    up with zeros; none where runs share a schedule.
+    """
+    kept_steps = 0
+    """Most steps of runs that keep their ends."""
 
     def __init__(
         self,
@@ -93,8 +104,20 @@ class Sampler:
             "rows": i.schedule.stored_count,
             "sizes": sizes,
             "settings": settings_of(p, i),
+            "given_steps": self.given_steps,
+            "kept_steps": self.kept_steps,
             "arrays": arrays,
         }
+
+    def batch(self, description: dict[str, Any], fields: Fields, *, shared: bool) -> Batch:
+        """What its runs share, as the driver reads it.
+
+        Args:
+            description: see `description`.
+            fields: of the record of a run.
+            shared: whether runs, one after the other, use the same storage.
+        """
+        return Batch(description, fields, states=self.states)
 
     def __call__(self, rows: np.ndarray) -> Samples:
         """Runs for rows of values of all parameters, on one core."""
@@ -123,7 +146,8 @@ class Sampler:
         state = (self.native.compiled, self.native.lanes_compiled)
         kept = self._kept_lanes
         if kept is None or kept[0] != state:
-            batch = self._batch(self.native.lane_sizes)
+            description = self.description(self.native, self.native.lane_sizes)
+            batch = self.batch(description, FIELDS, shared=False)
             processor = Processor(batch, lane_machine(), self.native.lane_tables, "vm_sample_lanes")
             self._kept_lanes = kept = state, processor
         return kept[1]
@@ -133,14 +157,12 @@ class Sampler:
         """By the library there is now: compiled code takes over from the machine."""
         kept = self._kept
         if kept is None or kept[0] is not self.native.library:
-            batch = self._batch(self.native.sizes)
+            description = self.description(self.native, self.native.sizes)
+            batch = self.batch(description, FIELDS, shared=True)
             tables = self.native.tables
             library = self.native.library  # after the tables: those for bytecode serve both
-            self._kept = kept = library, Processor(batch, library, tables)
+            self._kept = kept = library, Processor(batch, library, tables, self.entry)
         return kept[1]
-
-    def _batch(self, sizes: dict[str, int]) -> Batch:
-        return Batch(self.description(self.native, sizes), FIELDS, states=self.states)
 
     def _sorted_out(
         self,
@@ -160,7 +182,8 @@ class Sampler:
         if states_stored is not None:  # a run that an event has ended stores fewer
             done &= np.isfinite(states_stored).all(axis=(1, 2))
         objectives[~done] = np.nan
-        differentiated = self.native.program.direction_count is not None
+        p = self.native.program
+        differentiated = p.adjoint or p.direction_count is not None
         return Samples(objectives, done, gradients if differentiated else None, states_stored)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,15 +7,35 @@ typedef struct {
   const double *independent;              /* selection of independent coordinates, or NULL */
   double *objectives, *gradients, *residuals; /* out, for each run: (row, objective), (row, objective, parameter), largest residuals at three levels */
   long long *status, rows;                /* out: status of each run; rows that a run stores */
+  double *taken;                          /* out, for each run, or NULL: the number of its steps, and their ends from 0 on */
+  long long row, most;                    /* numbers in a row of values: behind the parameters may stand the same, of steps that are given; most steps that are kept */
 } vm_job;
 
 #define VM_MOST_PARTS 20 /* most continuation steps to an initial state; the same as in the Python continuation */
 #define VM_LIGHT_SPEED 3e8 /* m/s: a fixed-step explicit run that ends faster has diverged; the same as LIGHT in validity.py */
 
+#ifdef VM_SHARED_STEPS /* kernels of runs whose steps nobody gives or keeps have constant rows */
+#define VM_ROW(job, r) (r)->numbers
+#else
+#define VM_ROW(job, r) (job)->row
+
+/* Let run k take steps of its own that are given, or keep those that it takes. */
+static void vm_own_steps(const vm_job *job, long long k, vm_run *r) {
+  const double *given = job->values + k * job->row + r->numbers;
+  if (job->row > r->numbers) { r->total = (long long)given[0]; r->ends = given + 1; }
+  if (job->taken) { r->taken = job->taken + k * (job->most + 3) + 1; r->taken[0] = 0; r->last = job->most; }
+}
+#endif
+
+static int vm_is_over(const vm_run *r) { return r->stopped || (r->total ? (r->watches ? r->grid : r->done) >= r->total : r->time >= r->duration); }
+
 /* Begin run k. Its arrays are zero-filled; its parameters are copied to `values`. Returns whether its initial state can be looked for. */
 static int vm_open_sample(const vm_job *job, long long k, vm_run *r, double *values) {
   const long long o = r->objectives;
-  memcpy(values, job->values + k * r->numbers, (size_t)r->numbers * sizeof(double));
+  memcpy(values, job->values + k * VM_ROW(job, r), (size_t)r->numbers * sizeof(double));
+#ifndef VM_SHARED_STEPS
+  vm_own_steps(job, k, r);
+#endif
   r->values = values;
   double furthest = 1;
   for (long long i = 0; i < r->numbers; ++i) {
@@ -39,6 +59,12 @@ static void vm_close_sample(const vm_job *job, long long k, vm_run *r, int statu
     memcpy(r->gradients + row * o * r->parameters, r->gradients + (row - 1) * o * r->parameters, (size_t)(o * r->parameters) * sizeof(double));
   }
   if (r->scheme && !(r->tolerance > 0) && vm_size(r->state + r->coordinates, r->coordinates) > VM_LIGHT_SPEED) job->status[k] = VM_NOT_FINITE;
+#ifndef VM_SHARED_STEPS
+  if (job->taken) {
+    job->taken[k * (job->most + 3)] = (double)r->done;
+    if (status == VM_DONE && !vm_is_over(r)) job->status[k] = VM_NO_MEMORY;
+  }
+#endif
   memcpy(job->residuals + 3 * k, r->residuals, 3 * sizeof(double));
 }
 

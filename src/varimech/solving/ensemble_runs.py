@@ -5,25 +5,43 @@ others one by one.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from ..backends.inputs import Inputs
+from ..backends.native import NativeProgram
 from ..backends.runner import Runner
 from ..backends.sampler import Sampler, Samples, in_slices, joined, nothing
+from ..backends.sweeps import AdjointSampler
 from ..backends.trajectory import Trajectory
 from ..core.errors import VarimechError
 from ..core.interrupts import workers
 from ..core.progress import progress_bar
+from .derivative_request import DerivativeRequest
 from .solver import Solver
 from .task import Task
 from .validity import residual_limits
 
+Prepared = tuple[
+    NativeProgram,
+    Inputs,
+    np.ndarray,
+    tuple[Callable[[np.ndarray], np.ndarray], ...],
+    tuple[float, float],
+    list[int],
+]
+"""Arguments of a `Sampler`."""
 CHUNK = 512
 """Samples that a thread takes at a time: with 64, a third of the time of small models went into
 beginning with the next ones.
+"""
+
+MORE_STEPS, LEAST_STEPS = 2, 16
+"""Runs whose steps are kept may choose so many times the steps of the nominal one, and so many more:
+tolerances of parameters hardly change their number. Samples that need more are rerun individually.
 """
 
 
@@ -35,8 +53,7 @@ def run_many(
     """
     sampler = sampler_for(solver, task, len(rows))
     began, failures = time.perf_counter(), dict[int, VarimechError]()
-    size = max(1, min(CHUNK, len(rows) // (4 * threads)))
-    chunks = [range(first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
+    chunks = chunks_of(len(rows), threads)
 
     def together(chunk: range) -> tuple[Samples, dict[int, VarimechError]]:
         return sample(solver, replace(task, stop=stop), sampler, rows[chunk.start : chunk.stop])
@@ -51,6 +68,12 @@ def run_many(
             failures |= {chunk.start + k: error for k, error in failed.items()}
             tell(chunk.stop)
     return joined(parts), failures, time.perf_counter() - began
+
+
+def chunks_of(count: int, threads: int) -> list[range]:
+    """Samples that threads take at a time."""
+    size = max(1, min(CHUNK, count // (4 * threads)))
+    return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
 def sample(
@@ -113,30 +136,49 @@ def sampler_for(
         similar: a run that shows which residuals to expect; that with nominal values if not given.
         states: whether states at stored times are wanted, too.
     """
-    if task.adjoint:  # a sampler keeps no record of its runs to go back over
-        return None
+    common = prepared(solver, task, runs, solver.wanted(task), similar)
+    if common is None or not task.adjoint:
+        return None if common is None else Sampler(*common, states=states)
+    native, inputs = common[:2]
+    chosen = native.program.watches(inputs.schedule) or bool(task.schedule.tolerance)
+    steps = most_steps(solver, task) if chosen else inputs.schedule.steps
+    return None if steps is None else AdjointSampler(*common, wrt=task.indices or [], steps=steps)
+
+
+def prepared(
+    solver: Solver,
+    task: Task,
+    runs: int,
+    wanted: DerivativeRequest,
+    similar: Trajectory | None = None,
+) -> Prepared | None:
+    """What a sampler of such runs takes; None where each has to be looked after."""
     task = replace(task, progress=False, runs=runs)
+    nominal = solver.model.parameter_set.nominal
     if similar is None:
         _derive(solver, task)
     if solver.nearby.positions is None or not solver.programs.finds_start:
         return None
-    inputs = solver.inputs(task, solver.model.parameter_set.nominal, guess=solver.nearby.positions)
-    runner = solver.runner(task.objectives, solver.wanted(task))
+    inputs = solver.inputs(task, nominal, guess=solver.nearby.positions)
+    runner = solver.runner(task.objectives, wanted)
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
     if similar is None and (similar := _nominal(solver, task)) is None:
         return None
-    return Sampler(
-        runner.native,
-        inputs,
-        solver.nearby.reach,
-        (solver.model.parameter_set.allowed, solver.start.closure),
-        residual_limits(
-            similar, task.schedule.tolerance, solver.method.formulation, solver.equations
-        ),
-        solver.time_plan.fixed(task.schedule, task.objectives, solver.model.parameter_set.nominal),
-        states=states,
+    limits = residual_limits(
+        similar, task.schedule.tolerance, solver.method.formulation, solver.equations
     )
+    conditions = (solver.model.parameter_set.allowed, solver.start.closure)
+    fixed = solver.time_plan.fixed(task.schedule, task.objectives, nominal)
+    return runner.native, inputs, solver.nearby.reach, conditions, limits, fixed
+
+
+def most_steps(solver: Solver, task: Task) -> int | None:
+    """Steps that runs which choose them may take; None where the nominal one fails."""
+    nominal = rerun_individually(solver, alone(task), solver.model.parameter_set.nominal)
+    if isinstance(nominal, VarimechError):
+        return None
+    return MORE_STEPS * (nominal.step_ends.size - 1) + LEAST_STEPS
 
 
 def _derive(solver: Solver, task: Task) -> None:

@@ -62,6 +62,14 @@ class SecondOrder:
         self._programs = Programs(equations, method, large=large, wide=True)
         self._runners = Runners(self._programs)
 
+    def prepared(self, task: Task, inputs: Inputs) -> tuple[AnyRunner, Inputs]:
+        """What executes many runs, each in a direction of its own, and what they share: inputs with
+        the direction zero.
+        """
+        relaxed = not self._method.formulation.traits.sharp_first
+        runner = self._runner(task, Conditioning(regular=True, relaxed=relaxed))
+        return runner, self._doubled(inputs, np.zeros_like(inputs.parameters))
+
     def run(
         self, task: Task, inputs: Inputs, direction: np.ndarray
     ) -> tuple[SecondDerivatives, float]:
@@ -104,8 +112,14 @@ class SecondOrder:
     def _doubled(self, inputs: Inputs, direction: np.ndarray) -> Inputs:
         """For coordinates and parameters with their derivatives."""
         sizes = inputs.sizes
+        guess, anchor = (
+            None if q is None else np.concatenate([q, np.zeros_like(q)])
+            for q in (inputs.guess, inputs.anchor)
+        )
         return replace(
             inputs,
+            guess=guess,
+            anchor=anchor,
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=None if sizes is None else replace(sizes, turns=np.tile(sizes.turns, 2)),

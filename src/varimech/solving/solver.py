@@ -218,14 +218,15 @@ class Solver:
             with suppress(
                 StartFailure
             ):  # what follows finds the start, or reports why there is none
-                return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
+                return self.second_order.run(task, self.inputs(task, ρ, guess=q), direction)
             q = self.start.assemble(ρ)
-        return self._second.run_from(
+        return self.second_order.run_from(
             task, self.inputs(task, ρ), self.start.complete(q, ρ), direction
         )
 
     @cached_property
-    def _second(self) -> SecondOrder:
+    def second_order(self) -> SecondOrder:
+        """Programs with second derivatives."""
         return SecondOrder(self.equations, self.method, self.start, large=self._large)
 
     @cached_property
