@@ -176,7 +176,9 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
 #ifdef VM_BYTECODE
   else if (vm_interpreted(r, function)) vm_interpret(r->plans[function].bytecode, b->arg, b->res, b->rw);
 #endif
-#ifndef VM_THREADS /* a GPU has no plans */
+#ifdef VM_PLANS /* those of a GPU are part of its program */
+  else if (vm_plans[function].code) vm_execute(vm_plans + function, 0, b, m->workspace);
+#elif !defined(VM_THREADS)
   else if (r->plans && r->plans[function].code) vm_execute(r->plans + function, vm_maps, b, m->workspace);
 #endif
 #ifdef VM_BYTECODE

@@ -7,6 +7,7 @@ import numpy as np
 from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
 from .batch import Batch, Gpu
+from .cuda_plans import LARGEST_THREAD, thread_size
 from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu
 from .sampler import Sampler
 
@@ -53,13 +54,17 @@ def gpu_for(sampler: Sampler) -> Gpu:
     Raises:
         ModelError: where its program is not one for GPUs.
     """
-    if sampler.native.kernels.loops:
-        raise ModelError(
-            "executor 'cuda' takes small mechanisms, whose functions are unrolled",
-            remedy=USE_THREADS,
-        )
     native = for_gpu(sampler.native)
-    description = sampler.description(native, native.generated_sizes)
+    sizes = native.generated_sizes
+    if native.kernels.loops and (size := thread_size(sizes)) > LARGEST_THREAD:
+        raise ModelError(
+            f"executor 'cuda': a run of this mechanism needs {size} bytes, and a thread of a GPU has"
+            f" {LARGEST_THREAD}",
+            remedy=Message(
+                "differentiate with respect to fewer parameters, or leave {executor} out"
+            ),
+        )
+    description = sampler.description(native, sizes)
     batch = Batch({**description, "threads": THREADS}, FIELDS_ON_GPU)
     return _ReportingGpu(batch, cuda_source(native))
 

@@ -152,8 +152,8 @@ class NativeProgram:
                 generator.add(function)
         for kernel in self.kernels.of_numbers:
             generator.add(kernel)
-        maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         p = self.program
+        one_by_one = (p.direction_count or 1) if width else None
         iterated = [c is not None and c.iterate is not None for c in p.all_chains]
         calls = "".join(
             f"    case {k}: {name}(arg, res, iw, w, 0); break;\n"
@@ -164,12 +164,12 @@ class NativeProgram:
             f"#define VM_ITERATED {_bits(iterated)}",
             f"#define VM_GENERATED {_bits(names)}",
             CALL_GENERATED.format(calls=calls),
-            f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
+            *([] if width else [self.kernels.list_source]),
         ]
         # what CasADi exports beside the functions would only cost the compiler time
         symbols = "#define CASADI_SYMBOL_EXPORT static"
         generated = _unchecked(generator.dump())
-        plans = [driver_text("plan.c"), *self.kernels.source]
+        plans = [driver_text("plan.c"), *self.kernels.source(one_by_one)]
         return "\n".join([symbols, generated, *plans, *pieces, *lists])
 
     @lazy
