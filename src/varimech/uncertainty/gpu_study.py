@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.batch import DONE, Gpu
+from ..backends.batch import DONE, Gpu, lacks_memory
 from ..backends.cuda import LAUNCHED, gpu_for
 from ..backends.sampler import Sampler
 from ..core.array_modules import NotElementwise, on_host
@@ -69,15 +69,26 @@ class Launch:
         self.replicates = drawing.drawing.sampling.replicates
 
     def __call__(self, chunks: list[Drawn]) -> list[Outcome]:
-        """Outcomes of chunks; samples that failed are left."""
+        """Outcomes of chunks; samples that failed are left.
+
+        Raises:
+            VarimechError: if the memory of the GPU is too small, however few run at once.
+        """
+        try:
+            return self._there(chunks)
+        except Exception as error:
+            if not lacks_memory(error):
+                raise
+        # others use the GPU, too: samples are drawn here, launches smaller, and values come back
+        return self._here(chunks, np.concatenate([each.rows for each in chunks]))
+
+    def _there(self, chunks: list[Drawn]) -> list[Outcome]:
+        """Drawn and summed up on the GPU, as far as possible."""
         rows = self.drawing.rows(chunks)
         allowed = self._allowed(rows)
         if allowed is None:
             return self._here(chunks, on_host(rows))
-        try:
-            found = self.gpu.launch(rows)
-        except MemoryError:  # others use the GPU, too: smaller launches, and values come back
-            return self._here(chunks, on_host(rows))
+        found = self.gpu.launch(rows)
         done = allowed & self._done(found)
         values = found["objectives"].reshape(len(rows), -1)
         if self.work.keep or not bool(done.all()):
