@@ -409,9 +409,9 @@ class Problem(Displayed):
                 two fill the space of the parameters more evenly, and need fewer samples for smooth
                 objectives.
             seed: of the random numbers; 0 if not given.
-            executor: number of threads; a `dask.distributed.Client`; or "cuda", one GPU thread for
-                each sample (equal to the others within rounding). A thread on
-                each core if not given.
+            executor: number of threads; a `dask.distributed.Client`; "cuda", one GPU thread for
+                each sample (equal to the others within rounding); or `GpuWorkers(client)`, the same
+                on the GPUs of a Dask cluster. A thread on each core if not given.
             control: correct means by the first-order model, whose mean is known: fewer samples for
                 the same error. Not used where samples failed.
             target: half of the 95 % confidence interval of the mean at the end of the run at which

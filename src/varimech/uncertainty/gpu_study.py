@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,6 @@ class OnGpu:
         """See `Executor`."""
         sampler = compiled(work)
         gpu = gpu_for(sampler)
-
-        def finished(item: tuple[list[Drawn], list[Outcome]]) -> list[Outcome]:
-            return [
-                work.finished(each.rows, outcome, rerun_individually, stop)
-                if outcome.left
-                else outcome
-                for each, outcome in zip(*item, strict=True)
-            ]
-
         with ThreadPoolExecutor(1) as launching, stopping() as stop:
             launch: Launch | None = None
 
@@ -58,7 +50,21 @@ class OnGpu:
 
             groups = gathered(chunks, min(gpu.most, LAUNCHED))
             for item in in_order(launching, launched, groups, lambda: AHEAD):
-                yield finished(item)
+                yield finished(work, *item, rerun_individually, stop)
+
+
+def finished(
+    work: Work,
+    chunks: list[Drawn],
+    outcomes: list[Outcome],
+    rerun_individually: RerunIndividually,
+    stop: Event,
+) -> list[Outcome]:
+    """Outcomes of chunks with the remaining samples rerun individually."""
+    return [
+        work.finished(each.rows, outcome, rerun_individually, stop) if outcome.left else outcome
+        for each, outcome in zip(chunks, outcomes, strict=True)
+    ]
 
 
 class Launch:
@@ -92,7 +98,9 @@ class Launch:
         done = allowed & self._done(found)
         values = found["objectives"].reshape(len(rows), -1)
         if self.work.keep or not bool(done.all()):
-            return self._chunk_by_chunk(chunks, on_host(rows), on_host(values), on_host(done))
+            good = on_host(done)
+            kept = np.where(good[:, None], on_host(values), np.nan)
+            return self._chunk_by_chunk(chunks, on_host(rows), kept, good)
         return self._summed_up(chunks, rows, values)
 
     def _allowed(self, rows: Any) -> Any:
