@@ -346,7 +346,8 @@ class NativeProgram:
     def _lane_source(self) -> Source:
         parts = ("lanes", self._bytecode.identity, repr(self._lane_slots), writers_digest())
         return Source(
-            "\0".join(parts), lambda: lane_source(self.program, self._lane_slots, self._columns)
+            "\0".join(parts),
+            lambda: lane_source(self.program, self._lane_slots, self._columns, self.kernels),
         )
 
     @property
@@ -363,18 +364,19 @@ class NativeProgram:
             compiled = [k for k in names if k not in self.cold]
             address = address_of(self._compiled.vm_generated_functions)
             tables |= {"generated": address, "generated_bits": bits(compiled)}
+            tables["execute_plan"] = address_of(self._compiled.vm_execute_plan)
         if self.lanes_compiled:
             address = address_of(self._lanes.vm_lane_functions)
             tables |= {"lane_functions": address, "lane_bits": bits(self._lane_slots)}
+            if self.kernels.loops:
+                tables["lane_maps"] = address_of(self._lanes.vm_lane_maps)
         return tables
 
     @property
     def lane_sizes(self) -> dict[str, int]:
         """Sizes of the arrays of runs that vectors of samples execute."""
-        return {
-            **self.generated_sizes,
-            "reals": max(self.generated_sizes["reals"], self._bytecode.places),
-        }
+        places = self._bytecode.places, self._bytecode.lane_places
+        return {**self.generated_sizes, "reals": max(self.generated_sizes["reals"], *places)}
 
     @cached_property
     def _compiled(self) -> ctypes.CDLL:

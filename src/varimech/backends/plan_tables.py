@@ -78,6 +78,15 @@ class Kernels:
         }
 
     @property
+    def different(self) -> list[ca.Function]:
+        """All kernels, each once."""
+        return [f for f, _ in self._different.values()]
+
+    def kernel_of(self, operation: Map) -> ca.Function:
+        """The kernel of a map, under its name among the different ones."""
+        return self._different[self._kernel(operation)][0]
+
+    @property
     def of_numbers(self) -> list[ca.Function]:
         """The kernels that are no column functions, each once."""
         return [f for f, m in self._different.values() if m.shared is None]
@@ -96,8 +105,7 @@ class Kernels:
             if m.shared is not None
         ]
         loops = [
-            _loop(f"map{k}", self._different[self._kernel(m)][0].name(), m, columns)
-            for k, m in enumerate(self.loops)
+            _loop(f"map{k}", self.kernel_of(m).name(), m, columns) for k, m in enumerate(self.loops)
         ]
         return [*kernels, *loops]
 
@@ -275,6 +283,8 @@ class Bytecode:
         self._places: list[int] = []
         self.places = 0
         """Working storage of the largest one, in numbers."""
+        self.lane_places = 0
+        """The same in vectors of samples, which gather all that kernels read and write."""
         self._digest = hashlib.sha256()
         self.functions: list[_Code | None] = []
         for k, f in enumerate(functions):
@@ -327,6 +337,7 @@ class Bytecode:
         bytecode = self._code(code, columns, shared or 0)
         places = self._places[-1]
         self.places = max(self.places, places + gathered)
+        self.lane_places = max(self.lane_places, places + sum(p.rows for p in ports))
         counts = len(operation.inputs), len(operation.outputs), -1 if shared is None else shared
         return _Kernel(bytecode, *counts, places, shapes.ctypes.data)
 
