@@ -19,7 +19,7 @@ from scipy import stats
 import varimech as vm
 from varimech.backends import batch
 from varimech.backends.batch import Bundle
-from varimech.core.errors import ModelError
+from varimech.core.errors import ModelError, VarimechError
 from varimech.uncertainty.drawing import Drawing, Drawn
 from varimech.uncertainty.gpu_drawing import GpuDrawing
 from varimech.uncertainty.gpu_study import Launch
@@ -344,3 +344,32 @@ def test_a_study_goes_on_where_the_memory_of_a_gpu_is_short(
     there = pendulum().monte_carlo(OBJECTIVES, executor="cuda", **options)
     assert max(sizes) == 200 and sorted(sizes)[:2] == [100, 100]
     np.testing.assert_allclose(there.dataset["mean"], here.dataset["mean"], rtol=1e-11, atol=1e-13)
+
+
+def _short(*arguments: Any) -> Any:
+    raise RuntimeError("CUDA_ERROR_OUT_OF_MEMORY")
+
+
+@needs_compiler
+@pytest.mark.parametrize(("owner", "name"), [(GpuDrawing, "rows"), (Launch, "_summed_up")])
+def test_a_study_goes_on_without_memory_for_samples_or_statistics(
+    owner: type, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are drawn, or summed up, here."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    options: dict[str, Any] = {"duration": 0.2, "step": 0.05, "samples": 50, "backend": "native"}
+    here = pendulum().monte_carlo(OBJECTIVES, **options)
+    monkeypatch.setattr(owner, name, _short)
+    there = pendulum().monte_carlo(OBJECTIVES, executor="cuda", **options)
+    np.testing.assert_allclose(there.dataset["mean"], here.dataset["mean"], rtol=1e-11, atol=1e-13)
+
+
+@needs_compiler
+def test_a_study_on_a_gpu_without_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    monkeypatch.setattr(batch.Gpu, "launch", _short)
+    expected = "not enough memory for 25 runs at once.*; end other programs on the GPU, or leave"
+    with pytest.raises(VarimechError, match=expected):
+        pendulum().monte_carlo(
+            OBJECTIVES, duration=0.2, step=0.05, samples=50, executor="cuda", backend="native"
+        )

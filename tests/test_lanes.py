@@ -181,22 +181,6 @@ def test_a_sample_does_not_depend_on_its_neighbours() -> None:
     assert sorted(result.failures) == [2, 9] and np.isnan(result.values.to_numpy()[[2, 9]]).all()
 
 
-def test_long_chains_are_executed_one_by_one() -> None:
-    """Plans have no lanes: the results are there all the same."""
-    m = vm.Mechanism("chain", gravity=(0, -9.81))
-    m.ground_point("P0", (0, 0))
-    mass = m.parameter("mass", 1.0, unit="kg")
-    for k in range(40):
-        m.bar(f"b{k}", f"P{k}", f"P{k + 1}", length=0.1, mass=mass)
-        m.revolute(f"P{k}")
-    m.start(angle={f"b{k}": -1.0 for k in range(40)})
-    options: dict[str, Any] = {"duration": 0.01, "step": 1e-3, "coordinates": "natural"}
-    end = {"y": vm.final("position('P40')[1]", unit="m")}
-    result = m.ensemble(end, {"mass": [1.0, 2.0]}, **options, **QUIET)
-    alone = m.simulate(**options).position("P40")[-1, 1]
-    np.testing.assert_allclose(result.values.to_numpy()[:, 0], alone, rtol=1e-12)
-
-
 def test_schemes_with_more_stages_than_places_have_no_lanes() -> None:
     def program(stages: int) -> Any:
         scheme = SimpleNamespace(b=np.zeros(stages))

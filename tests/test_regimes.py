@@ -435,7 +435,7 @@ def programs() -> tuple[NativeProgram, NativeProgram]:
 
 def test_a_longer_chain_has_the_same_kernels(programs: tuple[NativeProgram, NativeProgram]) -> None:
     first, second = (p.kernels for p in programs)
-    assert first.source == second.source
+    assert first.source() == second.source()
     assert [f.serialize() for f in first.of_numbers] == [f.serialize() for f in second.of_numbers]
 
 

@@ -29,6 +29,7 @@ from varimech.uncertainty.monte_carlo import StudyOptions
 LIST = Path(__file__).resolve().parents[1] / "tests" / "data" / "public_api.txt"
 MADE_BY_USERS = {
     "GeneralisedAlpha",
+    "GpuWorkers",
     "HHT",
     "Line",
     "Mechanism",

@@ -108,6 +108,7 @@ from .sensitivity.stability_objective import frequency as frequency
 from .sensitivity.stability_objective import growth_rate as growth_rate
 from .uncertainty.chaos import Chaos as Chaos
 from .uncertainty.global_study import GlobalStudy as GlobalStudy
+from .uncertainty.gpu_cluster import GpuWorkers as GpuWorkers
 from .uncertainty.horizon import HorizonWarning as HorizonWarning
 from .uncertainty.moments import Moments as Moments
 from .uncertainty.reliability import Reliability as Reliability

@@ -325,8 +325,8 @@ class Problem(Displayed):
             samples: parameter → values, one for each sample, or a table with a column for each;
                 parameters that are not named keep the values of the problem.
             threads: number of simultaneous runs; one for each core if not given.
-            executor: "cuda" for one GPU thread a sample (small mechanisms; values and derivatives
-                equal to those of the CPU within rounding). Samples that fail there are rerun
+            executor: "cuda" for one GPU thread a sample (values and derivatives equal to those of
+                the CPU within rounding). Samples that fail there are rerun
                 individually on the CPU, in `threads`.
             method: of derivatives: "direct", along the motion; "adjoint", by a reverse sweep of each
                 sample; "auto", the faster one: the adjoint beyond 40 parameters per objective, or 8
@@ -416,9 +416,9 @@ class Problem(Displayed):
                 two fill the space of the parameters more evenly, and need fewer samples for smooth
                 objectives.
             seed: of the random numbers; 0 if not given.
-            executor: number of threads; a `dask.distributed.Client`; or "cuda", one GPU thread for
-                each sample (small mechanisms; equal to the others within rounding). A thread on
-                each core if not given.
+            executor: number of threads; a `dask.distributed.Client`; "cuda", one GPU thread for
+                each sample (equal to the others within rounding); or `GpuWorkers(client)`, the same
+                on the GPUs of a Dask cluster. A thread on each core if not given.
             control: correct means by the first-order model, whose mean is known: fewer samples for
                 the same error. Not used where samples failed.
             target: half of the 95 % confidence interval of the mean at the end of the run at which
@@ -478,7 +478,7 @@ class Problem(Displayed):
             method: of first derivatives: "direct", "adjoint", or "auto", the faster one by the
                 numbers of parameters and objectives.
             executor: what runs batches: a number of threads, or "cuda", one GPU thread for each row
-                (small mechanisms; values, Jacobians and Hessian-vector products, equal to the others
+                (values, Jacobians and Hessian-vector products, equal to the others
                 within rounding; second derivatives across events come from threads). A thread on
                 each core if not given.
             failures: "nan": results of a run that fails are NaN, and a warning gives the reason,

@@ -59,6 +59,7 @@ NAMES = {
     "sensitivity.stability_objective": "StabilityObjective critical_speed damping_ratio frequency growth_rate",
     "uncertainty.chaos": "Chaos",
     "uncertainty.global_study": "GlobalStudy",
+    "uncertainty.gpu_cluster": "GpuWorkers",
     "uncertainty.horizon": "HorizonWarning",
     "uncertainty.moments": "Moments",
     "uncertainty.reliability": "Reliability",

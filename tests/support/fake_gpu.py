@@ -19,6 +19,8 @@ HEADER = """
 #include <stdlib.h>
 #include <string.h>
 #define __forceinline__ inline
+#define __noinline__
+#define __device__
 #define __global__
 #define __launch_bounds__(threads)
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned __int128)a * b >> 64; }

@@ -219,9 +219,8 @@ class Gpu:
         try:
             outcomes = self.launch(self._cupy.asarray(rows, dtype=float))
             return {name: self._cupy.asnumpy(a) for name, a in outcomes.items()}
-        except Exception as error:  # cupy's pool, the runtime and the driver each have their own
-            words = str(error).lower().replace("_", " ")
-            if isinstance(error, MemoryError) or "out of memory" in words:
+        except Exception as error:
+            if lacks_memory(error):
                 return None
             raise
 
@@ -244,6 +243,14 @@ class Gpu:
         self._kernel((-(-count // self._threads),), (self._threads,), (job, np.int64(count)))
         self._reserved = 0  # it is not free any more
         return found
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether an error says that memory is short: cupy's pool, the runtime and the driver each have
+    their own.
+    """
+    words = str(error).lower().replace("_", " ")
+    return isinstance(error, MemoryError) or "out of memory" in words
 
 
 class Bundle:

@@ -30,6 +30,9 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
 /* calls a generated function by its number; the second one for a vector of samples */
 typedef void (*vm_generated_call)(int function, const double **arg, double **res, long long *iw, double *w);
 typedef void (*vm_lane_call)(int function, const double *const *arg, double *const *res, double *w);
+typedef void (*vm_lane_map_call)(int map, long long count, long long width, long long columns, const vm_port *ports, double *const *bases,
+                                 const double *constants, const int *const *tables, double *w);
+typedef void (*vm_plan_call)(const vm_plan *plan, const vm_scratch *scratch, double *workspace);
 
 typedef struct vm_run {
   const vm_plan *plans;                  /* one for each function that is not generated */
@@ -91,7 +94,9 @@ typedef struct vm_run {
   long long done, rejected, selections, iterations;
   long long status;
   vm_generated_call generated;           /* of a library of the program; the machine calls the functions of `generated_bits` there */
+  vm_plan_call execute_plan;             /* likewise of that library, for plans; or NULL */
   vm_lane_call lane_functions;           /* likewise for vectors of samples: see lanes.c */
+  vm_lane_map_call lane_maps;            /* and maps of plans, or NULL */
   long long generated_bits, lane_bits;
 } vm_run;
 
@@ -176,7 +181,12 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
 #ifdef VM_BYTECODE
   else if (vm_interpreted(r, function)) vm_interpret(r->plans[function].bytecode, b->arg, b->res, b->rw);
 #endif
-#ifndef VM_THREADS /* a GPU has no plans */
+#ifdef VM_PLANS /* those of a GPU are part of its program */
+  else if (vm_plans[function].code) vm_execute(vm_plans + function, 0, b, m->workspace);
+#elif !defined(VM_THREADS)
+#ifdef VM_MACHINE
+  else if (r->execute_plan && r->plans[function].code) r->execute_plan(r->plans + function, b, m->workspace);
+#endif
   else if (r->plans && r->plans[function].code) vm_execute(r->plans + function, vm_maps, b, m->workspace);
 #endif
 #ifdef VM_BYTECODE

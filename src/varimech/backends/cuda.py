@@ -7,9 +7,10 @@ import numpy as np
 from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
 from .batch import SHARE, Gpu
+from .cuda_plans import LARGEST_THREAD, thread_size
 from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu
 from .sampler import Sampler
-from .sweeps import SweepBatch
+from .sweeps import AdjointSampler, SweepBatch
 
 USE_THREADS = Message("leave {executor} out to use threads")
 UNDER_WAY, IN_TURN = 256, 4
@@ -59,17 +60,32 @@ def gpu_for(sampler: Sampler) -> Gpu:
     Raises:
         ModelError: where its program is not one for GPUs.
     """
-    if sampler.native.kernels.loops:
-        raise ModelError(
-            "executor 'cuda' takes small mechanisms, whose functions are unrolled",
-            remedy=USE_THREADS,
-        )
     native = for_gpu(sampler.native)
-    description = {**sampler.description(native, native.generated_sizes), "threads": THREADS}
+    sizes = native.generated_sizes
+    if native.kernels.loops:
+        _check_plans(sampler, sizes)
+    description = {**sampler.description(native, sizes), "threads": THREADS}
     batch = sampler.batch(description, FIELDS_ON_GPU, shared=False)
     kind = SweepingGpu if isinstance(batch, SweepBatch) else _ReportingGpu
     own_steps = bool(batch.given or batch.kept)
     return kind(batch, cuda_source(native, own_steps=own_steps), sampler.entry)
+
+
+def _check_plans(sampler: Sampler, sizes: dict[str, int]) -> None:
+    """Whether a large mechanism can be run there."""
+    if isinstance(sampler, AdjointSampler):
+        raise ModelError(
+            "executor 'cuda': adjoints of large mechanisms run on the CPU only",
+            remedy=Message("use {method}, or leave {executor} out", method="direct"),
+        )
+    if (size := thread_size(sizes)) > LARGEST_THREAD:
+        raise ModelError(
+            f"executor 'cuda': a run of this mechanism needs {size} bytes, and a thread of a GPU has"
+            f" {LARGEST_THREAD}",
+            remedy=Message(
+                "differentiate with respect to fewer parameters, or leave {executor} out"
+            ),
+        )
 
 
 class _ReportingGpu(Gpu):

@@ -2,7 +2,8 @@
 
 Sizes and coefficients are constants, so that the compiler can keep what a run works with in
 registers. Derivatives with respect to parameters are computed column by column, in rows without
-padding: a thread has no vectors, and its memory is what limits its speed.
+padding: a thread has no vectors, and its memory is what limits its speed. Large models, whose
+functions are plans, work in memory: see `cuda_plans`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from .constants import definitions
+from .cuda_plans import plans_source
 from .machine import DRIVER, driver_text
 from .native import NativeProgram
 from .native_run import FIELDS, SIZES
@@ -36,11 +38,20 @@ FIELDS_ON_GPU = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
 FUNCTION = re.compile(
     r"^(static|CASADI_SYMBOL_EXPORT) (?:inline )?(\w[\w ]*[ *]+\w+\([^;={]*\) ?{)", re.MULTILINE
 )
+SHARED = re.compile(
+    r"^(static) (?:inline )?(\w+ (?:vm_execute|vm_call_generated|map\d+)\([^;{]*\) ?{)",
+    re.MULTILINE,
+)
+"""Functions of a program with plans that all callers share: its arrays are in memory anyway."""
 
 
 def for_gpu(native: NativeProgram) -> NativeProgram:
-    """The same program with rows of derivatives, and of costates, that have no padding."""
+    """The same program with rows of derivatives, and of costates, that have no padding;
+    plans keep theirs.
+    """
     p = native.program
+    if native.kernels.loops:
+        return native
     o, columns, costates = p.objectives, p.direction_count or 0, p.objective_count
     if p.direction_count is not None:
         objectives = replace(
@@ -90,6 +101,8 @@ def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: boo
         f"#define VM_THREADS {threads}",
         f"#define VM_SIZES static constexpr long long {sizes};",
     ]
+    if native.kernels.loops:
+        constants.append("#define VM_PLANS")
     functions = native.functions_source(width=1).replace("#include <math.h>", "")
     table = "&vm_table" if native.scheme else "0"
     scheme = [
@@ -104,7 +117,10 @@ def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: boo
         constants.append("#define VM_SWEEPS")
         files.append("sweeps.c")
     driver = map(driver_text, (*files, "kernel.cu"))
-    text = "\n".join([*constants, functions, *scheme, *driver])
+    text = "\n".join([*constants, functions, *plans_source(native), *scheme, *driver])
+    if native.kernels.loops:
+        text = SHARED.sub(r"\1 __noinline__ \2", text)
+        text = text.replace('_Pragma("GCC unroll 16")', '_Pragma("unroll")')
     return FUNCTION.sub(
         r"\1 __forceinline__ \2", text
     )  # arrays that are passed on can be kept in registers only so

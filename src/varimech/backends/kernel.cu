@@ -25,6 +25,10 @@ extern "C" __global__ void __launch_bounds__(VM_THREADS) vm_sample_all(const vm_
   double units[VM_UNIT_VALUES * S::units + 1], units_next[VM_UNIT_VALUES * S::units + 1], unit_directions[7 * S::units + 1], units_sought[S::units + 1], event_before[S::states], event_integrands[S::objectives + 1], modes_before[S::modes + 1];
   double event_state[S::states], event_motion[S::states], sampled[2 * S::samples + 1];
   vm_workspace storage = {{arg, res, iw, rw, res}}, *m = &storage;
+#ifdef VM_PLANS
+  double plan_workspace[S::workspace + 1];
+  m->workspace = plan_workspace; m->scratch.bases = res + S::results + 2;
+#endif
   double step_residuals[3], ratio[1], guess[S::coordinates], path_values[S::numbers + 1];
   m->residuals = step_residuals; m->ratio = ratio; m->guess = guess; m->path_values = path_values; m->X = X; m->G = G; m->Y = Y; m->Z = Z; m->psi = psi;
   m->x = x; m->y = y; m->x_next = x_next; m->y_next = y_next; m->jacobian = jacobian;

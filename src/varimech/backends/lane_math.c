@@ -32,6 +32,11 @@ static inline vm_vector vm_sqrt(vm_vector a) {
 #endif
 }
 
+static inline void vm_largest_of_lanes(vm_vector *largest, vm_vector x) { /* NaN persists */
+  const vm_vector size = vm_magnitudes(x);
+  *largest = vm_pick(~(size <= *largest) & (*largest == *largest), size, *largest);
+}
+
 #define VM_MOST_TURNS 1.6e6 /* argument up to which k has 20 bits */
 #define VM_SHIFT 6755399441055744. /* 1.5 · 2⁵²: a sum with it is rounded to a whole number, which stands in its last bits */
 

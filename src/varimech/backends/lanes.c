@@ -47,12 +47,14 @@ static void vm_interpret_lanes(const vm_bytecode *t, const vm_vector *const *arg
     }
 }
 
-/* Vectors of all lanes: as in vm_workspace, and what lanes have of their own */
+static void vm_execute_lanes(const vm_plan *plan, const vm_run *r, const double *const *arg, double *const *res, vm_vector *workspace, vm_vector *w); /* see lane_plans.c */
+
+/* Vectors of all lanes: as in vm_workspace, and what lanes have of their own; `seeds` are the same for all */
 struct vm_vectors {
   vm_vector *X, *X_, *G, *G_, *Y, *Y_, *coefficients, *x, *y, *x_next, *y_next, *residuals, *ratio;
-  vm_vector *penalty, *values, *chosen, *guess, *sums, *motion_scales, *sensitivity_scales, *integrand_scales, *w;
+  vm_vector *penalty, *values, *chosen, *guess, *sums, *motion_scales, *sensitivity_scales, *integrand_scales, *w, *workspace, *seeds;
   vm_vector begin, end, h, time; /* of the step, and of a stage */
-  const double *arg[8];
+  const double *arg[12];
   double *res[8];
   int status[VM_WIDTH];
   long long iterations[VM_WIDTH];
@@ -75,6 +77,7 @@ static void vm_call_lanes(int function, const vm_run *r, vm_vectors *m) {
   if (r->lane_bits >> function & 1) r->lane_functions(function, m->arg, m->res, (double *)m->w);
   else if (r->plans[function].bytecode)
     vm_interpret_lanes(r->plans[function].bytecode, (const vm_vector *const *)m->arg, (vm_vector *const *)m->res, m->w, function % VM_PER_CHAIN == VM_TANGENT && function < VM_PENALTY ? r->parameters : 0, r->row);
+  else if (r->plans[function].code) vm_execute_lanes(r->plans + function, r, m->arg, m->res, m->workspace, m->w);
 }
 
 /* Lanes that cannot go on take part with whatever numbers they have; their first failure is kept. */
@@ -112,16 +115,18 @@ static void vm_iterate_lanes(int chain, const vm_run *r, vm_vectors *m, const vm
 /* Execute a chain for all lanes, as vm_solve does for one. */
 static void vm_solve_lanes(int chain, const vm_run *r, vm_vectors *m, const vm_vector *state, const vm_vector *S, const double *const *settings, int count,
                            vm_vector *result, vm_vector *S_result) {
-  const int iterated = vm_iterated(r, chain);
+  const int iterated = vm_iterated(r, chain), planned = r->parameters && vm_is_plan(r, chain + VM_TANGENT);
   const double **arg = m->arg;
   vm_vector sum = vm_zeros;
   if (iterated) vm_iterate_lanes(chain, r, m, state, settings, count);
   *arg++ = (const double *)state;
   if (iterated) { *arg++ = (double *)m->x; *arg++ = (double *)m->y; }
+  if (planned) *arg++ = (const double *)S;
+  if (planned && r->seed_rows) *arg++ = (double *)m->seeds;
   memcpy(arg, settings, (size_t)count * sizeof(double *));
-  m->res[0] = (double *)result; m->res[1] = (double *)m->residuals; m->res[2] = (double *)m->coefficients;
+  m->res[0] = (double *)result; m->res[1] = (double *)m->residuals; m->res[2] = (double *)(planned ? S_result : m->coefficients);
   vm_call_lanes(chain + VM_FINISH, r, m);
-  if (r->parameters) {
+  if (r->parameters && !planned) {
     m->arg[0] = (double *)m->coefficients; m->arg[1] = (const double *)S; m->arg[2] = r->seeds;
     m->res[0] = (double *)S_result;
     vm_call_lanes(chain + VM_TANGENT, r, m);
@@ -402,7 +407,7 @@ static vm_vector *vm_take(vm_vector **from, long long count) { vm_vector *taken 
 static int vm_allocate_lanes(const vm_run *r, vm_vectors *v, vm_starts *starts, vm_seat *seats, double *sums) {
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters;
   const long long size = r->stages * (n + nr + o + q) + 2 * (n + nr) + r->coefficients + 2 * (r->unknowns + r->multipliers) + 16 + r->penalties + r->numbers +
-                         4 * r->coordinates + 2 * o + q + 6 * r->parameters + r->reals;
+                         4 * r->coordinates + 2 * o + q + 6 * r->parameters + r->reals + r->workspace + r->seed_rows * r->row;
   int good = 1;
   v->memory = malloc((size_t)(size + 1) * sizeof(vm_vector));
   if (v->memory) memset(v->memory, 0, (size_t)(size + 1) * sizeof(vm_vector));
@@ -413,7 +418,9 @@ static int vm_allocate_lanes(const vm_run *r, vm_vectors *v, vm_starts *starts, 
   v->residuals = vm_take(&p, 3); v->ratio = vm_take(&p, 1); v->penalty = vm_take(&p, r->penalties); v->values = vm_take(&p, r->numbers);
   v->chosen = vm_take(&p, r->coordinates); v->guess = vm_take(&p, r->coordinates); v->sums = vm_take(&p, o + q);
   v->motion_scales = vm_take(&p, 2 * r->coordinates); v->sensitivity_scales = vm_take(&p, 6 * r->parameters); v->integrand_scales = vm_take(&p, o);
-  v->w = vm_take(&p, r->reals); starts->X = vm_take(&p, n); starts->X_ = vm_take(&p, nr); starts->residuals = vm_take(&p, 3);
+  v->w = vm_take(&p, r->reals); v->workspace = vm_take(&p, r->workspace); v->seeds = vm_take(&p, r->seed_rows * r->row);
+  for (long long i = 0; v->memory && i < r->seed_rows * r->row; ++i) v->seeds[i] = vm_all(r->seeds[i]);
+  starts->X = vm_take(&p, n); starts->X_ = vm_take(&p, nr); starts->residuals = vm_take(&p, 3);
   starts->first = starts->count = 0;
   for (int l = 0; l < VM_WIDTH; ++l) {
     vm_seat *seat = seats + l;

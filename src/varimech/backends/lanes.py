@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..stages.plan import Plan, row_length
+from ..stages.plan import row_length
 from .bytecode import bytecode_of, operations
 from .c_pieces import BINARY, LONGEST, PIECE, UNARY, with_live_places
-from .plan_tables import yields_results
+from .lane_maps import ARGUMENTS, PORT, lane_map
+from .plan_tables import Kernels, yields_results
 
 if TYPE_CHECKING:
     from .program import Program
@@ -81,13 +82,11 @@ MOST_STAGES = 32
 
 
 def suits(program: Program) -> bool:
-    """Whether vectors of samples can execute a program, as far as its functions are concerned: none
-    of those that a step calls is a plan, and no sweep backwards follows.
+    """Whether vectors of samples can execute a program: lanes.c has places for its stages, and no
+    sweep backwards follows.
     """
-    slots, scheme = program.slots, program.scheme
-    if program.adjoint or (scheme is not None and len(scheme.b) >= MOST_STAGES):
-        return False
-    return not any(isinstance(slots[k], Plan) for k in EXECUTED)
+    scheme = program.scheme
+    return not (program.adjoint or (scheme is not None and len(scheme.b) >= MOST_STAGES))
 
 
 def lane_slots(program: Program, cold: frozenset[int]) -> list[int]:
@@ -100,8 +99,10 @@ def bits(slots: Sequence[int]) -> int:
     return sum(1 << k for k in slots)
 
 
-def lane_source(program: Program, slots: Sequence[int], columns: Mapping[str, int]) -> str:
-    """The whole C text of a library of functions of vectors."""
+def lane_source(
+    program: Program, slots: Sequence[int], columns: Mapping[str, int], kernels: Kernels
+) -> str:
+    """The whole C text of a library of functions of vectors, and of kernels of plans."""
     once = [f"VM_UNARY({name.lower()})" for name in UNARY if name in EACH]
     twice = [f"VM_BINARY({name.lower()})" for name in (*BINARY, "POW") if name in EACH]
     functions, calls = [], []
@@ -110,18 +111,37 @@ def lane_source(program: Program, slots: Sequence[int], columns: Mapping[str, in
         assert isinstance(f, ca.Function)
         functions.append(_function(f"lanes{k}", f, columns.get(f.name())))
         calls.append(f"    case {k}: lanes{k}(arg, res, w); break;")
-    dispatch = "\n".join(
+    mathematics = Path(__file__).with_name("lane_math.c").read_text(encoding="utf-8")
+    dispatch = _dispatch("vm_lane_functions", SIGNATURE, calls)
+    return "\n".join(
+        [WIDTH, mathematics, *once, *twice, *functions, dispatch, *_maps_source(kernels)]
+    )
+
+
+def _maps_source(kernels: Kernels) -> list[str]:
+    """C of the maps of plans."""
+    functions = [_function(f.name(), f, None) for f in kernels.different]
+    loops = [
+        lane_map(f"lane_map{k}", kernels.kernel_of(m).name(), m)
+        for k, m in enumerate(kernels.loops)
+    ]
+    given = "count, width, columns, ports, bases, constants, tables, w"
+    calls = [f"    case {k}: lane_map{k}({given}); break;" for k in range(len(loops))]
+    return [PORT, *functions, *loops, _dispatch("vm_lane_maps", ARGUMENTS, calls)]
+
+
+def _dispatch(name: str, arguments: str, calls: Sequence[str]) -> str:
+    """C of a function that calls others by number."""
+    return "\n".join(
         [
             '__attribute__((visibility("default")))',
-            f"void vm_lane_functions(int function, {SIGNATURE}) {{",
-            "  switch (function) {",
+            f"void {name}(int number, {arguments}) {{",
+            "  switch (number) {",
             *calls,
             "  }",
             "}",
         ]
     )
-    mathematics = Path(__file__).with_name("lane_math.c").read_text(encoding="utf-8")
-    return "\n".join([WIDTH, mathematics, *once, *twice, *functions, dispatch])
 
 
 def _function(name: str, function: ca.Function, columns: int | None) -> str:

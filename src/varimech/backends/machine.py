@@ -117,7 +117,7 @@ def machine_source() -> str:
 def lane_machine_source() -> str:
     """The same with what executes vectors of samples."""
     stages = f"#define VM_MOST_STAGES {MOST_STAGES}"
-    files = ("lane_math.c", "lanes.c")
+    files = ("lane_math.c", "lanes.c", "lane_plans.c")
     return "\n".join([WIDTH, stages, machine_source(), *map(driver_text, files)])
 
 

@@ -152,8 +152,8 @@ class NativeProgram:
                 generator.add(function)
         for kernel in self.kernels.of_numbers:
             generator.add(kernel)
-        maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         p = self.program
+        one_by_one = (p.direction_count or 1) if width else None
         iterated = [c is not None and c.iterate is not None for c in p.all_chains]
         calls = "".join(
             f"    case {k}: {name}(arg, res, iw, w, 0); break;\n"
@@ -164,12 +164,12 @@ class NativeProgram:
             f"#define VM_ITERATED {_bits(iterated)}",
             f"#define VM_GENERATED {_bits(names)}",
             CALL_GENERATED.format(calls=calls),
-            f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
+            *([] if width else [self.kernels.list_source]),
         ]
         # what CasADi exports beside the functions would only cost the compiler time
         symbols = "#define CASADI_SYMBOL_EXPORT static"
         generated = _unchecked(generator.dump())
-        plans = [driver_text("plan.c"), *self.kernels.source]
+        plans = [driver_text("plan.c"), *self.kernels.source(one_by_one)]
         return "\n".join([symbols, generated, *plans, *pieces, *lists])
 
     @lazy
@@ -346,7 +346,8 @@ class NativeProgram:
     def _lane_source(self) -> Source:
         parts = ("lanes", self._bytecode.identity, repr(self._lane_slots), writers_digest())
         return Source(
-            "\0".join(parts), lambda: lane_source(self.program, self._lane_slots, self._columns)
+            "\0".join(parts),
+            lambda: lane_source(self.program, self._lane_slots, self._columns, self.kernels),
         )
 
     @property
@@ -363,18 +364,19 @@ class NativeProgram:
             compiled = [k for k in names if k not in self.cold]
             address = address_of(self._compiled.vm_generated_functions)
             tables |= {"generated": address, "generated_bits": bits(compiled)}
+            tables["execute_plan"] = address_of(self._compiled.vm_execute_plan)
         if self.lanes_compiled:
             address = address_of(self._lanes.vm_lane_functions)
             tables |= {"lane_functions": address, "lane_bits": bits(self._lane_slots)}
+            if self.kernels.loops:
+                tables["lane_maps"] = address_of(self._lanes.vm_lane_maps)
         return tables
 
     @property
     def lane_sizes(self) -> dict[str, int]:
         """Sizes of the arrays of runs that vectors of samples execute."""
-        return {
-            **self.generated_sizes,
-            "reals": max(self.generated_sizes["reals"], self._bytecode.places),
-        }
+        places = self._bytecode.places, self._bytecode.lane_places
+        return {**self.generated_sizes, "reals": max(self.generated_sizes["reals"], *places)}
 
     @cached_property
     def _compiled(self) -> ctypes.CDLL:

@@ -104,7 +104,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
             "status",
         ),
     ),
-    ("u8", ("generated", "lane_functions")),
+    ("u8", ("generated", "execute_plan", "lane_functions", "lane_maps")),
     ("i8", ("generated_bits", "lane_bits")),
 ]
 FIELDS = [(name, kind) for kind, names in LAYOUT for name in names]

@@ -8,6 +8,17 @@
 #include <string.h>
 #endif
 
+#ifdef VM_PLANS /* a GPU with plans: its compiler would copy and clear byte by byte what it does not know the alignment of */
+static inline void vm_copy_numbers(void *to, const void *from, size_t bytes) {
+  for (size_t i = 0; i < bytes / sizeof(double); ++i) ((double *)to)[i] = ((const double *)from)[i];
+}
+static inline void vm_clear_numbers(void *to, int zero, size_t bytes) {
+  for (size_t i = 0; i < bytes / sizeof(double); ++i) ((double *)to)[i] = zero;
+}
+#define memcpy vm_copy_numbers
+#define memset vm_clear_numbers
+#endif
+
 typedef struct vm_kernel vm_kernel;
 typedef struct vm_bytecode vm_bytecode;
 
@@ -35,6 +46,9 @@ typedef struct { long long base, offset, table; } vm_port;
 
 /* a kernel over `count` elements, and `width` columns of a kernel of one: see `Kernels` in plan_tables.py */
 typedef void (*vm_map)(long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
+#ifdef VM_PLANS /* a GPU would have to reserve memory for functions that are called by address */
+static void vm_call_map(long long map, long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
+#endif
 static inline void vm_largest(double *largest, double x) { /* NaN persists */
   if (!(fabs(x) <= *largest) && *largest == *largest) *largest = fabs(x);
 }
@@ -101,7 +115,9 @@ static void vm_loop(const vm_kernel *kernel, long long count, long long width, c
 
 /* c − a b, rounded once where the processor can */
 static inline double vm_minus(double c, double a, double b) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#ifdef VM_PLANS
+  return fma(-a, b, c);
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(-a, b, c);
 #else
   return c - a * b;
@@ -178,12 +194,16 @@ static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_scratch
     if (*op == VM_ZERO) memset(bases[a[0]] + a[1], 0, (size_t)a[2] * sizeof(double));
 #ifdef VM_MACHINE
     else if (*op == VM_MAP) vm_loop(plan->kernels + a[0], a[1], a[2], (const vm_port *)(a + 3), bases, t, b->rw);
+#elif defined(VM_PLANS)
+    else if (*op == VM_MAP) vm_call_map(a[0], a[1], a[2], (const vm_port *)(a + 3), bases, t, b->rw);
 #else
     else if (*op == VM_MAP) maps[a[0]](a[1], a[2], (const vm_port *)(a + 3), bases, t, b->rw);
 #endif
     else if (*op == VM_FACTOR)
       vm_factor((int)a[0], (int)a[1], t[a[2]], t[a[2] + 4], t[a[2] + 5], workspace + a[3]);
+    else if (a[7])
+      vm_backsolve_transposed(a[0], a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
     else
-      (a[7] ? vm_backsolve_transposed : vm_backsolve)(a[0], a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
+      vm_backsolve(a[0], a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
   }
 }

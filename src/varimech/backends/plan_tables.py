@@ -78,23 +78,42 @@ class Kernels:
         }
 
     @property
+    def different(self) -> list[ca.Function]:
+        """All kernels, each once."""
+        return [f for f, _ in self._different.values()]
+
+    def kernel_of(self, operation: Map) -> ca.Function:
+        """The kernel of a map, under its name among the different ones."""
+        return self._different[self._kernel(operation)][0]
+
+    @property
     def of_numbers(self) -> list[ca.Function]:
         """The kernels that are no column functions, each once."""
         return [f for f, m in self._different.values() if m.shared is None]
 
-    @property
-    def source(self) -> list[str]:
-        """C of the kernels of columns, and of all loops."""
-        columns = [
-            in_pieces(f, m.lanes, m.shared) or column_source(f, m.lanes, m.shared)
+    def source(self, columns: int | None = None) -> list[str]:
+        """C of the kernels of columns, and of all loops.
+
+        Args:
+            columns: number of columns, which are executed one by one; in vectors if not given.
+        """
+        kernels = [
+            (in_pieces(f, m.lanes, m.shared) or column_source(f, m.lanes, m.shared))
+            if columns is None
+            else column_source(f, 1, m.shared, 1)
             for f, m in self._different.values()
             if m.shared is not None
         ]
         loops = [
-            _loop(f"map{k}", self._different[self._kernel(m)][0].name(), m)
-            for k, m in enumerate(self.loops)
+            _loop(f"map{k}", self.kernel_of(m).name(), m, columns) for k, m in enumerate(self.loops)
         ]
-        return [*columns, *loops]
+        return [*kernels, *loops]
+
+    @property
+    def list_source(self) -> str:
+        """C of the list of all loops."""
+        maps = [f"map{k}" for k in range(len(self.loops))] or ["0"]
+        return f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};"
 
     def number(self, operation: Map) -> int:
         """Of a map that is one of them."""
@@ -131,13 +150,13 @@ class Kernels:
         return self._read[key][1]
 
 
-def _loop(name: str, kernel: str, operation: Map) -> str:
-    """C text of one map: its sizes, but for the number of columns, are constants, so that the
+def _loop(name: str, kernel: str, operation: Map, columns: int | None) -> str:
+    """C text of one map: its sizes, but for the length of a row, are constants, so that the
     compiler can make one piece of gathering, kernel and scattering.
     """
-    return (_loop_over_numbers if operation.shared is None else _loop_over_columns)(
-        name, kernel, operation
-    )
+    if operation.shared is None:
+        return _loop_over_numbers(name, kernel, operation)
+    return _loop_over_columns(name, kernel, operation, columns)
 
 
 HEAD = (
@@ -146,10 +165,15 @@ HEAD = (
 )
 
 
-def _loop_over_columns(name: str, kernel: str, operation: Map) -> str:
-    """All columns of an element, a vector of them at a time, before those of the next one."""
+def _loop_over_columns(name: str, kernel: str, operation: Map, columns: int | None) -> str:
+    """All columns of an element, a vector of them at a time, before those of the next one; or so many
+    one by one, without what rows are filled up with.
+    """
     vector, n = f"{kernel}_vector", operation.lanes
     begin = [f"typedef double {vector} __attribute__((vector_size({8 * n}), aligned(8)));"]
+    every = f"for (long long c = 0; c < width; c += {n})"
+    if columns is not None:
+        begin, every = [f"typedef double {vector};"], f"for (int c = 0; c < {columns}; ++c)"
     gather, scatter, step = list[str](), list[str](), list[str]()
     for k, port in enumerate((*operation.inputs, *operation.outputs)):
         begin.append(f"double *p{k} = bases[ports[{k}].base] + ports[{k}].offset;")
@@ -189,7 +213,7 @@ def _loop_over_columns(name: str, kernel: str, operation: Map) -> str:
             HEAD.format(name=name),
             *begin,
             "for (long long e = 0; e < count; ++e) {",
-            f"  for (long long c = 0; c < width; c += {n}) {{\n      {body}\n    }}",
+            f"  {every} {{\n      {body}\n    }}",
             *[f"  {line}" for line in step],
             "}\n}",
         ]
@@ -259,6 +283,8 @@ class Bytecode:
         self._places: list[int] = []
         self.places = 0
         """Working storage of the largest one, in numbers."""
+        self.lane_places = 0
+        """The same in vectors of samples, which gather all that kernels read and write."""
         self._digest = hashlib.sha256()
         self.functions: list[_Code | None] = []
         for k, f in enumerate(functions):
@@ -311,6 +337,7 @@ class Bytecode:
         bytecode = self._code(code, columns, shared or 0)
         places = self._places[-1]
         self.places = max(self.places, places + gathered)
+        self.lane_places = max(self.lane_places, places + sum(p.rows for p in ports))
         counts = len(operation.inputs), len(operation.outputs), -1 if shared is None else shared
         return _Kernel(bytecode, *counts, places, shapes.ctypes.data)
 
@@ -338,7 +365,7 @@ class PlanTables:
                 called = function is None or yields_results(function)
                 records.append(_Record(arguments=0 if called else -1, bytecode=address))
                 continue
-            encoded = _Encoded(function, kernels)
+            encoded = EncodedPlan(function, kernels)
             self._kept.append(encoded)
             records.append(
                 _Record(
@@ -359,11 +386,11 @@ class PlanTables:
         return ctypes.addressof(self._records)
 
 
-class _Encoded:
-    """One plan."""
+class EncodedPlan:
+    """One plan as numbers: its operations, the tables that they refer to, and its constants."""
 
     def __init__(self, plan: Plan, kernels: Kernels):
-        self._tables: list[np.ndarray] = []
+        self.tables: list[np.ndarray] = []
         self._numbers: dict[int, int] = {}
         self._patterns: dict[int, int] = {}
         self._kernels = kernels
@@ -372,8 +399,8 @@ class _Encoded:
         )
         code = [number for operation in plan.operations for number in self._encode(operation)]
         self.code = np.array([*code, END], dtype=np.int64)
-        self.pointers = (ctypes.c_void_p * max(1, len(self._tables)))(
-            *[t.ctypes.data for t in self._tables]
+        self.pointers = (ctypes.c_void_p * max(1, len(self.tables)))(
+            *[t.ctypes.data for t in self.tables]
         )
 
     def _encode(self, operation: object) -> list[int]:
@@ -415,14 +442,14 @@ class _Encoded:
 
     def _table(self, table: np.ndarray) -> int:
         if id(table) not in self._numbers:
-            self._numbers[id(table)] = len(self._tables)
-            self._tables.append(np.ascontiguousarray(table, dtype=np.int32))
+            self._numbers[id(table)] = len(self.tables)
+            self.tables.append(np.ascontiguousarray(table, dtype=np.int32))
         return self._numbers[id(table)]
 
     def _pattern(self, pattern: Pattern) -> int:
         if id(pattern) not in self._patterns:
-            self._patterns[id(pattern)] = len(self._tables)
-            self._tables += [
+            self._patterns[id(pattern)] = len(self.tables)
+            self.tables += [
                 pattern.upper_start,
                 pattern.upper,
                 pattern.lower_start,

@@ -31,9 +31,10 @@ from .trajectory import BrokenOff, Trajectory
 
 SECONDS_PER_INSTRUCTION = 2e-9
 """Of the machine, measured on 4 to 16 columns of derivatives and on none."""
-LANE_SPEED = 10
+LANE_SPEED, PLAN_LANE_SPEED = 10, 3
 """Times as fast as the machine interprets single runs it interprets vectors of samples: 4,096 runs of
-the five-bar in 1.25 instead of 13.4 s.
+the five-bar in 1.25 instead of 13.4 s; of plans, 2 (gradients, whose columns single runs have in
+vectors) to 4.6 times.
 """
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
@@ -146,7 +147,8 @@ class Runner:
 
     def _lanes_ahead(self, steps: int) -> float:
         """Seconds of interpreting so many steps in vectors."""
-        return self._interpreting(steps) / LANE_SPEED
+        speed = PLAN_LANE_SPEED if self.native.kernels.loops else LANE_SPEED
+        return self._interpreting(steps) / speed
 
     def _interpreting(self, steps: int) -> float:
         """Seconds of interpreting so many steps."""

@@ -1,5 +1,5 @@
-"""Execution of chunks of samples: in threads of this process, by the workers of a Dask cluster, or
-on a GPU.
+"""Execution of chunks of samples: in threads of this process, by the workers of a Dask cluster, on
+a GPU, or on the GPUs of workers.
 
 An executor takes one chunk after another and returns the outcomes in the same order; it keeps no more
 chunks in progress than it needs to be busy. Chunks do not depend on it and
@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from numbers import Integral
+from threading import Event
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -34,6 +35,7 @@ RETRIES = 3
 """Number of times a chunk is repeated if a worker fails."""
 
 ON_THREADS = "omit executor to use threads"
+S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -60,7 +62,7 @@ def executor_of(given: object) -> Executor:
     """The executor for a user's argument.
 
     Args:
-        given: None, a number of threads, "cuda", or a dask.distributed.Client.
+        given: None, a number of threads, "cuda", a dask.distributed.Client, or `GpuWorkers`.
 
     Raises:
         ModelError: for anything else.
@@ -75,14 +77,15 @@ def executor_of(given: object) -> Executor:
 
         check_gpu()
         return OnGpu()
-    if any(
-        (kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client")
-        for kind in type(given).__mro__
-    ):
-        return Cluster(given)  # recognised by name, so that Dask is not required
+    if is_dask_client(given):
+        return Cluster(given)
+    from .gpu_cluster import GpuWorkers, OnWorkerGpus  # imports this file
+
+    if isinstance(given, GpuWorkers):
+        return OnWorkerGpus(given)
     problem = (
-        "must be a number of threads, a dask.distributed.Client, 'cuda', or omitted for one thread"
-        " on each core"
+        "must be a number of threads, a dask.distributed.Client, 'cuda', varimech.GpuWorkers(client),"
+        " or omitted for one thread on each core"
     )
     raise ModelError(problem, field="executor", value=given)
 
@@ -129,52 +132,91 @@ class Cluster:
     elsewhere, on_gpu = True, False
 
     def __init__(self, client: Any):
-        if getattr(client, "asynchronous", False):
-            remedy = "make one with Client(…, asynchronous=False)"
-            raise ModelError(": this Dask client is asynchronous", field="executor", remedy=remedy)
-        if getattr(client, "status", "running") != "running":
-            problem = f": this Dask client is {client.status}"
-            raise ModelError(problem, field="executor", remedy="make a new one with Client(…)")
-        self.client = client
+        self.client = checked_client(client)
 
     def run(
         self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
     ) -> Generator[list[Outcome], None, None]:
         """See `Executor`."""
         compiled(work)
-        client = self.client
-        # a task and not scattered data: it can be recreated if all workers that hold it are lost
-        with _reporting_loss():
-            shared_work = client.submit(_itself, work, pure=False, retries=RETRIES)
 
-        in_progress: set[Any] = set()
-
-        def sent() -> Iterator[tuple[np.ndarray, object]]:
-            for rows in (each.rows for each in chunks):
-                with _reporting_loss():
-                    future = client.submit(_done, shared_work, rows, pure=False, retries=RETRIES)
-                in_progress.add(future)
-                yield rows, future
-
-        def finish(pair: tuple[np.ndarray, object]) -> list[Outcome]:
-            rows, future = pair
-            try:
-                with _reporting_loss():
-                    outcome = _result_of(future)
-            finally:
-                in_progress.discard(future)
+        def finish(rows: np.ndarray, outcome: Outcome, stop: Event) -> list[Outcome]:
             return [work.finished(rows, outcome, rerun_individually, stop)]
 
-        def threads() -> int:
+        rows = (each.rows for each in chunks)
+        yield from on_workers(self.client, work, Work.__call__, rows, finish)
+
+
+def is_dask_client(given: object) -> bool:
+    """Recognised by name, so that Dask is not required."""
+    return any(
+        (kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client")
+        for kind in type(given).__mro__
+    )
+
+
+def checked_client(client: Any) -> Any:
+    """A Dask client that can be used.
+
+    Raises:
+        ModelError: if it is asynchronous or closed.
+    """
+    if getattr(client, "asynchronous", False):
+        remedy = "make one with Client(…, asynchronous=False)"
+        raise ModelError(": this Dask client is asynchronous", field="executor", remedy=remedy)
+    if getattr(client, "status", "running") != "running":
+        problem = f": this Dask client is {client.status}"
+        raise ModelError(problem, field="executor", remedy="make a new one with Client(…)")
+    return client
+
+
+def on_workers(
+    client: Any,
+    shared: S,
+    function: Callable[[S, T], R],
+    items: Iterable[T],
+    finish: Callable[[T, R, Event], list[Outcome]],
+) -> Generator[list[Outcome], None, None]:
+    """Outcomes of items in order, each by a task of a Dask cluster and what finishes it here.
+
+    Args:
+        client: of the cluster.
+        shared: what all tasks have in common; workers keep it.
+        function: (shared, item) → result, on a worker.
+        items: for which tasks are sent, as many at a time as keep the workers busy.
+        finish: (item, result, whether to stop) → outcomes, in this process.
+    """
+    # a task and not scattered data: it can be recreated if all workers that hold it are lost
+    with _reporting_loss():
+        kept = client.submit(_itself, shared, pure=False, retries=RETRIES)
+    in_progress: set[Any] = set()
+
+    def sent() -> Iterator[tuple[T, object]]:
+        for item in items:
             with _reporting_loss():
-                return max(1, sum(client.nthreads().values()))
+                future = client.submit(function, kept, item, pure=False, retries=RETRIES)
+            in_progress.add(future)
+            yield item, future
 
-        def cancel() -> None:
-            with suppress(Exception, CancelledError):  # the cluster may be gone
-                client.cancel(list(in_progress))
+    def finished(pair: tuple[T, object]) -> list[Outcome]:
+        item, future = pair
+        try:
+            with _reporting_loss():
+                result: R = _result_of(future)
+        finally:
+            in_progress.discard(future)
+        return finish(item, result, stop)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(cancel) as stop:
-            yield from in_order(pool, finish, sent(), lambda: AHEAD * threads())
+    def threads() -> int:
+        with _reporting_loss():
+            return max(1, sum(client.nthreads().values()))
+
+    def cancel() -> None:
+        with suppress(Exception, CancelledError):  # the cluster may be gone
+            client.cancel(list(in_progress))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(cancel) as stop:
+        yield from in_order(pool, finished, sent(), lambda: AHEAD * threads())
 
 
 def compiled(work: Work) -> Sampler:
@@ -191,22 +233,17 @@ def compiled(work: Work) -> Sampler:
     return work.sampler
 
 
-def _result_of(future: Any) -> Outcome:
+def _result_of(future: Any) -> Any:
     try:
-        outcome: Outcome = future.result()
+        return future.result()
     except BuildError as error:
         raise VarimechError(
             f"executor: a worker of the cluster cannot build the program: {error}"
         ) from None
-    return outcome
 
 
-def _itself(work: Work) -> Work:
-    return work
-
-
-def _done(work: Work, rows: np.ndarray) -> Outcome:
-    return work(rows)
+def _itself(shared: S) -> S:
+    return shared
 
 
 def in_order(

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import numpy as np
 
-from ..backends.batch import DONE, Gpu
+from ..backends.batch import DONE, Gpu, lacks_memory
 from ..backends.cuda import LAUNCHED, gpu_for
 from ..backends.sampler import Sampler
 from ..core.array_modules import NotElementwise, on_host
@@ -38,15 +39,6 @@ class OnGpu:
         """See `Executor`."""
         sampler = compiled(work)
         gpu = gpu_for(sampler)
-
-        def finished(item: tuple[list[Drawn], list[Outcome]]) -> list[Outcome]:
-            return [
-                work.finished(each.rows, outcome, rerun_individually, stop)
-                if outcome.left
-                else outcome
-                for each, outcome in zip(*item, strict=True)
-            ]
-
         with ThreadPoolExecutor(1) as launching, stopping() as stop:
             launch: Launch | None = None
 
@@ -58,7 +50,21 @@ class OnGpu:
 
             groups = gathered(chunks, min(gpu.most, LAUNCHED))
             for item in in_order(launching, launched, groups, lambda: AHEAD):
-                yield finished(item)
+                yield finished(work, *item, rerun_individually, stop)
+
+
+def finished(
+    work: Work,
+    chunks: list[Drawn],
+    outcomes: list[Outcome],
+    rerun_individually: RerunIndividually,
+    stop: Event,
+) -> list[Outcome]:
+    """Outcomes of chunks with the remaining samples rerun individually."""
+    return [
+        work.finished(each.rows, outcome, rerun_individually, stop) if outcome.left else outcome
+        for each, outcome in zip(chunks, outcomes, strict=True)
+    ]
 
 
 class Launch:
@@ -69,19 +75,32 @@ class Launch:
         self.replicates = drawing.drawing.sampling.replicates
 
     def __call__(self, chunks: list[Drawn]) -> list[Outcome]:
-        """Outcomes of chunks; samples that failed are left."""
+        """Outcomes of chunks; samples that failed are left.
+
+        Raises:
+            VarimechError: if the memory of the GPU is too small, however few run at once.
+        """
+        try:
+            return self._there(chunks)
+        except Exception as error:
+            if not lacks_memory(error):
+                raise
+        # others use the GPU, too: samples are drawn here, launches smaller, and values come back
+        return self._here(chunks, np.concatenate([each.rows for each in chunks]))
+
+    def _there(self, chunks: list[Drawn]) -> list[Outcome]:
+        """Drawn and summed up on the GPU, as far as possible."""
         rows = self.drawing.rows(chunks)
         allowed = self._allowed(rows)
         if allowed is None:
             return self._here(chunks, on_host(rows))
-        try:
-            found = self.gpu.launch(rows)
-        except MemoryError:  # others use the GPU, too: smaller launches, and values come back
-            return self._here(chunks, on_host(rows))
+        found = self.gpu.launch(rows)
         done = allowed & self._done(found)
         values = found["objectives"].reshape(len(rows), -1)
         if self.work.keep or not bool(done.all()):
-            return self._chunk_by_chunk(chunks, on_host(rows), on_host(values), on_host(done))
+            good = on_host(done)
+            kept = np.where(good[:, None], on_host(values), np.nan)
+            return self._chunk_by_chunk(chunks, on_host(rows), kept, good)
         return self._summed_up(chunks, rows, values)
 
     def _allowed(self, rows: Any) -> Any:
