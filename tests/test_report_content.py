@@ -86,10 +86,7 @@ class Content:
 
     def curves(self, title: str) -> dict[str, np.ndarray]:
         spec = self.plot(title)
-        return {
-            c["name"]: _numbers(spec["data"][c["trace"]]["y"]["bdata"], "<f8")
-            for c in spec["curves"]
-        }
+        return {c["name"]: _numbers(c["y"]["f8"], "<f8") for c in spec["curves"]}
 
     def places(self, point: str) -> np.ndarray:
         """As they are drawn, (time, component)."""
@@ -220,8 +217,8 @@ def test_parameters_that_are_zero_have_bars_and_ghosts() -> None:
     content = Content(
         m.sensitivity({"y": vm.final(lambda s: s.position("tip")[1], unit="m")}, **how())
     )
-    bars = content.data["plots"][0]["data"][0]
-    assert dict(zip(bars["y"], bars["x"], strict=True)) == pytest.approx(
+    bars = content.data["plots"][0]
+    assert dict(zip(bars["names"], bars["series"][0]["values"], strict=True)) == pytest.approx(
         {"plain, by 1 m": 1.0, "bounded, by 0.4 m": 0.4, "tolerated, by 0.02 m": 0.02, "given": 2.0}
     )
     assert [p["scale"] for p in content.data["parameters"]] == pytest.approx([1.0, 0.4, 0.02, 2.0])
@@ -283,10 +280,8 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
     assert reached > 0.33
     assert best.broken_before == pytest.approx({"wall": reached - 0.32})
     assert f"before (violating wall by {reached - 0.32:.3g} m)" in computed.text
-    assert (
-        computed.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"]
-        == "integrand of wear (N²)"
-    )
+    axis = computed.plot("integrand of wear")["y"]
+    assert (axis["label"], axis["unit"]) == ("integrand of wear", "N²")
 
 
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e7])
@@ -322,10 +317,8 @@ def test_units_of_efforts() -> None:
     m.drive_angle("motor", "crank", lambda t: 1.0 + t)
     m.start(near={"S": (0.3, 0)})
     run = m.simulate(**how(0.1))
-    assert (
-        Content(run, show={"effort": ["motor"]}).plot("effort")["layout"]["yaxis"]["title"]["text"]
-        == "effort (N·m)"
-    )
+    axis = Content(run, show={"effort": ["motor"]}).plot("effort")["y"]
+    assert (axis["label"], axis["unit"]) == ("effort", "N·m")
 
 
 def test_axes_of_hinges_turn_with_their_bodies() -> None:
@@ -349,7 +342,7 @@ def test_axes_of_hinges_turn_with_their_bodies() -> None:
 
 def test_histograms_have_as_many_bars_as_samples_can_fill() -> None:
     study = slider_crank().monte_carlo(TRAVEL, duration=0.2, step=0.01, samples=512)
-    bars = Content(study).plot("travel at the end")["data"][0]["y"]
+    bars = Content(study).plot("travel at the end")["histogram"]["counts"]
     assert sum(bars) == 512
     assert 8 <= len(bars) <= 16  # 2 ∛512
 

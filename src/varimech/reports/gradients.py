@@ -13,8 +13,8 @@ from ..plotting.figure import COLOURS
 from ..plotting.perturbation_sweep import CEILING, FLOOR
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient
-from ..web.encoding import escaped, plot_text, printed
-from ..web.plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
+from ..web.encoding import escaped, printed
+from ..web.plots import GREY, Axis, Curve, Plots, bar_height, bar_plot, curve_plot
 from .outputs import BAND_NOTE
 from .provenance import parameter_scales
 from .tables import folded, grid, note, section, table
@@ -45,7 +45,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
                 f" {printed(values[i])} {g.parameter_units[i]}"
             )
         spec = bar_plot(
-            names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes
+            names, (scales * last[k]).tolist(), Axis(f"ρ ∂{name}/∂ρ", g.units[k]), notes
         )
         heading = f"{name} = {printed(g.final_values[k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
@@ -78,9 +78,7 @@ def _histories(g: Gradient, plots: Plots) -> list[str]:
     for k, name in enumerate(g.objective_names):
         derivatives = g.gradient_history[:, k] if complete else None
         curve = Curve(name, g.time, g.value_history[:, k], derivatives=derivatives)
-        figures.append(
-            plots.add(f"cumulative {name}", curve_plot([curve], axis_title(name, g.units[k])))
-        )
+        figures.append(plots.add(f"cumulative {name}", curve_plot([curve], Axis(name, g.units[k]))))
     return figures
 
 
@@ -157,15 +155,10 @@ def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, 
                 dash=dash,
             )
         )
-    spec = curve_plot(
+    ends = (float(x.min()), float(x.max()))
+    return curve_plot(
         drawn,
-        plot_text(f"difference to {against}"),
-        xlabel="relative perturbation",
-        over_time=False,
-        log=True,
+        Axis(f"difference to {against}", log=True),
+        x=Axis("relative perturbation", log=True, ends=ends),
+        nearest="point",
     )
-    spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
-    spec["layout"]["hovermode"] = "closest"
-    for axis in ("xaxis", "yaxis"):
-        spec["layout"][axis] |= {"exponentformat": "power", "dtick": 4 if axis == "yaxis" else 3}
-    return spec

@@ -143,8 +143,6 @@ def page(
     tables: Tables | None = None,
 ) -> str:
     """The page as text; `report` documents the arguments."""
-    from plotly.offline import get_plotlyjs
-
     plots = Plots()
     run = _subject(results)
     model = _model(run) if model is None else model
@@ -190,7 +188,6 @@ def page(
         sections="".join(parts),
         model=_model_section(model),
         data=script_json(data),
-        plotly=get_plotlyjs().replace("</script", "<\\/script"),
         scripts=in_one("report.js"),
     )
 

@@ -18,7 +18,7 @@ function connectInfluence(player) {
   if (!animation.derivatives.length) return;
   parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
   element("band-choice").hidden = !report.tolerances;
-  element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
+  element("bands-choice").hidden = !report.plots.some((plot) => (plot.curves || []).some((curve) => curve.derivatives || curve.deviation));
   const update = () => {
     influence.parameter = Number(element("parameter").value);
     influence.percent = Number(element("change").value);
@@ -67,10 +67,11 @@ function start() {
     // open everything for printing
     folded = [...document.querySelectorAll("details:not([open])")];
     for (const part of folded) part.open = true;
-    plots.makeAll();
+    plots.print(true);
   });
   window.addEventListener("afterprint", () => {
     for (const part of folded) part.open = false;
+    plots.print(false);
   });
   return { animation, plots, player };
 }
