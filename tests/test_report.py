@@ -150,6 +150,12 @@ class Look:
             return a.data.origin.map((x, k) => x + p[k]); }"""
         return list(self.page.evaluate(script, point))
 
+    def middle(self, selector: str) -> tuple[float, float]:
+        """Of an element that is scrolled into view, in pixels of the screen."""
+        self.page.locator(selector).scroll_into_view_if_needed()
+        box = self.page.locator(selector).bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
     def set(self, slider: str, value: float) -> None:
         self.page.evaluate(
             "([id, value]) => { const e = document.getElementById(id); e.value = value;"
@@ -234,7 +240,7 @@ def test_keys_and_switches(opened: Open) -> None:
     for switch in ("#show-labels", "#show-traces", "#show-centres"):
         look.page.click(switch)
         pictures.append(look.picture())
-    look.page.mouse.move(500, 300)
+    look.page.mouse.move(*look.middle("#stage"))
     look.page.mouse.wheel(0, -300)
     look.wait("varimech.animation.camera.zoom > 1")
     pictures.append(look.picture())
@@ -295,9 +301,10 @@ def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradi
 def test_space_is_turned(opened: Open) -> None:
     look = opened(spatial_pendulum().simulate(**how()), plots=False)
     before = look.picture()
-    look.page.mouse.move(500, 350)
+    x, y = look.middle("#stage")
+    look.page.mouse.move(x, y)
     look.page.mouse.down()
-    look.page.mouse.move(560, 380)
+    look.page.mouse.move(x + 60, y + 30)
     look.page.mouse.up()
     assert look.page.evaluate("varimech.animation.camera.yaw") != 0.6
     assert look.picture() != before

@@ -69,14 +69,14 @@ def compared(optimum: Optimum) -> list[Compared]:
     p, goal = optimum.problem, optimum.problem.goal
     functions = []
     if isinstance(goal, Objective):
-        functions = _of_goal(p.name, goal)
+        functions = quantities_of(p.name, goal)
     for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
         limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
         functions.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
     return functions
 
 
-def _of_goal(name: str, goal: Objective) -> list[Compared]:
+def quantities_of(name: str, goal: Objective) -> list[Compared]:
     """Functions that an objective of a run consists of."""
     functions = []
     if goal.integrand is not None:

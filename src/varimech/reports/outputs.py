@@ -186,12 +186,11 @@ def energy_plots(run: Run, plots: Plots) -> str:
     energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
     energies["total"] = energies["kinetic"] + energies["potential"]
     curves = [Curve(kind, run.time, values) for kind, values in energies.items()]
-    change = Curve("change", run.time, energies["total"] - energies["total"][0])
+    title = "change of the total energy"
+    change = Curve(title, run.time, energies["total"] - energies["total"][0])
     return grid(
         plots.add("energies", curve_plot(curves, Axis("energy", "J"), marks=marks)),
-        plots.add(
-            "change of the total energy", curve_plot([change], Axis("change", "J"), marks=marks)
-        ),
+        plots.add(title, curve_plot([change], Axis("change", "J"), marks=marks)),
     )
 
 
