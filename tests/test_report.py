@@ -410,6 +410,34 @@ def test_dark_and_narrow(opened: Open, gradient: vm.Gradient) -> None:
 
 
 @browsing
+def test_paper_has_light_and_sharp_plots_that_fit(opened: Open, gradient: vm.Gradient) -> None:
+    look = opened(gradient)
+    look.page.emulate_media(color_scheme="dark")
+    look.wait("varimech.plots.plots[0].look.ink === '#e6e8eb'")
+    script = """() => varimech.plots.plots.map((p) => [p.look.ink, p.canvas.width / p.box.clientWidth,
+        p.box.getBoundingClientRect().right, getComputedStyle(p.overlay).display])"""
+    look.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    paper = look.page.evaluate(script)
+    look.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    screen = look.page.evaluate(script)
+    look.page.emulate_media(color_scheme="light")
+    assert {(ink, round(ratio), seen) for ink, ratio, _, seen in paper} == {("#1f2328", 3, "none")}
+    assert max(right for _, _, right, _ in paper) <= 703  # A4 within its margins
+    assert {(ink, round(ratio)) for ink, ratio, *_ in screen} == {("#e6e8eb", 1)}
+
+
+@browsing
+def test_a_printed_page_has_its_curves(opened: Open, tmp_path: Path) -> None:
+    """Curves are paths in the file: it is larger than one without plots, and has no clipped page."""
+    run = slider_crank().simulate(**how())
+    sizes = []
+    for shown in ({"trace": ["P"]}, {"position": ["P", "S", "T"], "trace": ["P"]}):
+        look = opened(run, show=shown)
+        sizes.append(len(look.page.pdf(prefer_css_page_size=True)))
+    assert sizes[1] > sizes[0] + 3000  # six curves of 51 points
+
+
+@browsing
 def test_vibrations_are_drawn_whole(opened: Open) -> None:
     """A slow swing with a fast vibration of two thousandths of it: simplified, a curve loses every
     other point.

@@ -81,6 +81,12 @@ class Content:
         computed: dict[str, Any] = self.data["animation"]
         return computed
 
+    @property
+    def glance(self) -> dict[str, tuple[str, str]]:
+        """Name → value and remark, at the top of the page."""
+        tiles = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)<small>([^<]*)</small>", self.html)
+        return {name: (value, note) for name, value, note in tiles}
+
     def plot(self, title: str) -> dict[str, Any]:
         return next(spec for spec in self.data["plots"] if spec["title"] == title)
 
@@ -345,6 +351,50 @@ def test_histograms_have_as_many_bars_as_samples_can_fill() -> None:
     bars = Content(study).plot("travel at the end")["histogram"]["counts"]
     assert sum(bars) == 512
     assert 8 <= len(bars) <= 16  # 2 ∛512
+
+
+def test_what_matters_comes_first() -> None:
+    m = slider_crank()
+    gradient, moments = m.sensitivity(TRAVEL, **how()), m.moments(TRAVEL, order=1, **how())
+    content = Content(gradient, moments)
+    effects = 0.01 * np.array([0.10, 0.25]) * gradient.final_gradient[0]
+    value, note = content.glance["travel"]
+    assert value == f"{gradient.final_values[0]:.4g} m"
+    most = ("crank", "rod")[int(np.abs(effects).argmax())]
+    assert note == f"most by {most}: {1e3 * effects[np.abs(effects).argmax()]:+.3g} mm for 1 % more"
+    σ = np.hypot(*(gradient.final_gradient[0] * [0.0005 / 3, 0.001 / 3]))
+    assert content.glance["σ of travel"][0] == f"{1e6 * σ:.3g} µm"
+    run = gradient.run
+    reactions = {n: np.linalg.norm(run.reaction(n), axis=1) for n in ("O", "P", "S", "guide")}
+    joint = max(reactions, key=lambda n: float(reactions[n].max()))
+    peak = reactions[joint]
+    assert content.glance["peak reaction"] == (
+        f"{peak.max():.3g} N",
+        f"{joint}, at {run.time[peak.argmax()]:.3g} s",
+    )
+    guide = run.displacement("guide").to_numpy()
+    assert content.glance["travel, guide"][0] == f"{np.ptp(guide):.3g} m"
+    assert content.html.index('id="glance"') < content.html.index('id="motion"')
+
+
+def test_an_objective_shows_what_it_integrates() -> None:
+    m = slider_crank()
+    objective = {"way": vm.integral(lambda s: s.displacement("guide"), unit="m·s")}
+    content = Content(m.sensitivity(objective, **how()))
+    shown = content.curves("integrand of way")[""]
+    assert shown == pytest.approx(m.simulate(**how()).displacement("guide").to_numpy())
+    assert content.plot("integrand of way")["y"]["unit"] == "m"
+
+
+def test_modes_are_listed() -> None:
+    m = pendulum(length=0.3)
+    m.start(angle={"rod": -np.pi / 2})
+    content = Content(m.modes(at="equilibrium"))
+    frequency = np.sqrt(1.5 * 9.81 / 0.3) / (2 * np.pi)  # a slender rod about its end
+    assert content.glance["lowest frequency"] == (f"{frequency:.4g} Hz", "damping ratio 0 %")
+    row = next(row for row in content.cells if row and row[0] == "1")
+    assert float(row[1]) == pytest.approx(frequency, rel=1e-5)
+    assert row[4] == "rod.tip"
 
 
 def test_scripts_of_a_page_share_one_scope() -> None:

@@ -134,7 +134,8 @@ def _modes(modes: Modes) -> Iterator[Fact]:
     if swings.size:
         first = int(swings[0])
         ζ = d["damping_ratio"].to_numpy()
-        note = f"damping ratio {100 * ζ[first]:.3g} %".replace("-", "−")
+        percent = round(100 * float(ζ[first]), 6) + 0.0  # neither rounding errors nor −0
+        note = f"damping ratio {percent:.3g} %".replace("-", "−")
         frequency = float(d["frequency"].to_numpy()[first])
         yield Fact("lowest frequency", engineering(frequency, "Hz", digits=4), note)
     growth = float(d["growth_rate"].to_numpy().max(initial=-np.inf))

@@ -73,8 +73,8 @@ export class BarView {
   }
 
   step(found, steps) {
-    const last = this.spec.names.length - 1, k = found ? found.row + steps : steps > 0 ? 0 : last;
-    return last < 0 ? null : { row: Math.max(0, Math.min(last, k)), points: [] };
+    const count = this.spec.names.length, from = found ? found.row : steps > 0 ? -1 : count;
+    return count ? { row: Math.max(0, Math.min(count - 1, from + steps)), points: [] } : null;
   }
 
   readout({ row }) {

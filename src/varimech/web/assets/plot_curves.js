@@ -108,14 +108,14 @@ export class CurveView {
   step(found, steps, hidden) {
     const shown = this.shown(hidden), { histogram: bars } = this;
     if (bars) {
-      const bin = Math.max(0, Math.min(bars.counts.length - 1, (found ? found.bin : -1) + steps));
+      const from = found ? found.bin : steps > 0 ? -1 : bars.counts.length, bin = Math.max(0, Math.min(bars.counts.length - 1, from + steps));
       return { x: bars.start + (bin + 0.5) * bars.width, bin, points: [] };
     }
     const main = shown.reduce((longest, curve) => (longest && longest.x.length >= curve.x.length ? longest : curve), null);
     if (!main || !main.x.length) return null;
     const seen = [nearestIndex(main.x, this.x.low), nearestIndex(main.x, this.x.high)].sort((a, b) => a - b);
-    const index = found ? nearestIndex(main.x, found.x) + steps : steps > 0 ? seen[0] : seen[1];
-    return this.around(main, Math.max(seen[0], Math.min(seen[1], index)), shown);
+    const from = found ? nearestIndex(main.x, found.x) : steps > 0 ? seen[0] - 1 : seen[1] + 1;
+    return this.around(main, Math.max(seen[0], Math.min(seen[1], from + steps)), shown);
   }
 
   // {head, rows: [{name, colour, text}]}

@@ -38,6 +38,23 @@ function connectInfluence(player) {
   update();
 }
 
+// everything is unfolded on paper, in light colours, and drawn for its width
+function connectPrinting(plots, animation) {
+  let folded = [];
+  const print = (on) => {
+    document.documentElement.classList.toggle("printing", on);
+    if (on) folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = on;
+    plots.print(on);
+    if (!animation) return;
+    animation.theme();
+    animation.resize();
+    animation.draw();
+  };
+  window.addEventListener("beforeprint", () => print(true));
+  window.addEventListener("afterprint", () => print(false));
+}
+
 function start() {
   let player = null;
   const plots = new PlotSet(report.plots, report.animation && ((time) => (player.time = time)));
@@ -62,17 +79,7 @@ function start() {
       player.redraw();
     }
   });
-  let folded = [];
-  window.addEventListener("beforeprint", () => {
-    // open everything for printing
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const part of folded) part.open = true;
-    plots.print(true);
-  });
-  window.addEventListener("afterprint", () => {
-    for (const part of folded) part.open = false;
-    plots.print(false);
-  });
+  connectPrinting(plots, animation);
   return { animation, plots, player };
 }
 
