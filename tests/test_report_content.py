@@ -379,8 +379,12 @@ def test_what_matters_comes_first() -> None:
 
 def test_an_objective_shows_what_it_integrates() -> None:
     m = slider_crank()
-    objective = {"way": vm.integral(lambda s: s.displacement("guide"), unit="m·s")}
+    objective = {
+        "way": vm.integral(lambda s: s.displacement("guide"), unit="m·s"),
+        "push": vm.integral(lambda s: s.acceleration("S")[0] ** 2, unit="m²/s³"),
+    }
     content = Content(m.sensitivity(objective, **how()))
+    assert content.plot("integrand of push")["y"]["unit"] == "m²/s⁴"
     shown = content.curves("integrand of way")[""]
     assert shown == pytest.approx(m.simulate(**how()).displacement("guide").to_numpy())
     assert content.plot("integrand of way")["y"]["unit"] == "m"

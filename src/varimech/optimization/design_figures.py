@@ -93,7 +93,12 @@ def _per_second(unit: str) -> str:
     """Unit of an integrand."""
     if unit in ("", "s"):
         return ""
-    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
+    if unit.endswith("·s"):
+        return unit.removesuffix("·s")
+    for power, next_power in (("/s", "/s²"), ("/s²", "/s³"), ("/s³", "/s⁴")):
+        if unit.endswith(power):
+            return unit.removesuffix(power) + next_power
+    return f"{unit}/s"
 
 
 def _over_time(optimum: Optimum) -> list[Callable[[object], None]]:

@@ -81,7 +81,9 @@ class Plots:
 def _single_name(curves: Sequence[dict[str, Any]], title: str) -> str:
     """Addition to a title that names the only curve; several have a legend."""
     names = [curve["name"] for curve in curves]
-    if len(names) != 1 or names[0] in ("", title) or curves[0].get("band", {}).get("name"):
+    if len(names) != 1 or not names[0] or curves[0].get("band", {}).get("name"):
+        return ""
+    if f" {title}".endswith(f" {names[0]}"):
         return ""
     return f": {names[0]}"
 
