@@ -202,6 +202,23 @@ def test_a_curve_is_switched_off_in_the_legend(page: Any) -> None:
 
 
 @browsing
+def test_bars_are_grouped_by_name(page: Any) -> None:
+    bars = page.evaluate("""() => {
+      const { fillRect } = CanvasRenderingContext2D.prototype, drawn = [], p = set.plots[1];
+      const series = [["before", "#0b6fb8", [1, 3]], ["after", "#d1495b", [2, -1]]];
+      p.setData({ ...p.spec, notes: null, series: series.map(([name, colour, values]) => ({ name, colour, values: new Float64Array(values) })) });
+      CanvasRenderingContext2D.prototype.fillRect = function (...box) { drawn.push(box); };
+      p.draw();
+      CanvasRenderingContext2D.prototype.fillRect = fillRect;
+      return drawn.map(([x, y, width]) => [p.view.x.number(x), p.view.x.number(x + width), y]);
+    }""")
+    ends = [(0, 1), (0, 2), (0, 3), (-1, 0)]  # name by name, from top to bottom
+    assert [bar[:2] for bar in bars] == [pytest.approx(pair, abs=1e-9) for pair in ends]
+    assert [bar[2] for bar in bars] == sorted(bar[2] for bar in bars)
+    assert page.locator(".plot-legend").nth(1).inner_text().split() == ["before", "after"]
+
+
+@browsing
 @pytest.mark.parametrize("unit", ["m", "rad", "N·m", "m/s²", "kg", "", "N²·s", "Hz", "mm"])
 def test_axes_and_texts_have_the_same_units(page: Any, unit: str) -> None:
     for exponent in np.arange(-13, 13, 0.25):

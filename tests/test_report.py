@@ -427,8 +427,8 @@ def test_paper_has_light_and_sharp_plots_that_fit(opened: Open, gradient: vm.Gra
 
 
 @browsing
-def test_a_printed_page_has_its_curves(opened: Open, tmp_path: Path) -> None:
-    """Curves are paths in the file: it is larger than one without plots, and has no clipped page."""
+def test_a_printed_page_has_its_curves(opened: Open) -> None:
+    """Curves are paths in the file: it is larger than one without these plots."""
     run = slider_crank().simulate(**how())
     sizes = []
     for shown in ({"trace": ["P"]}, {"position": ["P", "S", "T"], "trace": ["P"]}):
