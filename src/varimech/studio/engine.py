@@ -14,6 +14,7 @@ from ..core.errors import VarimechError
 from ..files.studies import Studies
 from ..files.study_runner import Stating, objectives_of, problem_of, resolved
 from ..model.parameter import Parameter, Tolerance
+from ..plotting.figure import COLOURS
 from ..problem import Problem
 from ..reports.outputs import chosen
 from ..results.gradient import Gradient
@@ -124,7 +125,12 @@ class Engine:
     ) -> dict[str, object]:
         panel = run.panels(**{kind: names})[0]
         curves: list[dict[str, object]] = [
-            {"name": line.label, "y": message.double(line.y)} for line in panel.lines
+            {
+                "name": line.label,
+                "y": message.double(line.y),
+                "colour": COLOURS[k % len(COLOURS)],
+            }
+            for k, line in enumerate(panel.lines)
         ]
         if run.parameter_names:
             for curve, derivative in zip(
@@ -200,10 +206,14 @@ def _objective_rows(gradient: Gradient) -> list[dict[str, object]]:
         {
             "name": name,
             "value": float(value),
-            "unit": gradient.units[name] if name in gradient.units else "",
+            "unit": unit,
             "derivatives": dict(zip(gradient.parameter_names, map(float, row), strict=True)),
         }
-        for name, value, row in zip(
-            gradient.objective_names, gradient.final_values, gradient.final_gradient, strict=True
+        for name, unit, value, row in zip(
+            gradient.objective_names,
+            gradient.units,
+            gradient.final_values,
+            gradient.final_gradient,
+            strict=True,
         )
     ]

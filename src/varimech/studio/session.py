@@ -80,8 +80,9 @@ class Session:
             for name, value in values.items():
                 if name not in known:
                     raise unknown_name("parameter", name, known)
-                number = fixed_number(value, known[name].unit, f"parameter {name!r}")
-                self.tried[name] = known[name].check(number)
+                if isinstance(value, str):
+                    value = fixed_number(value, known[name].unit, f"parameter {name!r}")
+                self.tried[name] = known[name].check(value)
             self.revision += 1
             if final:
                 self._commit(with_values(self.text, self.tried))
@@ -169,7 +170,8 @@ def _moved(old: Designed, new: Designed) -> dict[str, float] | None:
         return None
     values = {name: p.value for name, p in after.items()}
     try:
-        if old.to_text(studies=old.studies, values=values) != new.to_text(studies=new.studies):
+        texts = {m.to_text(studies=m.studies, values=values) for m in (old, new)}
+        if len(texts) > 1:
             return None
     except ModelError:
         return None
