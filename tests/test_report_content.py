@@ -81,15 +81,18 @@ class Content:
         computed: dict[str, Any] = self.data["animation"]
         return computed
 
+    @property
+    def glance(self) -> dict[str, tuple[str, str]]:
+        """Name → value and remark, at the top of the page."""
+        tiles = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)<small>([^<]*)</small>", self.html)
+        return {name: (value, note) for name, value, note in tiles}
+
     def plot(self, title: str) -> dict[str, Any]:
         return next(spec for spec in self.data["plots"] if spec["title"] == title)
 
     def curves(self, title: str) -> dict[str, np.ndarray]:
         spec = self.plot(title)
-        return {
-            c["name"]: _numbers(spec["data"][c["trace"]]["y"]["bdata"], "<f8")
-            for c in spec["curves"]
-        }
+        return {c["name"]: _numbers(c["y"]["f8"], "<f8") for c in spec["curves"]}
 
     def places(self, point: str) -> np.ndarray:
         """As they are drawn, (time, component)."""
@@ -220,8 +223,8 @@ def test_parameters_that_are_zero_have_bars_and_ghosts() -> None:
     content = Content(
         m.sensitivity({"y": vm.final(lambda s: s.position("tip")[1], unit="m")}, **how())
     )
-    bars = content.data["plots"][0]["data"][0]
-    assert dict(zip(bars["y"], bars["x"], strict=True)) == pytest.approx(
+    bars = content.data["plots"][0]
+    assert dict(zip(bars["names"], bars["series"][0]["values"], strict=True)) == pytest.approx(
         {"plain, by 1 m": 1.0, "bounded, by 0.4 m": 0.4, "tolerated, by 0.02 m": 0.02, "given": 2.0}
     )
     assert [p["scale"] for p in content.data["parameters"]] == pytest.approx([1.0, 0.4, 0.02, 2.0])
@@ -283,10 +286,8 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
     assert reached > 0.33
     assert best.broken_before == pytest.approx({"wall": reached - 0.32})
     assert f"before (violating wall by {reached - 0.32:.3g} m)" in computed.text
-    assert (
-        computed.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"]
-        == "integrand of wear (N²)"
-    )
+    axis = computed.plot("integrand of wear")["y"]
+    assert (axis["label"], axis["unit"]) == ("integrand of wear", "N²")
 
 
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e7])
@@ -322,10 +323,8 @@ def test_units_of_efforts() -> None:
     m.drive_angle("motor", "crank", lambda t: 1.0 + t)
     m.start(near={"S": (0.3, 0)})
     run = m.simulate(**how(0.1))
-    assert (
-        Content(run, show={"effort": ["motor"]}).plot("effort")["layout"]["yaxis"]["title"]["text"]
-        == "effort (N·m)"
-    )
+    axis = Content(run, show={"effort": ["motor"]}).plot("effort")["y"]
+    assert (axis["label"], axis["unit"]) == ("effort", "N·m")
 
 
 def test_axes_of_hinges_turn_with_their_bodies() -> None:
@@ -349,9 +348,57 @@ def test_axes_of_hinges_turn_with_their_bodies() -> None:
 
 def test_histograms_have_as_many_bars_as_samples_can_fill() -> None:
     study = slider_crank().monte_carlo(TRAVEL, duration=0.2, step=0.01, samples=512)
-    bars = Content(study).plot("travel at the end")["data"][0]["y"]
+    bars = Content(study).plot("travel at the end")["histogram"]["counts"]
     assert sum(bars) == 512
     assert 8 <= len(bars) <= 16  # 2 ∛512
+
+
+def test_what_matters_comes_first() -> None:
+    m = slider_crank()
+    gradient, moments = m.sensitivity(TRAVEL, **how()), m.moments(TRAVEL, order=1, **how())
+    content = Content(gradient, moments)
+    effects = 0.01 * np.array([0.10, 0.25]) * gradient.final_gradient[0]
+    value, note = content.glance["travel"]
+    assert value == f"{gradient.final_values[0]:.4g} m"
+    most = ("crank", "rod")[int(np.abs(effects).argmax())]
+    assert note == f"most by {most}: {1e3 * effects[np.abs(effects).argmax()]:+.3g} mm for 1 % more"
+    σ = np.hypot(*(gradient.final_gradient[0] * [0.0005 / 3, 0.001 / 3]))
+    assert content.glance["σ of travel"][0] == f"{1e6 * σ:.3g} µm"
+    run = gradient.run
+    reactions = {n: np.linalg.norm(run.reaction(n), axis=1) for n in ("O", "P", "S", "guide")}
+    joint = max(reactions, key=lambda n: float(reactions[n].max()))
+    peak = reactions[joint]
+    assert content.glance["peak reaction"] == (
+        f"{peak.max():.3g} N",
+        f"{joint}, at {run.time[peak.argmax()]:.3g} s",
+    )
+    guide = run.displacement("guide").to_numpy()
+    assert content.glance["travel, guide"][0] == f"{np.ptp(guide):.3g} m"
+    assert content.html.index('id="glance"') < content.html.index('id="motion"')
+
+
+def test_an_objective_shows_what_it_integrates() -> None:
+    m = slider_crank()
+    objective = {
+        "way": vm.integral(lambda s: s.displacement("guide"), unit="m·s"),
+        "push": vm.integral(lambda s: s.acceleration("S")[0] ** 2, unit="m²/s³"),
+    }
+    content = Content(m.sensitivity(objective, **how()))
+    assert content.plot("integrand of push")["y"]["unit"] == "m²/s⁴"
+    shown = content.curves("integrand of way")[""]
+    assert shown == pytest.approx(m.simulate(**how()).displacement("guide").to_numpy())
+    assert content.plot("integrand of way")["y"]["unit"] == "m"
+
+
+def test_modes_are_listed() -> None:
+    m = pendulum(length=0.3)
+    m.start(angle={"rod": -np.pi / 2})
+    content = Content(m.modes(at="equilibrium"))
+    frequency = np.sqrt(1.5 * 9.81 / 0.3) / (2 * np.pi)  # a slender rod about its end
+    assert content.glance["lowest frequency"] == (f"{frequency:.4g} Hz", "damping ratio 0 %")
+    row = next(row for row in content.cells if row and row[0] == "1")
+    assert float(row[1]) == pytest.approx(frequency, rel=1e-5)
+    assert row[4] == "rod.tip"
 
 
 def test_scripts_of_a_page_share_one_scope() -> None:

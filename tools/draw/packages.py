@@ -17,7 +17,7 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
     "studies": [("optimization",), ("uncertainty",), ("frameworks",), ("problem",)],
-    "input and output": [("files",), ("web",), ("reports",), ("interchange",)],
+    "input and output": [("files",), ("web",), ("reports",), ("studio",), ("interchange",)],
     "interfaces": [
         ("mechanism",),
         ("public_names",),

@@ -20,6 +20,7 @@ from .kinematics import kinematics
 from .linear import campbell, linearize, modes, root_locus
 from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
+from .studio import studio
 from .workspace import workspace
 
 ABOUT = (
@@ -77,7 +78,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 PANELS = {
-    "Begin": (new, run),
+    "Begin": (new, run, studio),
     "Studies of a model": (
         sensitivity,
         uncertainty,

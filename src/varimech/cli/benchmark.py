@@ -110,9 +110,17 @@ def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
     """Write result files, figures and the report, with the checks and the model."""
     from .. import report
 
-    head = ("what", "computed", "reference", "error", "allowed", "")
+    head = ("quantity", "computed", "reference", "difference", "tolerance", "share of it", "")
     rows = [
-        (c.name, c.value, c.reference, c.error, c.tolerance, "passed" if c.passed else "failed")
+        (
+            c.name,
+            c.value,
+            c.reference,
+            f"{c.error:.2g}",
+            f"{c.tolerance:.2g}",
+            f"{100 * c.share:.2g} %",
+            "passed" if c.passed else "failed",
+        )
         for c in outcome.checks
     ]
     model = entry.model_file.read_text(encoding="utf-8")

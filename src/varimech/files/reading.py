@@ -233,9 +233,9 @@ def read_mechanism(make: Callable[..., M], path: Path) -> M:
     return _made(make, *_read_document(path))
 
 
-def mechanism_of_text(make: Callable[..., M], text: str) -> M:
-    """The same from the text of a file."""
-    marked = parse_yaml(text, Path("text"))
+def mechanism_of_text(make: Callable[..., M], text: str, path: Path | None = None) -> M:
+    """The same from the text of a file, which may be at a path."""
+    marked = parse_yaml(text, path or Path("text"))
     return _made(make, marked, checked(marked))
 
 

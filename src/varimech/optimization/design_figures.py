@@ -69,14 +69,14 @@ def compared(optimum: Optimum) -> list[Compared]:
     p, goal = optimum.problem, optimum.problem.goal
     functions = []
     if isinstance(goal, Objective):
-        functions = _of_goal(p.name, goal)
+        functions = quantities_of(p.name, goal)
     for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
         limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
         functions.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
     return functions
 
 
-def _of_goal(name: str, goal: Objective) -> list[Compared]:
+def quantities_of(name: str, goal: Objective) -> list[Compared]:
     """Functions that an objective of a run consists of."""
     functions = []
     if goal.integrand is not None:
@@ -93,7 +93,12 @@ def _per_second(unit: str) -> str:
     """Unit of an integrand."""
     if unit in ("", "s"):
         return ""
-    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
+    if unit.endswith("·s"):
+        return unit.removesuffix("·s")
+    for power, next_power in (("/s", "/s²"), ("/s²", "/s³"), ("/s³", "/s⁴")):
+        if unit.endswith(power):
+            return unit.removesuffix(power) + next_power
+    return f"{unit}/s"
 
 
 def _over_time(optimum: Optimum) -> list[Callable[[object], None]]:

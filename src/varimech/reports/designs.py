@@ -14,7 +14,7 @@ from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
 from ..plotting.figure import COLOURS
 from ..web.encoding import printed
-from ..web.plots import Curve, Plots, axis_title, curve_plot
+from ..web.plots import Axis, Curve, Plots, curve_plot
 from .tables import grid, section, table
 
 
@@ -98,9 +98,7 @@ def _compared(optimum: Optimum, plots: Plots) -> list[str]:
             figures.append(
                 plots.add(
                     quantity.label,
-                    curve_plot(
-                        curves, axis_title(quantity.label, quantity.unit), limits=quantity.limits
-                    ),
+                    curve_plot(curves, Axis(quantity.label, quantity.unit), limits=quantity.limits),
                 )
             )
     return figures
@@ -122,18 +120,13 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
         )
         for k, name in enumerate(p.names)
     ]
-    label = axis_title("parameters", p.space.units[0]) if alike else "parameter / initial value"
-    specs = {
-        "search: objective": curve_plot(
-            [objective],
-            axis_title(p.name, p.goal.unit),
-            xlabel="iteration",
-            over_time=False,
-            log=log,
-        ),
-        "search: parameters": curve_plot(parameters, label, xlabel="iteration", over_time=False),
-    }
-    return [plots.add(title, spec) for title, spec in specs.items()]
+    ordinate = Axis("parameters", p.space.units[0]) if alike else Axis("parameter / initial value")
+    iteration = Axis("iteration")
+    together = "search: parameters" if len(parameters) > 1 else "search"
+    return [
+        plots.add("search", curve_plot([objective], Axis(p.name, p.goal.unit, log), x=iteration)),
+        plots.add(together, curve_plot(parameters, ordinate, x=iteration)),
+    ]
 
 
 def fit_section(fit: Fit, plots: Plots) -> str:
@@ -182,4 +175,4 @@ def _fit_plot(fit: Fit, name: str, m: Measurement, plots: Plots) -> str:
             Curve(f"fit{suffix}", fit.run.time, y, band=band, band_name=share, colour=colour),
             Curve(f"data{suffix}", m.times, m.values[:, c], **data),
         ]
-    return plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320)
+    return plots.add(name, curve_plot(curves, Axis(name, m.unit)), height=320)

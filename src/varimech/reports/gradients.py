@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..coordinates.redundancy import not_unique
+from ..optimization.design_figures import quantities_of
 from ..plotting.figure import COLOURS
 from ..plotting.perturbation_sweep import CEILING, FLOOR
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient
-from ..web.encoding import escaped, plot_text, printed
-from ..web.plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
-from .outputs import BAND_NOTE
+from ..sensitivity.objective import Objective
+from ..web.encoding import escaped, printed
+from ..web.plots import GREY, Axis, Curve, Plots, bar_height, bar_plot, curve_plot
+from .outputs import BAND_NOTE, at_most_times
 from .provenance import parameter_scales
 from .tables import folded, grid, note, section, table
 
@@ -45,7 +47,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
                 f" {printed(values[i])} {g.parameter_units[i]}"
             )
         spec = bar_plot(
-            names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes
+            names, (scales * last[k]).tolist(), Axis(f"ρ ∂{name}/∂ρ", g.units[k]), notes
         )
         heading = f"{name} = {printed(g.final_values[k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
@@ -74,13 +76,26 @@ def _histories(g: Gradient, plots: Plots) -> list[str]:
     complete = len(g.gradient_history) == g.time.size and list(g.run.parameter_names) == list(
         g.parameter_names
     )
-    figures = []
+    figures = _quantities(g, plots)
     for k, name in enumerate(g.objective_names):
         derivatives = g.gradient_history[:, k] if complete else None
         curve = Curve(name, g.time, g.value_history[:, k], derivatives=derivatives)
-        figures.append(
-            plots.add(f"cumulative {name}", curve_plot([curve], axis_title(name, g.units[k])))
-        )
+        figures.append(plots.add(f"cumulative {name}", curve_plot([curve], Axis(name, g.units[k]))))
+    return figures
+
+
+def _quantities(g: Gradient, plots: Plots) -> list[str]:
+    """Over time, what objectives integrate, or take the value or the extremum of; that of others is
+    their own history.
+    """
+    run, figures = at_most_times(g.run), []
+    for name, objective in g.objectives.items() if run.is_live else ():
+        if not isinstance(objective, Objective) or not (objective.integrand or objective.samples):
+            continue
+        for quantity in quantities_of(name, objective):
+            y = run.measure(quantity.function).to_numpy().reshape(run.time.size, -1)[:, 0]
+            axis = Axis(quantity.label, quantity.unit)
+            figures.append(plots.add(quantity.label, curve_plot([Curve("", run.time, y)], axis)))
     return figures
 
 
@@ -157,15 +172,10 @@ def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, 
                 dash=dash,
             )
         )
-    spec = curve_plot(
+    ends = (float(x.min()), float(x.max()))
+    return curve_plot(
         drawn,
-        plot_text(f"difference to {against}"),
-        xlabel="relative perturbation",
-        over_time=False,
-        log=True,
+        Axis(f"difference to {against}", log=True),
+        x=Axis("relative perturbation", log=True, ends=ends),
+        nearest="point",
     )
-    spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
-    spec["layout"]["hovermode"] = "closest"
-    for axis in ("xaxis", "yaxis"):
-        spec["layout"][axis] |= {"exponentformat": "power", "dtick": 4 if axis == "yaxis" else 3}
-    return spec

@@ -12,7 +12,7 @@ from ..core.errors import ModelError
 from ..plotting.figure import COLOURS
 from ..results.run import MOST_MARKED, Run
 from ..web.encoding import thinned
-from ..web.plots import Curve, Plots, axis_title, curve_plot
+from ..web.plots import Axis, Curve, Plots, curve_plot
 from .tables import folded, grid, note, section, table
 
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -118,9 +118,7 @@ def output_plots(
             )
         label = kind.replace("_", " ")
         figures.append(
-            plots.add(
-                label, curve_plot(curves, axis_title(label, run.unit_of(kind, names)), marks=marks)
-            )
+            plots.add(label, curve_plot(curves, Axis(label, run.unit_of(kind, names)), marks=marks))
         )
     return (
         BAND_NOTE
@@ -188,10 +186,11 @@ def energy_plots(run: Run, plots: Plots) -> str:
     energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
     energies["total"] = energies["kinetic"] + energies["potential"]
     curves = [Curve(kind, run.time, values) for kind, values in energies.items()]
-    change = Curve("change", run.time, energies["total"] - energies["total"][0])
+    title = "change of the total energy"
+    change = Curve(title, run.time, energies["total"] - energies["total"][0])
     return grid(
-        plots.add("energies", curve_plot(curves, "energy (J)", marks=marks)),
-        plots.add("change of the total energy", curve_plot([change], "change (J)", marks=marks)),
+        plots.add("energies", curve_plot(curves, Axis("energy", "J"), marks=marks)),
+        plots.add(title, curve_plot([change], Axis("change", "J"), marks=marks)),
     )
 
 

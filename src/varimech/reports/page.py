@@ -18,6 +18,7 @@ from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient
+from ..results.modes import Modes
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
@@ -27,13 +28,15 @@ from ..web.modules import asset, in_one
 from ..web.plots import Plots
 from .designs import fit_section, optimum_section
 from .equilibrium import rest_section
+from .glance import glance
 from .gradients import certificate_section, gradient_section
 from .outputs import chosen, events_section, output_plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .tables import section, table
 from .uncertainty import SIGMAS, moments_section, study_section
+from .vibrations import modes_section
 
-KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
+KINDS = (Run, Gradient, Moments, Study, Optimum, Fit, Modes)
 CLOSED = 1e-6
 """Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
 value.
@@ -44,7 +47,7 @@ Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
 
 def report(
     path: str | Path,
-    *results: Run | Gradient | Moments | Study | Optimum | Fit,
+    *results: Run | Gradient | Moments | Study | Optimum | Fit | Modes,
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
@@ -56,7 +59,7 @@ def report(
     Args:
         path: the HTML file.
         results: results of one mechanism, at most one of each kind: runs, gradients, moments,
-            studies, optima, fits.
+            studies, optima, fits, modes.
         title: title of the page; by default the name of the mechanism.
         model: text of a model file that the page offers for download; by default written from the
             mechanism if possible.
@@ -131,7 +134,7 @@ def _model(run: Run | None) -> str | None:
 def _mechanism(result: Any) -> str:
     if isinstance(result, Gradient):
         result = result.run
-    return str(result.info["mechanism"] if isinstance(result, Run) else result.label)
+    return str(result.info["mechanism"] if isinstance(result, (Run, Modes)) else result.label)
 
 
 def page(
@@ -143,8 +146,6 @@ def page(
     tables: Tables | None = None,
 ) -> str:
     """The page as text; `report` documents the arguments."""
-    from plotly.offline import get_plotlyjs
-
     plots = Plots()
     run = _subject(results)
     model = _model(run) if model is None else model
@@ -163,6 +164,7 @@ def page(
         "model": model,
     }
     name = _mechanism(results[0])
+    outputs: dict[str, list[str]] = {}
     if run is not None:
         outputs, traces = chosen(run, show)
         covariance = _covariance(run, moments)
@@ -186,11 +188,11 @@ def page(
         summary=escaped("" if run is None else summary(run)),
         chips=_chips(results, run, certificate, data["animation"]),
         style=asset("style.css"),
+        glance=glance(results, run, outputs),
         motion="" if run is None else _motion(name, data["animation"]["warning"]),
         sections="".join(parts),
         model=_model_section(model),
         data=script_json(data),
-        plotly=get_plotlyjs().replace("</script", "<\\/script"),
         scripts=in_one("report.js"),
     )
 
@@ -230,6 +232,8 @@ def _section(result: Any, plots: Plots) -> str:
         return moments_section(result, plots)
     if isinstance(result, Study):
         return study_section(result, plots)
+    if isinstance(result, Modes):
+        return modes_section(result)
     return (
         optimum_section(result, plots)
         if isinstance(result, Optimum)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,17 @@ from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..uncertainty.study_figures import MOST_PARTS
 from ..uncertainty.study_text import known_table
-from ..web.encoding import plot_text, plotted, printed
-from ..web.plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
+from ..web.encoding import printed
+from ..web.plots import (
+    GREY,
+    Axis,
+    Curve,
+    Plots,
+    bar_height,
+    bar_plot,
+    curve_plot,
+    histogram_plot,
+)
 from .tables import folded, grid, section, table
 
 SIGMAS = 3.0
@@ -61,7 +71,7 @@ def _moments_over_time(moments: Moments, k: int, plots: Plots) -> Iterator[str]:
     until = end if end < moments.time[-1] else None
     valid = f": valid within {moments.accuracy:g} standard deviations up to {end:.3g} s"
     title = name if until is None else name + valid
-    yield plots.add(title, curve_plot(curves, axis_title(name, unit), until=until))
+    yield plots.add(title, curve_plot(curves, Axis(name, unit), until=until))
     title = f"standard deviation of {name} by each parameter alone"
     yield plots.add(title, _deviations(moments, k))
 
@@ -73,13 +83,13 @@ def _shares(moments: Moments, k: int, plots: Plots) -> str:
     order = np.argsort(-share, kind="stable")
     names = [s.names[i] for i in order]
     notes = [f"{s.names[i]}: σ = {printed(s.sigma[i])} {s.units[i]}" for i in order]
-    label = axis_title(f"share of the variance of {name}", "%")
+    label = Axis(f"share of the variance of {name}", "%")
     spec = bar_plot(names, (100 * share[order]).tolist(), label, notes)
     title = f"contributions to the variance of {name}"
     return plots.add(title, spec, height=bar_height(len(names)))
 
 
-def _deviations(moments: Moments, k: int) -> dict[str, object]:
+def _deviations(moments: Moments, k: int) -> dict[str, Any]:
     """Over time, |∂ψ/∂ρ| σ of the parameters that contribute most; their squares add
     up, not these.
     """
@@ -100,7 +110,7 @@ def _deviations(moments: Moments, k: int) -> dict[str, object]:
     end = float(moments.horizons[k])
     return curve_plot(
         curves,
-        axis_title("standard deviation", moments.units[k]),
+        Axis("standard deviation", moments.units[k]),
         until=end if end < moments.time[-1] else None,
     )
 
@@ -133,7 +143,7 @@ def study_section(study: Study, plots: Plots) -> str:
                     replace(middle, band=(low, high), band_name="all samples"),
                     replace(average, band=(five, most), band_name="5 % to 95 %"),
                 ]
-                figures.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
+                figures.append(plots.add(title, curve_plot(curves, Axis(title, unit))))
         figures.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
     failed = f"; {study.failed} failed" if study.failed else ""
     requested = "" if study.stopped is None else f" of {study.stopped:,}, stopped early"
@@ -163,7 +173,7 @@ def _distributions(study: Study) -> str:
     return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 
 
-def _histogram(study: Study, name: str, unit: str) -> dict[str, object]:
+def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
     """Histogram with neighbouring bins merged to a legible number."""
     counts = study.histogram(name)
     middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])
@@ -171,26 +181,4 @@ def _histogram(study: Study, name: str, unit: str) -> dict[str, object]:
     together = max(1, -(-len(middles) // min(MOST_BARS, math.ceil(2 * study.count ** (1 / 3)))))
     groups = np.add.reduceat(counts.to_numpy(), np.arange(0, len(middles), together))
     starts = middles[::together] - width / 2
-    bars = {
-        "type": "bar",
-        "x": plotted(starts + together * width / 2),
-        "y": groups.tolist(),
-        "width": together * width,
-        "marker": {"color": COLOURS[0], "line": {"width": 0}},
-        "hovertemplate": "%{x:.6g}: %{y}<extra></extra>",
-        "name": plot_text(name),
-    }
-    layout = {
-        "xaxis": {"title": {"text": axis_title(name, unit)}},
-        "yaxis": {"title": {"text": "samples"}},
-        "showlegend": False,
-        "bargap": 0.04,
-    }
-    return {
-        "data": [bars],
-        "layout": layout,
-        "bands": [],
-        "curves": [{"trace": 0, "name": name}],
-        "over_time": False,
-        "xlabel": name,
-    }
+    return histogram_plot("samples", float(starts[0]), together * width, groups, Axis(name, unit))

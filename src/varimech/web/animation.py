@@ -4,7 +4,7 @@ their sensitivities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -30,7 +30,12 @@ MOST_LABELS = 24
 """Most labelled points: more would overlap."""
 
 
-def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[str, object]:
+def moving(
+    run: Run,
+    traces: Sequence[str],
+    before: Run | None = None,
+    encode: Callable[[np.ndarray], object] = floats,
+) -> dict[str, object]:
     """Animation data as plain data.
 
     Positions are relative to `origin`, the centre of the motion, so that single precision suffices
@@ -40,6 +45,7 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
         run: the run.
         traces: points whose paths are drawn.
         before: another motion of the same mechanism, drawn behind.
+        encode: makes plain data of an array.
     """
     plan = run.drawing_plan
     aliases = {name: label for label, name in plan["labels"].items()}
@@ -74,18 +80,18 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
         "centres": [index[p] for p in plan.get("centres", [])],
         "traces": [{"point": index[aliases.get(t, t)], "name": t} for t in traces],
         "contacts": contact_spans(run, index),
-        "motion": motions[0].encoded(),
+        "motion": motions[0].encoded(encode),
         "warning": _warning(run, motions[0], points),
     }
     if before is not None:
-        data["before"] = motions[1].encoded()
+        data["before"] = motions[1].encoded(encode)
     if turning:
-        data["axes"] = floats(
+        data["axes"] = encode(
             motions[0].run.directions([(joint["body"], joint["axis"]) for joint in turning])
         )
     if run.parameter_names:
         data["sensitivity"] = _sensitivity(
-            _thinned(run, len(points) * len(run.parameter_names)), points
+            _thinned(run, len(points) * len(run.parameter_names)), points, encode
         )
     return data
 
@@ -166,15 +172,17 @@ def _warning(run: Run, motion: Frames, points: list[str]) -> str:
     )
 
 
-def _sensitivity(run: Run, points: list[str]) -> dict[str, object]:
+def _sensitivity(
+    run: Run, points: list[str], encode: Callable[[np.ndarray], object]
+) -> dict[str, object]:
     """Derivatives of all positions with respect to each parameter: (parameter, time, point,
     component).
     """
     derivatives = stacked(run.path_derivatives(points), points)
     return {
-        "time": floats(run.time),
+        "time": encode(run.time),
         "frames": run.time.size,
-        "derivatives": floats(derivatives.transpose(3, 0, 1, 2)),
+        "derivatives": encode(derivatives.transpose(3, 0, 1, 2)),
         "largest": np.linalg.norm(derivatives, axis=2).max(axis=(0, 1)).tolist(),
     }
 

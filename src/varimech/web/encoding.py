@@ -23,11 +23,6 @@ def escaped(text: object) -> str:
     return html.escape(str(text), quote=True)
 
 
-def plot_text(text: object) -> str:
-    """Text for plotly.js, which interprets some tags, and text between two $ as a formula."""
-    return escaped(text).replace("$", "&#36;")
-
-
 def script_json(data: object) -> str:
     """JSON for a script element: no text in it can close the element or open a comment."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -36,17 +31,21 @@ def script_json(data: object) -> str:
 
 def floats(values: np.ndarray) -> str:
     """An array in single precision, little endian, base64."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
+    return _base64(values, "<f4")
 
 
-def plotted(values: np.ndarray) -> dict[str, str]:
-    """An array in double precision, as plotly.js reads it."""
-    return {
-        "dtype": "f8",
-        "bdata": base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode(
-            "ascii"
-        ),
-    }
+def singles(values: np.ndarray) -> dict[str, str]:
+    """An array in single precision, as plots read it."""
+    return {"f4": floats(values)}
+
+
+def doubles(values: np.ndarray) -> dict[str, str]:
+    """An array in double precision, as plots read it."""
+    return {"f8": _base64(values, "<f8")}
+
+
+def _base64(values: np.ndarray, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
 def printed(value: object, digits: int = 6) -> str:

@@ -4,7 +4,7 @@ and whether these curves are reliable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,12 +82,12 @@ class Frames:
         )
         return bool(((path > least) & (deviation > SWUNG * path)).any())
 
-    def encoded(self) -> dict[str, object]:
-        """The motion as encoded page data."""
+    def encoded(self, encode: Callable[[np.ndarray], object] = floats) -> dict[str, object]:
+        """The motion as page data, with arrays by `encode`."""
         return {
-            "time": floats(self.time),
-            "places": floats(self.places),
-            "rates": floats(self.rates),
+            "time": encode(self.time),
+            "places": encode(self.places),
+            "rates": encode(self.rates),
             "frames": self.time.size,
             "stepwise": self.too_far_apart,
         }

@@ -5,7 +5,9 @@ import { disc, drawArrow, drawBeam, drawBody, drawDamper, drawMass, drawSpring, 
 import { joints } from "./joints.js";
 import { scenery } from "./scenery.js";
 
+// numbers that stand in a page as base64, or are an array already
 export function decode(text) {
+  if (typeof text !== "string") return text;
   const raw = atob(text), bytes = new Uint8Array(raw.length);
   for (let k = 0; k < raw.length; k++) bytes[k] = raw.charCodeAt(k);
   return new Float32Array(bytes.buffer);
@@ -49,9 +51,20 @@ export function short(number) {
 
 export class Animation {
   constructor(canvas, data, parameters) {
-    Object.assign(this, { canvas, data, parameters, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
+    Object.assign(this, { canvas, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
     this.influence = { mode: "off", parameter: 0, percent: 1 };
     this.pen = canvas.getContext("2d");
+    this.setData(data, parameters);
+    this.camera = new Camera(data.dimension, data, this.track.values);
+    this.typical = this.typicalLength();
+    this.theme();
+    this.resize();
+  }
+
+  // another motion of the same mechanism; the view stays as it is
+  setData(data, parameters) {
+    const moved = this.data ? data.origin.map((x, k) => x - this.data.origin[k]) : null;
+    Object.assign(this, { data, parameters });
     const n = data.dimension, size = data.points.length * n;
     const track = (frames) => new Track(decode(frames.time), decode(frames.places), size, decode(frames.rates), frames.stepwise);
     this.track = track(data.motion);
@@ -69,14 +82,12 @@ export class Animation {
     this.others = new Float32Array(size);
     this.derivative = new Float32Array(size);
     this.duration = this.track.time[this.track.time.length - 1];
-    this.camera = new Camera(n, data, this.track.values);
-    this.typical = this.typicalLength();
+    this.time = Math.min(this.time, this.duration);
+    if (moved) this.camera.follow(moved);
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
     this.held = new Set(data.joints.filter((joint) => joint.ground || joint.kind === "slider").map((joint) => joint.points[1]));
     for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
-    this.theme();
-    this.resize();
   }
 
   // path of a point, with few enough vertices to draw quickly

@@ -22,6 +22,11 @@ export class Camera {
     this.shift = [0, 0];
   }
 
+  // positions are relative to another origin now: what is seen stays where it is
+  follow(moved) {
+    this.box = this.box.map((corner) => corner.map((x, k) => x - moved[k]));
+  }
+
   resize(width, height) {
     this.width = width;
     this.height = height;

@@ -2,7 +2,8 @@
 
 // a colour for a light background, or a lighter one for a dark background
 export function tone(colour) {
-  if (!/^#[0-9a-f]{6}$/i.test(colour) || !matchMedia("(prefers-color-scheme: dark)").matches) return colour;
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches && !document.documentElement.classList.contains("printing");
+  if (!dark || !/^#[0-9a-f]{6}$/i.test(colour)) return colour;
   const lighter = [1, 3, 5].map((k) => Math.round(0.7 * parseInt(colour.slice(k, k + 2), 16) + 0.3 * 255));
   return `rgb(${lighter.join(",")})`;
 }

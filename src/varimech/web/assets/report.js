@@ -18,7 +18,7 @@ function connectInfluence(player) {
   if (!animation.derivatives.length) return;
   parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
   element("band-choice").hidden = !report.tolerances;
-  element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
+  element("bands-choice").hidden = !report.plots.some((plot) => (plot.curves || []).some((curve) => curve.derivatives || curve.deviation));
   const update = () => {
     influence.parameter = Number(element("parameter").value);
     influence.percent = Number(element("change").value);
@@ -36,6 +36,23 @@ function connectInfluence(player) {
   element("change").oninput = update;
   for (const radio of document.querySelectorAll("input[name=influence]")) radio.onchange = update;
   update();
+}
+
+// everything is unfolded on paper, in light colours, and drawn for its width
+function connectPrinting(plots, animation) {
+  let folded = [];
+  const print = (on) => {
+    document.documentElement.classList.toggle("printing", on);
+    if (on) folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = on;
+    plots.print(on);
+    if (!animation) return;
+    animation.theme();
+    animation.resize();
+    animation.draw();
+  };
+  window.addEventListener("beforeprint", () => print(true));
+  window.addEventListener("afterprint", () => print(false));
 }
 
 function start() {
@@ -62,16 +79,7 @@ function start() {
       player.redraw();
     }
   });
-  let folded = [];
-  window.addEventListener("beforeprint", () => {
-    // open everything for printing
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const part of folded) part.open = true;
-    plots.makeAll();
-  });
-  window.addEventListener("afterprint", () => {
-    for (const part of folded) part.open = false;
-  });
+  connectPrinting(plots, animation);
   return { animation, plots, player };
 }
 

@@ -1,0 +1,185 @@
+"""Changing the text of a model file in place: everything else in it, comments and layout included,
+stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import yaml
+
+from ..core.errors import ModelError
+from ..core.units import in_unit, si_value, split_quantity
+
+DIGITS = 7
+"""Significant digits of numbers that are written: more than a drawing has."""
+INDENT = "  "
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+
+
+def with_values(text: str, values: Mapping[str, float]) -> str:
+    """The text with other nominal values of parameters, each in the unit that it has there.
+
+    Args:
+        text: of a model file.
+        values: by parameter, in SI units.
+
+    Raises:
+        ModelError: for a parameter that the text does not have.
+    """
+    for name, value in values.items():
+        text = with_scalar(text, ("parameters", name, "value"), value)
+    return text
+
+
+def with_scalar(text: str, where: tuple[str, ...], value: float) -> str:
+    """The text with another number at a place; a number with a unit keeps the unit."""
+    node = _found(_root(text), where)
+    if isinstance(node, yaml.MappingNode):
+        raise ModelError(f"{'.'.join(where)} is not a number in the text")
+    return _replaced(text, node, in_unit_of(node.value, value))
+
+
+def in_unit_of(before: str, value: float) -> str:
+    """A number (SI) as a text, in the unit of the text that it replaces."""
+    quantity = split_quantity(before)
+    if quantity is None:
+        return shortest(value)
+    unit = quantity[1]
+    factor = si_value(1.0, unit, "unit")
+    scaled = value / factor if si_value(0.0, unit, "unit") == 0 else in_unit(value, "K", unit, "")
+    return f"{shortest(scaled)} {unit}"
+
+
+def shortest(value: float) -> str:
+    """A number with as many digits as it needs, `DIGITS` at most."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    return f"{value:.{DIGITS}g}"
+
+
+def with_entry(text: str, section: str, name: str, entry: str) -> str:
+    """The text with one more entry at the end of a section, which is added if it is not there.
+
+    Args:
+        text: of a model file.
+        section: "parameters", "ground", "bodies", ….
+        name: of the entry.
+        entry: what stands behind the name, such as "{bar: [A, B], length: 0.1}".
+
+    Raises:
+        ModelError: if there is one of that name.
+    """
+    key = quoted(name)
+    mapping = dict(_pairs(_root(text)))
+    node = mapping.get(section)
+    if node is None or not isinstance(node, yaml.MappingNode):
+        line = f"{section}:\n{INDENT}{key}: {entry}\n"
+        if node is not None:  # `bodies:` with nothing behind it
+            return _replaced(text, node, f"\n{INDENT}{key}: {entry}")
+        return _before_studies(text, mapping, line)
+    if name in dict(_pairs(node)):
+        raise ModelError(f"{section}.{name} is there already", remedy="choose another name")
+    if node.flow_style:
+        inner = f"{key}: {entry}" if not node.value else f", {key}: {entry}"
+        end = node.end_mark.index - 1
+        return text[:end].rstrip() + inner + text[end:]
+    last_key, last_value = node.value[-1]
+    end = _line_end(text, last_value.end_mark.index)
+    return f"{text[:end]}\n{' ' * last_key.start_mark.column}{key}: {entry}{text[end:]}"
+
+
+def without_entry(text: str, section: str, name: str) -> str:
+    """The text without an entry of a section; without the section if nothing else is in it."""
+    root = _root(text)
+    node = _found(root, (section,))
+    entries = _pairs(node)
+    if name not in dict(entries):
+        raise ModelError(f"{section}.{name} is not in the text")
+    if len(entries) == 1:
+        return _without(text, root, section)
+    return _without(text, node, name)
+
+
+def _without(text: str, mapping: yaml.MappingNode, name: str) -> str:
+    place = [key.value for key, _ in mapping.value].index(name)
+    key, value = mapping.value[place]
+    if mapping.flow_style:
+        follows = (
+            mapping.value[place + 1][0].start_mark.index if place + 1 < len(mapping.value) else None
+        )
+        begin = (
+            key.start_mark.index
+            if follows is not None or place == 0
+            else mapping.value[place - 1][1].end_mark.index
+        )
+        return text[:begin] + text[follows if follows is not None else value.end_mark.index :]
+    begin = text.rfind("\n", 0, key.start_mark.index) + 1
+    end = _line_end(text, _last(value))
+    return text[:begin] + text[end + 1 :]
+
+
+def _last(node: yaml.Node) -> int:
+    """Index of the end of what belongs to a node; block mappings end where the next thing begins."""
+    while (
+        isinstance(node, (yaml.MappingNode, yaml.SequenceNode))
+        and not node.flow_style
+        and node.value
+    ):
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    return int(node.end_mark.index)
+
+
+def quoted(name: str) -> str:
+    """A name as a key."""
+    plain = name and set(name) <= PLAIN and not name[0].isdigit() and name[0] not in "-."
+    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _root(text: str) -> yaml.MappingNode:
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise ModelError(f"the text is not YAML: {error}") from None
+    if not isinstance(root, yaml.MappingNode):
+        raise ModelError("the text is no model file: it has no keys")
+    return root
+
+
+def _pairs(node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    return [(str(key.value), value) for key, value in pairs]
+
+
+def _found(root: yaml.Node, where: tuple[str, ...]) -> yaml.Node:
+    """The node at a place; a parameter may be a plain number instead of a mapping with a value."""
+    node = root
+    for depth, key in enumerate(where):
+        if key == "value" and not isinstance(node, yaml.MappingNode):
+            return node
+        known = dict(_pairs(node))
+        if key not in known:
+            raise ModelError(f"{'.'.join(where[: depth + 1])} is not in the text")
+        node = known[key]
+    return node
+
+
+def _replaced(text: str, node: yaml.Node, new: str) -> str:
+    return text[: node.start_mark.index] + new + text[node.end_mark.index :]
+
+
+def _line_end(text: str, index: int) -> int:
+    """Index of the end of the line, with the comment on it."""
+    end = text.find("\n", index)
+    return len(text) if end < 0 else end
+
+
+def _before_studies(text: str, mapping: Mapping[str, yaml.Node], line: str) -> str:
+    """The text with a section more: before the studies, which stand last."""
+    studies = mapping.get("studies")
+    if studies is None:
+        return text + ("" if text.endswith("\n") else "\n") + line
+    begin = text.rfind("\nstudies", 0, studies.start_mark.index) + 1
+    return f"{text[:begin]}{line}\n{text[begin:]}"

@@ -1,0 +1,187 @@
+"""The state of a studio: one model text, values that are being tried, and what can be undone. All
+pages of a studio show the same session.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..core.atomic_files import write_text
+from ..core.errors import FileError, ModelError, VarimechError, unknown_name
+from ..core.expressions import fixed_number
+from ..files.editing import with_values
+from ..files.reading import mechanism_of_text
+from .engine import Designed, Engine
+from .history import History
+
+
+class Session:
+    """A model that is being designed: its text, read by `make`, the class of mechanisms.
+
+    Its text is the only truth: sliders change the values in it, undo goes back to an earlier text.
+    While a slider moves, `tried` holds values that are not in the text yet.
+    """
+
+    def __init__(self, make: Callable[..., Any], text: str, path: Path | None = None):
+        self._lock, self._make = threading.RLock(), make
+        self.path, self.saved = path, text if path is not None else ""
+        self.history = History(text)
+        self.tried: dict[str, float] = {}
+        self.engine: Engine | None = None
+        self.problem: dict[str, object] | None = None
+        """What is wrong with the text: message, line and remedy."""
+        self.kept: dict[str, str] = {}
+        """Designs that are kept beside this one: texts by name."""
+        self.revision = 0
+        """Counts changes of the design."""
+        self._read()
+
+    @property
+    def text(self) -> str:
+        """Of the model file."""
+        return self.history.now
+
+    @property
+    def values(self) -> dict[str, float]:
+        """That are tried, in addition to those of the engine's mechanism."""
+        return {**self._moved, **self.tried}
+
+    def state(self) -> dict[str, Any]:
+        """What pages show of the session itself."""
+        with self._lock:
+            parameters = [] if self.engine is None else self.engine.parameters
+            values = self.values
+            return {
+                "revision": self.revision,
+                "name": "" if self.engine is None else self.engine.mechanism.name,
+                "file": None if self.path is None else self.path.name,
+                "text": self.text,
+                "changed": self.text != self.saved,
+                "can_undo": self.history.can_undo,
+                "can_redo": self.history.can_redo,
+                "problem": self.problem,
+                "parameters": [
+                    {**p, "now": values.get(str(p["name"]), p["value"])} for p in parameters
+                ],
+                "kept": list(self.kept),
+            }
+
+    def set_values(self, values: Mapping[str, float | str], *, final: bool) -> None:
+        """Try values of parameters (SI, or texts with units); a final change goes into the text and can be undone.
+
+        Raises:
+            ModelError: for an unknown parameter, or a value that is out of bounds.
+        """
+        with self._lock:
+            if self.engine is None:
+                raise ModelError("the model has mistakes", remedy="mend its text first")
+            known = self.engine.mechanism.data.parameter_set.parameters
+            for name, value in values.items():
+                if name not in known:
+                    raise unknown_name("parameter", name, known)
+                if isinstance(value, str):
+                    value = fixed_number(value, known[name].unit, f"parameter {name!r}")
+                self.tried[name] = known[name].check(value)
+            self.revision += 1
+            if final:
+                self._commit(with_values(self.text, self.tried))
+
+    def edit(self, text: str) -> None:
+        """Another text; one with mistakes is kept, and the mechanism stays as it was before."""
+        with self._lock:
+            self._commit(text)
+
+    def undo(self) -> None:
+        """Go back to the text before the last change."""
+        with self._lock:
+            self.history.undo()
+            self._commit(self.history.now)
+
+    def redo(self) -> None:
+        """Take back the last undo."""
+        with self._lock:
+            self.history.redo()
+            self._commit(self.history.now)
+
+    def revert(self) -> None:
+        """Go back to the text of the file; this can be undone, too."""
+        with self._lock:
+            if self.saved:
+                self._commit(self.saved)
+
+    def keep(self, name: str) -> None:
+        """Keep this design beside others."""
+        with self._lock:
+            self.kept[name] = self.text
+
+    def take(self, name: str) -> None:
+        """Go on with a design that was kept."""
+        with self._lock:
+            if name not in self.kept:
+                raise unknown_name("design", name, self.kept)
+            self._commit(self.kept[name])
+
+    def save(self) -> None:
+        """Write the text to the opened file.
+
+        Raises:
+            ModelError: if none was opened, or it has been changed by others since.
+        """
+        with self._lock:
+            if self.path is None:
+                raise ModelError("no file was opened", remedy="copy the text, or download it")
+            if self.path.exists() and self.path.read_text(encoding="utf-8") != self.saved:
+                raise ModelError(
+                    f"{self.path.name} has been changed by another program since it was opened",
+                    remedy="copy your text, and open the studio again",
+                )
+            write_text(self.path, self.text)
+            self.saved = self.text
+
+    def _commit(self, text: str) -> None:
+        self.history.add(text)
+        self.tried = {}
+        self.revision += 1
+        self._read()
+
+    def _read(self) -> None:
+        """Make the mechanism of the text; one that differs in values only is the one there is."""
+        self._moved: dict[str, float] = {}
+        try:
+            mechanism = mechanism_of_text(self._make, self.text, self.path)
+        except FileError as error:
+            self.problem = {
+                "message": error.reason,
+                "line": error.line,
+                "remedy": str(error.remedy or ""),
+            }
+            return
+        except VarimechError as error:
+            self.problem = {"message": str(error), "line": None, "remedy": ""}
+            return
+        self.problem = None
+        if (
+            self.engine is not None
+            and (moved := _moved(self.engine.mechanism, mechanism)) is not None
+        ):
+            self._moved = moved
+        else:
+            self.engine = Engine(mechanism)
+
+
+def _moved(old: Designed, new: Designed) -> dict[str, float] | None:
+    """Values of parameters in which two mechanisms differ; None if they differ in more."""
+    before, after = (m.data.parameter_set.parameters for m in (old, new))
+    if list(before) != list(after):
+        return None
+    values = {name: p.value for name, p in after.items()}
+    try:
+        texts = {m.to_text(studies=m.studies, values=values) for m in (old, new)}
+        if len(texts) > 1:
+            return None
+    except ModelError:
+        return None
+    return {name: value for name, value in values.items() if value != before[name].value}

@@ -1,0 +1,86 @@
+"""Computing for pages, in a thread: the newest design first, the most wanted result first. What is
+out of date before it begins is left out.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from ..core.errors import VarimechError
+from .messages import Message
+from .session import Session
+
+PAUSE = 0.12
+"""s without a change after which derivatives of all curves are computed: they take longer than a
+frame.
+"""
+Publish = Callable[[bytes], None]
+
+
+class Worker:
+    """Computes what pages show of a session, and publishes it."""
+
+    def __init__(self, session: Session, publish: Publish):
+        self._session, self._publish = session, publish
+        self._changed, self._ended = threading.Condition(), False
+        self._wanted = self._changed_at = 0.0
+        self._done: dict[str, int] = {}
+        self._thread = threading.Thread(target=self._loop, name="studio", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be something to compute."""
+        with self._changed:
+            self._changed_at = time.monotonic()
+            self._changed.notify()
+
+    def again(self) -> None:
+        """Compute everything once more, for a page that has just come."""
+        with self._changed:
+            self._done.clear()
+            self._changed.notify()
+
+    def end(self) -> None:
+        """Stop after what is being computed."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+        self._thread.join(timeout=5)
+
+    def _loop(self) -> None:
+        while True:
+            with self._changed:
+                if self._ended:
+                    return
+                kind, wait = self._next()
+                if kind is None:
+                    self._changed.wait(wait)
+                    continue
+                revision = self._done[kind] = self._session.revision
+            self._compute(kind, revision)
+
+    def _next(self) -> tuple[str | None, float | None]:
+        """What is most wanted; otherwise how long to wait for the next thing."""
+        revision = self._session.revision
+        rest = PAUSE - (time.monotonic() - self._changed_at)
+        for kind in ("motion", "numbers"):
+            if self._done.get(kind) != revision:
+                return kind, None
+        if self._done.get("derivatives") != revision:
+            return (None, rest) if rest > 0 else ("derivatives", None)
+        return None, None
+
+    def _compute(self, kind: str, revision: int) -> None:
+        engine, values = self._session.engine, self._session.values
+        if engine is None:
+            return
+        try:
+            message: Message = getattr(engine, kind)(values)
+        except VarimechError as error:
+            message = Message("failed", of=kind, message=str(error))
+        except Exception as error:  # a page goes on, whatever has happened
+            message = Message("failed", of=kind, message=f"{type(error).__name__}: {error}")
+        message.content["revision"] = revision
+        self._publish(message.encoded())

@@ -1,0 +1,120 @@
+// The studio: a page that shows a design as it is, and sends what a designer changes.
+
+import { Animation } from "./animation.js";
+import { Player, connectPlayer, connectView, element } from "./player.js";
+import { Link } from "./studio_link.js";
+import { Numbers } from "./studio_numbers.js";
+import { LivePlots } from "./studio_plots.js";
+import { Sliders } from "./studio_sliders.js";
+import { TextPane } from "./studio_text.js";
+
+class Studio {
+  constructor() {
+    this.link = new Link((message) => this.receive(message), (open) => this.connected(open));
+    this.sliders = new Sliders(element("sliders"), this.link);
+    this.numbers = new Numbers(element("numbers"));
+    this.text = new TextPane(element("source"), element("lines"), element("mistake"), this.link);
+    this.plots = new LivePlots(element("plots"), (time) => this.player && (this.player.time = time));
+    this.parameters = [];
+    this.drawn = []; // times at which changes were drawn, for measurements
+    this.connectTools();
+    this.connectTabs();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.plots.theme();
+      if (this.player) {
+        this.player.animation.theme();
+        this.player.redraw();
+      }
+    });
+  }
+
+  connected(open) {
+    element("status").textContent = open ? "" : "connection lost; trying again …";
+    document.body.classList.toggle("offline", !open);
+  }
+
+  receive(message) {
+    const act = { state: this.state, motion: this.motion, derivatives: this.motion, numbers: this.count, failed: this.failed, refused: this.refused }[message.kind];
+    if (act) act.call(this, message);
+  }
+
+  state(state) {
+    this.parameters = state.parameters;
+    element("name").textContent = state.name || "Studio";
+    document.title = `${state.changed ? "• " : ""}${state.name || "Studio"}`;
+    element("file").textContent = state.file ? `${state.file}${state.changed ? ", changed" : ""}` : "no file";
+    element("undo").disabled = !state.can_undo;
+    element("redo").disabled = !state.can_redo;
+    element("revert").disabled = element("save").disabled = !state.file || !state.changed;
+    element("no-parameters").hidden = state.parameters.length > 0;
+    element("status").textContent = "";
+    this.sliders.update(state.parameters);
+    this.text.update(state.text, state.problem);
+  }
+
+  // a new motion of the mechanism, with derivatives when they are known
+  motion({ animation, parameters, plots, events, revision }) {
+    element("failure").hidden = true;
+    const places = animation.points.join("\n") + animation.dimension;
+    if (!this.player || this.places !== places) this.begin(animation, parameters, places);
+    else this.player.animation.setData(animation, parameters);
+    element("scrub").max = this.player.animation.duration;
+    this.plots.update(plots, events);
+    this.player.update();
+    requestAnimationFrame(() => this.drawn.push({ revision, time: performance.now() }));
+  }
+
+  begin(animation, parameters, places) {
+    const time = this.player ? this.player.time : 0;
+    this.places = places;
+    if (this.player) this.player.play(false);
+    this.player = new Player(new Animation(element("stage"), animation, parameters), this.plots);
+    connectPlayer(this.player);
+    connectView(this.player);
+    this.player.time = time;
+    new ResizeObserver(() => {
+      this.player.animation.resize();
+      this.player.animation.draw();
+    }).observe(element("stage"));
+  }
+
+  count({ objectives }) {
+    this.numbers.update(objectives, this.parameters);
+  }
+
+  failed({ message }) {
+    element("failure").textContent = message;
+    element("failure").hidden = false;
+  }
+
+  refused({ message }) {
+    element("status").textContent = message;
+  }
+
+  connectTools() {
+    for (const kind of ["undo", "redo", "revert", "save"]) element(kind).onclick = () => this.link.send(kind);
+    document.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey)) return;
+      const key = event.key.toLowerCase(), inText = event.target.tagName === "TEXTAREA";
+      if (key === "s") this.link.send("save");
+      else if (key === "z" && !inText) this.link.send(event.shiftKey ? "redo" : "undo");
+      else if (key === "y" && !inText) this.link.send("redo");
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  connectTabs() {
+    const tabs = [...document.querySelectorAll("[role=tab]")];
+    const choose = (chosen) => {
+      for (const tab of tabs) {
+        tab.setAttribute("aria-selected", String(tab === chosen));
+        element(tab.getAttribute("aria-controls")).hidden = tab !== chosen;
+      }
+      this.text.number();
+    };
+    for (const tab of tabs) tab.onclick = () => choose(tab);
+  }
+}
+
+window.studio = new Studio();

@@ -1,0 +1,53 @@
+// Objectives, and which parameter moves each of them most.
+
+import { quantity } from "./studio_units.js";
+
+// change of an objective for a change of a parameter by 1 % of its value, or of its range
+export function effects(derivatives, parameters) {
+  const byName = new Map(parameters.map((p) => [p.name, p]));
+  const scale = (p) => 0.01 * (Math.abs(p.now) || p.high - p.low);
+  return Object.entries(derivatives)
+    .filter(([name]) => byName.has(name))
+    .map(([name, slope]) => ({ name, slope, change: slope * scale(byName.get(name)) }))
+    .sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+}
+
+export class Numbers {
+  constructor(place) {
+    Object.assign(this, { place, before: null });
+  }
+
+  update(objectives, parameters) {
+    const units = new Map(parameters.map((p) => [p.name, p.unit]));
+    const cards = objectives.map((objective) => this.card(objective, effects(objective.derivatives, parameters), units));
+    if (!cards.length) {
+      const hint = document.createElement("p");
+      hint.className = "soft";
+      hint.textContent = "No objectives. State some under studies: objectives: in the text, such as travel: {range: displacement(\"guide\")}.";
+      cards.push(hint);
+    }
+    this.place.replaceChildren(...cards);
+  }
+
+  card({ name, value, unit }, all, units) {
+    const card = document.createElement("div"), largest = Math.max(...all.map((e) => Math.abs(e.change)), 1e-300);
+    card.className = "number";
+    card.innerHTML = '<div><span class="name"></span></div><strong></strong><div class="effect"></div>';
+    card.querySelector(".name").textContent = name;
+    card.querySelector("strong").textContent = quantity(value, unit, 5);
+    const grid = card.querySelector(".effect");
+    for (const { name: parameter, slope, change } of all) {
+      const label = document.createElement("span"), area = document.createElement("span"), bar = document.createElement("i"), text = document.createElement("span");
+      label.textContent = parameter;
+      area.className = "bar-area";
+      const share = (Math.abs(change) / largest) * 50;
+      bar.className = change < 0 ? "down" : "";
+      Object.assign(bar.style, change < 0 ? { right: "50%", width: `${share}%` } : { left: "50%", width: `${share}%` });
+      area.append(bar);
+      text.textContent = `${change < 0 ? "" : "+"}${quantity(change, unit, 3)}`;
+      for (const part of [label, area, text]) part.title = `∂${name}/∂${parameter} = ${quantity(slope, "")} ${unit || "1"} per ${units.get(parameter) || "1"}; shown: +1 % of ${parameter}`;
+      grid.append(label, area, text);
+    }
+    return card;
+  }
+}

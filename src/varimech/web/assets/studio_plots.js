@@ -1,0 +1,53 @@
+// Curves over time that follow the design.
+
+import { Plot } from "./plot.js";
+
+export class LivePlots {
+  constructor(place, onTime) {
+    Object.assign(this, { place, onTime, plots: [], titles: null, time: 0, band: null });
+  }
+
+  // `plots`: title, unit, x, and curves with their derivatives, if those are known
+  update(plots, events) {
+    const titles = plots.map((p) => p.title).join("\n");
+    if (titles !== this.titles) this.build(plots, titles);
+    plots.forEach((plot, k) => {
+      this.plots[k].setData(this.spec(plot, events));
+      this.plots[k].setTime(this.time);
+    });
+  }
+
+  build(plots, titles) {
+    this.titles = titles;
+    const figures = plots.map(({ title }) => {
+      const figure = document.createElement("figure"), caption = document.createElement("figcaption"), area = document.createElement("div");
+      caption.textContent = title;
+      area.className = "plot-area";
+      area.style.height = "220px";
+      figure.append(caption, area);
+      return figure;
+    });
+    this.place.replaceChildren(...figures);
+    this.plots = plots.map((plot, k) => new Plot(figures[k].querySelector(".plot-area"), this.spec(plot, []), { onTime: this.onTime }));
+  }
+
+  spec({ title, unit, x, curves }, events) {
+    return {
+      title, over_time: true, x: { label: "time", unit: "s" }, y: { label: title, unit }, marks: events.map((event) => event.time),
+      curves: curves.map((curve) => ({ x, ...curve })),
+    };
+  }
+
+  setTime(time) {
+    this.time = time;
+    for (const plot of this.plots) plot.setTime(time);
+  }
+
+  setBand(band) {
+    for (const plot of this.plots) plot.setBand(band);
+  }
+
+  theme() {
+    for (const plot of this.plots) plot.theme();
+  }
+}

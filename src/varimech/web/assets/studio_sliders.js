@@ -1,0 +1,67 @@
+// Parameters as sliders, with values that can be typed in, with units.
+
+import { quantity } from "./studio_units.js";
+
+export class Sliders {
+  constructor(place, link) {
+    Object.assign(this, { place, link, rows: new Map(), held: null });
+  }
+
+  // `parameters`: as the session lists them
+  update(parameters) {
+    const names = parameters.map((p) => p.name).join("\n");
+    if (names !== this.names) {
+      this.names = names;
+      this.rows.clear();
+      this.place.replaceChildren(...parameters.map((p) => this.build(p)));
+    }
+    for (const p of parameters) this.show(p);
+  }
+
+  build({ name }) {
+    const row = document.createElement("div");
+    row.className = "slider";
+    row.innerHTML = '<header><span class="name"></span><button type="button" class="reset">reset</button><input class="value" inputmode="decimal"></header>'
+      + '<input type="range" step="any"><div class="range"><span class="low"></span><span class="tolerance"></span><span class="high"></span></div>';
+    const part = (selector) => row.querySelector(selector), range = part("input[type=range]"), value = part(".value");
+    part(".name").textContent = name;
+    range.setAttribute("aria-label", name);
+    value.setAttribute("aria-label", `Value of ${name}`);
+    range.oninput = () => {
+      this.held = name;
+      this.write(name, Number(range.value));
+      this.link.sendNewest("set", { values: { [name]: Number(range.value) } });
+    };
+    range.onchange = () => {
+      this.held = null;
+      this.link.sendLast("set", { values: { [name]: Number(range.value) }, final: true });
+    };
+    value.onchange = () => this.link.sendLast("set", { values: { [name]: value.value.replace("−", "-") }, final: true });
+    value.onkeydown = (event) => {
+      if (event.key === "Escape") this.write(name, this.rows.get(name).p.now);
+    };
+    part(".reset").onclick = () => this.link.sendLast("set", { values: { [name]: this.rows.get(name).p.value }, final: true });
+    this.rows.set(name, { row, range, value, part, p: null });
+    return row;
+  }
+
+  show(p) {
+    const entry = this.rows.get(p.name), { range, part } = entry;
+    entry.p = p;
+    range.min = Math.min(p.low, p.now);
+    range.max = Math.max(p.high, p.now);
+    part(".low").textContent = quantity(p.low, p.unit);
+    part(".high").textContent = quantity(p.high, p.unit);
+    part(".tolerance").textContent = p.tolerance === null ? "" : `± ${quantity(p.tolerance, p.unit)}`;
+    part(".reset").classList.toggle("on", p.now !== p.value);
+    part(".reset").title = `Back to ${quantity(p.value, p.unit)}`;
+    if (this.held === p.name) return; // under the finger
+    range.value = p.now;
+    this.write(p.name, p.now);
+  }
+
+  write(name, number) {
+    const { value, p } = this.rows.get(name);
+    value.value = quantity(number, p ? p.unit : "", 5);
+  }
+}
