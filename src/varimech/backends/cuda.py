@@ -7,7 +7,8 @@ import numpy as np
 from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
 from .batch import Batch, Gpu
-from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu
+from .cuda_source import FIELDS_ON_GPU
+from .gpu_kernel import gpu_kernel
 from .sampler import Sampler
 
 USE_THREADS = Message("leave {executor} out to use threads")
@@ -58,10 +59,10 @@ def gpu_for(sampler: Sampler) -> Gpu:
             "executor 'cuda' takes small mechanisms, whose functions are unrolled",
             remedy=USE_THREADS,
         )
-    native = for_gpu(sampler.native)
-    description = sampler.description(native, native.generated_sizes)
-    batch = Batch({**description, "threads": THREADS}, FIELDS_ON_GPU)
-    return _ReportingGpu(batch, cuda_source(native))
+    import cupy
+
+    kernel = gpu_kernel(sampler, int(cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]))
+    return _ReportingGpu(Batch(kernel.description, FIELDS_ON_GPU), kernel.source)
 
 
 class _ReportingGpu(Gpu):

@@ -8,6 +8,7 @@ padding: a thread has no vectors, and its memory is what limits its speed.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import casadi as ca
@@ -36,6 +37,8 @@ FIELDS_ON_GPU = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
 FUNCTION = re.compile(
     r"^(static|CASADI_SYMBOL_EXPORT) (?:inline )?(\w[\w ]*[ *]+\w+\([^;={]*\) ?{)", re.MULTILINE
 )
+DIVISION = re.compile(r"=\((a\d+|1\.)/(a\d+)\);")
+"""As CasADi writes it."""
 
 
 def for_gpu(native: NativeProgram) -> NativeProgram:
@@ -65,24 +68,30 @@ def _without_padding(tangent: Function | None, columns: int) -> Function | None:
 
 
 def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
-    """The whole text of a program `for_gpu`, for NVRTC."""
+    """The whole text of a program `for_gpu` with one thread a run, for NVRTC."""
+    return cuda_text(native, native.functions_source(width=1), {"THREADS": threads}, "kernel.cu")
+
+
+def cuda_text(
+    native: NativeProgram, functions: str, constants: Mapping[str, int | str], kernel: str
+) -> str:
+    """The text of a kernel: constants (VM_…), generated functions, the driver and the kernel."""
     sizes = ", ".join(f"{name} = {native.generated_sizes[name]}" for name in SIZES)
-    constants = [
+    table = "&vm_table" if native.scheme else "0"
+    parts = [
         NOT_A_NUMBER,
         definitions(),
-        f"#define VM_THREADS {threads}",
+        *[f"#define VM_{name} {value}" for name, value in constants.items()],
         f"#define VM_SIZES static constexpr long long {sizes};",
-    ]
-    functions = native.functions_source(width=1).replace("#include <math.h>", "")
-    table = "&vm_table" if native.scheme else "0"
-    scheme = [
+        driver_text("quotient.cu"),
+        DIVISION.sub(r"=VM_QUOTIENT(\1,\2);", functions.replace("#include <math.h>", "")),
         driver_text("scheme.c"),
         scheme_source(native.scheme, "constexpr"),
         f"#define VM_SCHEME static constexpr const vm_scheme *scheme = {table};",
+        *map(driver_text, (*DRIVER, kernel)),
     ]
-    text = "\n".join([*constants, functions, *scheme, *map(driver_text, (*DRIVER, "kernel.cu"))])
     return FUNCTION.sub(
-        r"\1 __forceinline__ \2", text
+        r"\1 __forceinline__ \2", "\n".join(parts)
     )  # arrays that are passed on can be kept in registers only so
 
 

@@ -33,7 +33,9 @@ class Samples:
     done: np.ndarray
     """Which runs went well; the others have to be looked after one by one."""
     gradients: np.ndarray | None = None
-    """(sample, time, objective, parameter), where the program has derivatives"""
+    """(sample, time, objective, parameter), where the program has derivatives; not a number where not
+    done
+    """
 
 
 class Sampler:
@@ -147,7 +149,7 @@ class Sampler:
         rows = slice(None) if self.native.program.samples is None else slice(-1, None)
         for found in (objectives[:, rows], gradients[:, rows]):
             done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
-        objectives[~done] = np.nan
+        objectives[~done] = gradients[~done] = np.nan
         return Samples(
             objectives, done, None if self.native.program.direction_count is None else gradients
         )
