@@ -40,6 +40,7 @@ FOLLOWED: dict[str, dict[str, Any]] = {
 FIVE_BAR: dict[str, dict[str, Any]] = {
     **FOLLOWED,
     "chosen steps": {"tolerance": 1e-5},
+    "given steps": {"ends": [0.0, 0.1, 0.25, 0.35, 0.5, 0.65, 0.8, 1.0], "integrator": "dop853"},
     "trapezoidal rule": {"step": 0.01, "formulation": "ali3p"},
     "independent coordinates": {"tolerance": 1e-5, "formulation": "independent"},
 }

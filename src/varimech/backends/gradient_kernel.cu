@@ -2,7 +2,7 @@
    computes the motion of the samples and the coefficients of its linearisation. Each of the others follows with one column of derivatives, which
    the coefficients yield. One thread for both would need more numbers than it has registers for, and would wait for memory.
 
-   Coefficients and states are handed over in shared memory. It has two halves, so that one warp leads by a stage; the end of a step has more
+   Coefficients and states are handed over in shared memory. It has two halves, so that the first warp is a stage ahead; the end of a step has more
    coefficients than a half, and is waited for. All threads pass all barriers: a run that fails goes on with its numbers, whatever they are,
    and keeps its status. */
 
@@ -25,8 +25,6 @@ static vm_sample vm_sample_of(long long count) {
 
 /* What leads and what follows meet here. */
 static void vm_meet() { __syncthreads(); }
-
-static double vm_length(const vm_run *r, double begin, double end) { return r->ends ? end - begin : r->step; }
 
 static int vm_stored_after(const vm_run *r, long long number) { return number % r->stride == 0 || number == r->total; }
 
@@ -85,7 +83,7 @@ static int vm_lead(vm_run *r, vm_workspace *m, int writes) {
   vm_store_values(r, m, writes);
   vm_meet();
   for (long long number = 1; number <= r->total; ++number) {
-    const double end = vm_given_end(r, number), h = vm_length(r, r->time, end);
+    const double end = vm_given_end(r, number), h = r->step;
     const int now = vm_lead_step(r, m, h, end);
     if (status == VM_DONE) status = now;
     if (status == VM_DONE) vm_keep_largest(r->residuals, m->residuals, 3);
@@ -205,7 +203,7 @@ static void vm_follow_sample(const vm_job *job, long long count, long long colum
 #pragma unroll 1
   for (long long number = 1; number <= r->total; ++number) {
     const double end = vm_given_end(r, number);
-    vm_follow_step(c, time, vm_length(r, time, end), end);
+    vm_follow_step(c, time, r->step, end);
     time = end;
     if (vm_stored_after(r, number)) vm_store_column(c, time, gradients += size, writes);
     vm_meet();

@@ -1,6 +1,6 @@
 """A program with derivatives as CUDA where some warps follow another one: see gradient_kernel.cu.
 
-It takes equal or given steps of explicit schemes, without events or jumps; other programs have one
+It takes equal steps of explicit schemes, without events or jumps; other programs have one
 thread a run (`cuda_source`). Generated functions are for one column; coefficients that warps hand
 over are as far apart in shared memory as there are lanes.
 """
@@ -28,7 +28,9 @@ registers each. Further columns are other blocks', which compute the motion once
 
 
 def suits(program: Program, schedule: Schedule) -> bool:
-    """Whether warps can follow: explicit, with steps and outputs that are the same for all samples."""
+    """Whether warps can follow: equal steps of an explicit scheme, stored at their ends, without
+    events or jumps.
+    """
     p = program
     others = (p.switching, p.units, p.samples, p.passage, p.impact, p.jacobian)
     return (
@@ -39,7 +41,8 @@ def suits(program: Program, schedule: Schedule) -> bool:
         and all(x is None for x in others)
         and all(c.tangent is not None for c in p.chains)
         and not (p.adjoint or p.along_time)
-        and schedule.steps > 0
+        and schedule.step > 0
+        and schedule.ends is None
         and schedule.outputs is None
     )
 

@@ -18,11 +18,23 @@ static double vm_rough_reciprocal(double b) {
   return r;
 }
 
-/* a/b, as a rule rounded correctly: two Newton iterations for 1/b, one for the quotient. */
+/* 1/b by two Newton iterations. */
+static double vm_reciprocal(double b) {
+  const double rough = vm_rough_reciprocal(b), better = fma(rough, fma(-b, rough, 1.0), rough), best = fma(better, fma(-b, better, 1.0), better);
+  return best == best ? best : rough; /* b is zero or infinite */
+}
+
+/* Whether x is neither zero nor infinite, by its exponent: comparisons of whole numbers do not wait for units of doubles. */
+static int vm_is_normal(double x) {
+  unsigned long long bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return ((unsigned)(bits >> 32) & 0x7fffffffu) - 0x00100000u < 0x7fe00000u;
+}
+
+/* a/b, as a rule rounded correctly. */
 static double vm_fast_quotient(double a, double b) {
-  const double rough = vm_rough_reciprocal(b), better = fma(rough, fma(-b, rough, 1.0), rough), r = fma(better, fma(-b, better, 1.0), better);
-  const double q = a * r, refined = fma(fma(-b, q, a), r, q);
-  return q != 0 && refined == refined ? refined : a * rough; /* a or b is zero, infinite or not a number */
+  const double r = vm_reciprocal(b), q = a * r, refined = fma(fma(-b, q, a), r, q);
+  return vm_is_normal(q) ? refined : q;
 }
 
 #ifdef __CUDACC__
