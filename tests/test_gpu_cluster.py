@@ -39,9 +39,9 @@ def put_gpu(present: bool) -> None:
     module.launches = 0
     launch = fake_gpu.Kernel.__call__
 
-    def counted(self: fake_gpu.Kernel, *arguments: Any) -> None:
+    def counted(self: fake_gpu.Kernel, *arguments: Any, **options: Any) -> None:
         module.launches += 1
-        launch(self, *arguments)
+        launch(self, *arguments, **options)
 
     fake_gpu.Kernel.__call__ = counted  # type: ignore[assignment, method-assign]
     sys.modules["cupy"] = module

@@ -5,6 +5,7 @@ text, built for the processor, so that its numbers have the bits of single runs.
 from __future__ import annotations
 
 import csv
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from fake_gpu import COMPILER, fake_cupy
 import varimech as vm
 from varimech.backends import batch
 from varimech.backends.batch import Bundle
+from varimech.backends.machine import driver_text
 from varimech.backends.native import NativeProgram
 from varimech.benchmarks import bouncing_ball, five_bar
 from varimech.core.errors import ModelError, VarimechError
@@ -24,10 +26,21 @@ from varimech.solving import gpu_runs
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 COUNT = 9
+QUOTIENT = driver_text("quotient.cu")
 QUIET: dict[str, Any] = {"progress": False, "threads": 1}
-FIVE_BAR: dict[str, dict[str, Any]] = {
+FOLLOWED: dict[str, dict[str, Any]] = {
     "equal steps": {"step": 0.05, "integrator": "dop853"},
+    "stages like ends of steps": {
+        "step": 0.02,
+        "integrator": "rk4",
+        "formulation": "index1-stabilised",
+    },
+}
+"""Where warps follow another one (gradient_kernel.cu)."""
+FIVE_BAR: dict[str, dict[str, Any]] = {
+    **FOLLOWED,
     "chosen steps": {"tolerance": 1e-5},
+    "given steps": {"ends": [0.0, 0.1, 0.25, 0.35, 0.5, 0.65, 0.8, 1.0], "integrator": "dop853"},
     "trapezoidal rule": {"step": 0.01, "formulation": "ali3p"},
     "independent coordinates": {"tolerance": 1e-5, "formulation": "independent"},
 }
@@ -47,6 +60,18 @@ def gpu(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Any:
     monkeypatch.setattr(NativeProgram, "has_lanes", False)
     monkeypatch.setattr(gpu_runs, "rerun_failed", _not_rerun)
     return module
+
+
+def noted_sources(module: Any) -> list[str]:
+    """Texts of the kernels that a simulated GPU builds from now on."""
+    sources, build = list[str](), module.RawModule
+
+    def noted(code: str, **options: Any) -> Any:
+        sources.append(code)
+        return build(code=code, **options)
+
+    module.RawModule = noted
+    return sources
 
 
 def _not_rerun(*arguments: Any) -> dict[int, VarimechError]:
@@ -70,11 +95,100 @@ def check_same(here: vm.Ensemble, there: vm.Ensemble) -> None:
 def test_gradients_have_the_bits_of_the_processor(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gpu(monkeypatch)
+    module = gpu(monkeypatch)
     m, names = five_bar.mechanism(), list(five_bar.PARAMETERS)
     p = m.problem(five_bar.objectives(), wrt=names, duration=1.0, **FIVE_BAR[scheme])
-    samples = samples_of(m, names)
+    samples, sources = samples_of(m, names), noted_sources(module)
     check_same(p.ensemble(samples), p.ensemble(samples, executor="cuda"))
+    assert ["__syncthreads" in source for source in sources] == [scheme in FOLLOWED]
+
+
+def braked(count: int) -> vm.Mechanism:
+    """A pendulum with so many brakes, each with a parameter."""
+    m = vm.Mechanism("braked", gravity=(0, -9.81))
+    strengths = [m.parameter(f"c{k}", 0.1 + 0.01 * k, unit="N·m·s") for k in range(count)]
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1.0, mass=3.0)
+    m.revolute("O")
+    m.torque(
+        "brakes",
+        "rod",
+        lambda s: (
+            -sum(c * s.angular_velocity("rod") ** (2 * k + 1) for k, c in enumerate(strengths))
+        ),
+    )
+    m.start(angle={"rod": -1.0})
+    return m
+
+
+@needs_compiler
+def test_more_columns_than_warps_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine columns are two groups of five, the last of which lacks one; 33 samples two blocks, the
+    last of which has one sample. Every second state is stored.
+    """
+    module = gpu(monkeypatch)
+    m = braked(9)
+    names, sources = list(m.parameters), noted_sources(module)
+    first = m.parameters[names[0]]
+    objectives = {"work": vm.integral(lambda s: first * s.angular_velocity("rod") ** 2)}
+    options: dict[str, Any] = {"duration": 0.3, "step": 0.05, "integrator": "rk4", "every": 2}
+    p = m.problem(objectives, wrt=names, **options)
+    rng = np.random.default_rng(6)
+    samples = {n: m.parameters[n].value * (1 + 0.01 * rng.uniform(-1, 1, 33)) for n in names}
+    direct = p.ensemble(samples, method="direct", executor="cuda")  # beyond 8, others are faster
+    check_same(p.ensemble(samples), direct)
+    assert "#define VM_FOLLOWERS 5\n" in sources[0]
+    assert "#define VM_PARAMETERS 9\n" in sources[0]
+
+
+@needs_compiler
+def test_a_gpu_with_little_shared_memory_has_one_thread_a_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = gpu(monkeypatch, shared=1024)
+    m, sources = pendulum(), noted_sources(module)
+    p = m.problem(ANGLE, **SHORT)
+    samples = samples_of(m, ["L"])
+    check_same(p.ensemble(samples), p.ensemble(samples, executor="cuda"))
+    assert "__syncthreads" not in sources[0]
+
+
+@needs_compiler
+def test_a_run_that_fails_does_not_disturb_its_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crank so long that the loop does not close is a failure, as on the processor."""
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    monkeypatch.setattr(NativeProgram, "has_lanes", False)
+    m, names = five_bar.mechanism(), list(five_bar.PARAMETERS)
+    samples = samples_of(m, names)
+    samples["L_A1"][4] *= 30
+    options: dict[str, Any] = {"duration": 0.5, **FOLLOWED["equal steps"], **QUIET}
+    here = m.ensemble(five_bar.objectives(), samples, wrt=names, **options)
+    there = m.ensemble(five_bar.objectives(), samples, wrt=names, executor="cuda", **options)
+    assert set(here.failures) == set(there.failures) == {4}
+    assert here.gradient_array is not None
+    assert np.isnan(here.gradient_array).all(axis=(1, 2)).tolist() == [k == 4 for k in range(COUNT)]
+    np.testing.assert_array_equal(there.gradient_array, here.gradient_array)
+
+
+@needs_compiler
+def test_quotients_without_branches(tmp_path: Path) -> None:
+    """Those of all numbers are within one unit in the last place; zero and infinite ones are exact."""
+    entry = 'extern "C" double quotient(double a, double b) { return vm_fast_quotient(a, b); }'
+    text, library = tmp_path / "quotient.cpp", tmp_path / "quotient.so"
+    text.write_text("\n".join(["#include <math.h>", "#include <string.h>", QUOTIENT, entry]))
+    flags = ["-O2", "-ffp-contract=off", "-fPIC", "-shared"]
+    subprocess.run([str(COMPILER), *flags, text, "-o", library], check=True)
+    quotient = ctypes.CDLL(str(library)).quotient
+    quotient.argtypes, quotient.restype = 2 * [ctypes.c_double], ctypes.c_double
+    rng = np.random.default_rng(7)
+    pairs = rng.normal(size=(20_000, 2)) * 10.0 ** rng.integers(-120, 120, (20_000, 2))
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.0]
+    for a, b in pairs:
+        assert abs(quotient(a, b) - a / b) <= np.spacing(abs(a / b))
+    with np.errstate(all="ignore"):
+        for a in special:
+            for b in special:
+                np.testing.assert_equal(quotient(a, b), np.divide(a, b))
 
 
 @needs_compiler

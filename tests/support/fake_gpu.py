@@ -1,5 +1,6 @@
 """A simulated GPU: cupy's functions on arrays of this machine, and kernels built as C++ for its
-processor, one sample after the other.
+processor. Threads of a block are executed one after the other, or, where they meet at barriers, as
+threads of the processor.
 """
 
 from __future__ import annotations
@@ -16,23 +17,41 @@ import numpy as np
 
 HEADER = """
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <thread>
+#include <vector>
 #define __forceinline__ inline
 #define __noinline__
 #define __device__
 #define __global__
 #define __launch_bounds__(threads)
+#define __shared__
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned __int128)a * b >> 64; }
-struct place { long long x; };
-static place blockIdx, blockDim, threadIdx;
+struct place { long long x, y; };
+static place blockIdx, blockDim;
+static thread_local place threadIdx;
+static pthread_barrier_t barrier;
+static void __syncthreads() { pthread_barrier_wait(&barrier); }
 """
 FOOTER = """
+double vm_shared[1 << 16];
 template <typename Job> static void of_all(void (*kernel)(const Job *, long long), const void *job, long long count) {{ kernel((const Job *)job, count); }}
-extern "C" void every_thread(const void *job, long long count, long long blocks, long long threads) {{
+static void one_by_one(const void *job, long long count, long long threads) {{
+  for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) of_all({kernel}, job, count);
+}}
+static void side_by_side(const void *job, long long count, long long threads) {{
+  std::vector<std::thread> block;
+  pthread_barrier_init(&barrier, 0, threads);
+  for (long long k = 0; k < threads; ++k) block.emplace_back([=] {{ threadIdx.x = k; of_all({kernel}, job, count); }});
+  for (std::thread &thread : block) thread.join();
+  pthread_barrier_destroy(&barrier);
+}}
+extern "C" void every_thread(const void *job, long long count, const long long *blocks, long long threads) {{
   blockDim.x = threads;
-  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-    for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) of_all({kernel}, job, count);
+  for (blockIdx.y = 0; blockIdx.y < blocks[1]; ++blockIdx.y)
+    for (blockIdx.x = 0; blockIdx.x < blocks[0]; ++blockIdx.x) {order}(job, count, threads);
 }}
 """
 COMPILER = shutil.which("g++") or shutil.which("c++")
@@ -53,20 +72,35 @@ def on_device(array: Any, dtype: Any = None) -> DeviceArray:
 class Kernel:
     def __init__(self, source: str, name: str):
         assert COMPILER is not None
-        flags = ["-std=c++17", "-O0", "-ffp-contract=off", "-w", "-fPIC", "-shared"]
+        flags = ["-std=c++17", "-O0", "-ffp-contract=off", "-w", "-fPIC", "-shared", "-pthread"]
         # the library stays loaded without its file
         with tempfile.TemporaryDirectory(prefix="gpu-") as folder:
             text, library = Path(folder, "kernel.cpp"), Path(folder, "kernel.so")
-            text.write_text(HEADER + source + FOOTER.format(kernel=name), encoding="utf-8")
+            order = "side_by_side" if "__syncthreads" in source else "one_by_one"
+            footer = FOOTER.format(kernel=name, order=order)
+            text.write_text(HEADER + source + footer, encoding="utf-8")
             subprocess.run([COMPILER, *flags, str(text), "-o", str(library)], check=True)
             self._call = ctypes.CDLL(str(library)).every_thread
-        self._call.argtypes = [ctypes.c_void_p, *3 * [ctypes.c_longlong]]
+        self._call.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_longlong,
+            ctypes.POINTER(ctypes.c_longlong),
+            ctypes.c_longlong,
+        ]
 
-    local_size_bytes = 0
+    local_size_bytes = max_dynamic_shared_size_bytes = 0
 
-    def __call__(self, blocks: tuple[int], threads: tuple[int], arguments: tuple[Any, Any]) -> None:
+    def __call__(
+        self,
+        blocks: tuple[int, ...],
+        threads: tuple[int],
+        arguments: tuple[Any, Any],
+        shared_mem: int = 0,
+    ) -> None:
+        assert shared_mem <= self.max_dynamic_shared_size_bytes
         job, count = arguments
-        self._call(job.ctypes.data, int(count), blocks[0], threads[0])
+        grid = (ctypes.c_longlong * 2)(*blocks, *(2 - len(blocks)) * [1])
+        self._call(job.ctypes.data, int(count), grid, threads[0])
 
 
 class Cupy(ModuleType):
@@ -84,8 +118,10 @@ class Cupy(ModuleType):
         return on_arrays
 
 
-def fake_cupy(memory: int = 10**9) -> ModuleType:
-    """A module with what is used of cupy; `memory` is that of the GPU, in bytes."""
+def fake_cupy(memory: int = 10**9, shared: int = 227 * 1024) -> ModuleType:
+    """A module with what is used of cupy; `memory` is that of the GPU, `shared` that of a block, in
+    bytes.
+    """
     module: Any = Cupy("cupy")
     module.ndarray = DeviceArray
     module.asarray = module.ascontiguousarray = on_device
@@ -97,7 +133,11 @@ def fake_cupy(memory: int = 10**9) -> ModuleType:
         get_function=lambda name: Kernel(code, name)
     )
     runtime = SimpleNamespace(getDeviceCount=lambda: 1)
-    attributes = {"MultiProcessorCount": 1, "MaxThreadsPerMultiProcessor": 1024}
+    attributes = {
+        "MultiProcessorCount": 1,
+        "MaxThreadsPerMultiProcessor": 1024,
+        "MaxSharedMemoryPerBlockOptin": shared,
+    }
     device = SimpleNamespace(mem_info=(memory, memory), attributes=attributes)
     module.cuda = SimpleNamespace(Device=lambda: device, runtime=runtime)
     computed: ModuleType = module

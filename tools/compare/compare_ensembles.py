@@ -78,8 +78,9 @@ samples.
 """
 
 GRADIENTS_ON_GPU = """\
-Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}), direct, kernel time only. Derivatives of all
-stages stand in local memory, 23.5 kB a thread with Dormand–Prince 8, and its traffic limits the rate.
+Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}), direct, kernel time only. With equal
+steps of an explicit integrator, columns of derivatives have warps of their own; otherwise one thread has a motion and all its derivatives, in local memory, whose
+traffic limits the rate.
 """
 
 RUN_HEADINGS = [

@@ -1,5 +1,4 @@
-"""Many runs of one program, for rows of parameter values: on the processor, or on a GPU with one
-thread a run.
+"""Many runs of one program, for rows of parameter values: on the processor, or on a GPU.
 
 This file stands alone: it needs numpy, and cupy for GPUs. `varimech export` puts it, as run.py,
 beside a program's source and its description, so that these runs can be had where Varimech is not:
@@ -170,7 +169,10 @@ class Gpu:
             entry
         )
         self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
-        self._threads = int(batch.description["threads"])
+        self._launch: dict[str, int] = batch.description["launch"]
+        """Threads and samples of a block, blocks for the same samples, and bytes of shared memory."""
+        if self._launch["shared"]:
+            self._kernel.max_dynamic_shared_size_bytes = self._launch["shared"]
         has = cupy.cuda.Device().attributes
         resident = int(has["MultiProcessorCount"]) * int(has["MaxThreadsPerMultiProcessor"])
         self._reserved = resident * int(self._kernel.local_size_bytes)
@@ -240,7 +242,13 @@ class Gpu:
                 dtype=np.uint8,
             )
         )
-        self._kernel((-(-count // self._threads),), (self._threads,), (job, np.int64(count)))
+        block = self._launch
+        self._kernel(
+            (-(-count // block["samples"]), block["groups"]),
+            (block["threads"],),
+            (job, np.int64(count)),
+            shared_mem=block["shared"],
+        )
         self._reserved = 0  # it is not free any more
         return found
 

@@ -13,7 +13,8 @@ from ..core.atomic_files import write_text
 from ..core.errors import ModelError, unknown_name
 from .compiler import FLAGS
 from .constants import definitions
-from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu, scheme_source
+from .cuda_source import FIELDS_ON_GPU, scheme_source
+from .gpu_kernel import gpu_kernel
 from .machine import DRIVER, HOST, driver_text
 from .native_run import FIELDS
 from .sampler import Sampler
@@ -43,12 +44,14 @@ def write_bundle(
         )
     values = _values_nearby(sampler)
     checked = sampler(values)
-    native = for_gpu(sampler.native) if target == "cuda" else sampler.native
-    batch = sampler.description(
-        native, native.generated_sizes if target == "cuda" else native.sizes
-    )
+    if target == "cuda":
+        kernel = gpu_kernel(sampler)
+        source, batch = kernel.source, kernel.description
+    else:
+        source = _c_source(sampler)
+        batch = sampler.description(sampler.native, sampler.native.sizes)
     written = {
-        TARGETS[target]: cuda_source(native) if target == "cuda" else _c_source(sampler),
+        TARGETS[target]: source,
         "bundle.json": json.dumps(
             {
                 **about,
@@ -60,7 +63,6 @@ def write_bundle(
                 "fields": FIELDS_ON_GPU if target == "cuda" else FIELDS,
                 "batch": {
                     **batch,
-                    "threads": THREADS,
                     "arrays": {name: a.tolist() for name, a in batch["arrays"].items()},
                 },
                 "check": {

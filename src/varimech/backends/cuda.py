@@ -8,7 +8,8 @@ from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
 from .batch import SHARE, Gpu
 from .cuda_plans import LARGEST_THREAD, thread_size
-from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source, for_gpu
+from .cuda_source import FIELDS_ON_GPU
+from .gpu_kernel import gpu_kernel
 from .sampler import Sampler
 from .sweeps import AdjointSampler, SweepBatch
 
@@ -60,25 +61,24 @@ def gpu_for(sampler: Sampler) -> Gpu:
     Raises:
         ModelError: where its program is not one for GPUs.
     """
-    native = for_gpu(sampler.native)
-    sizes = native.generated_sizes
-    if native.kernels.loops:
-        _check_plans(sampler, sizes)
-    description = {**sampler.description(native, sizes), "threads": THREADS}
-    batch = sampler.batch(description, FIELDS_ON_GPU, shared=False)
+    if sampler.native.kernels.loops:
+        _check_plans(sampler)
+    import cupy
+
+    kernel = gpu_kernel(sampler, int(cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]))
+    batch = sampler.batch(kernel.description, FIELDS_ON_GPU, shared=False)
     kind = SweepingGpu if isinstance(batch, SweepBatch) else _ReportingGpu
-    own_steps = bool(batch.given or batch.kept)
-    return kind(batch, cuda_source(native, own_steps=own_steps), sampler.entry)
+    return kind(batch, kernel.source, sampler.entry)
 
 
-def _check_plans(sampler: Sampler, sizes: dict[str, int]) -> None:
+def _check_plans(sampler: Sampler) -> None:
     """Whether a large mechanism can be run there."""
     if isinstance(sampler, AdjointSampler):
         raise ModelError(
             "executor 'cuda': adjoints of large mechanisms run on the CPU only",
             remedy=Message("use {method}, or leave {executor} out", method="direct"),
         )
-    if (size := thread_size(sizes)) > LARGEST_THREAD:
+    if (size := thread_size(sampler.native.generated_sizes)) > LARGEST_THREAD:
         raise ModelError(
             f"executor 'cuda': a run of this mechanism needs {size} bytes, and a thread of a GPU has"
             f" {LARGEST_THREAD}",

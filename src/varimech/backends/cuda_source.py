@@ -9,6 +9,7 @@ functions are plans, work in memory: see `cuda_plans`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import casadi as ca
@@ -43,6 +44,8 @@ SHARED = re.compile(
     re.MULTILINE,
 )
 """Functions of a program with plans that all callers share: its arrays are in memory anyway."""
+DIVISION = re.compile(r"=\((a\d+|1\.)/(a\d+)\);")
+"""As CasADi writes it."""
 
 
 def for_gpu(native: NativeProgram) -> NativeProgram:
@@ -91,33 +94,39 @@ def _shortened(pullback: ca.Function | None, costates: int) -> ca.Function | Non
 
 
 def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: bool = False) -> str:
-    """The whole text of a program `for_gpu`, for NVRTC; with `own_steps`, each run may be given its
-    steps, or keeps those that it takes.
+    """The whole text of a program `for_gpu` with one thread a run, for NVRTC; with `own_steps`, each
+    run may be given its steps, or keeps those that it takes.
+    """
+    adjoint, plans = native.program.adjoint, bool(native.kernels.loops)
+    known = {"SHARED_STEPS": not own_steps, "SWEEPS": adjoint, "PLANS": plans}
+    constants: dict[str, int | str] = {"THREADS": threads}
+    constants |= {name: "" for name, holds in known.items() if holds}
+    files = ("sweeps.c", "kernel.cu") if adjoint else ("kernel.cu",)
+    return cuda_text(native, native.functions_source(width=1), constants, *files)
+
+
+def cuda_text(
+    native: NativeProgram, functions: str, constants: Mapping[str, int | str], *files: str
+) -> str:
+    """The text of a kernel: constants (VM_…), generated functions, the driver and further files, the
+    kernel last.
     """
     sizes = ", ".join(f"{name} = {native.generated_sizes[name]}" for name in SIZES)
-    constants = [
+    table = "&vm_table" if native.scheme else "0"
+    parts = [
         NOT_A_NUMBER,
         definitions(),
-        f"#define VM_THREADS {threads}",
+        *[f"#define VM_{name} {value}" for name, value in constants.items()],
         f"#define VM_SIZES static constexpr long long {sizes};",
-    ]
-    if native.kernels.loops:
-        constants.append("#define VM_PLANS")
-    functions = native.functions_source(width=1).replace("#include <math.h>", "")
-    table = "&vm_table" if native.scheme else "0"
-    scheme = [
+        driver_text("quotient.cu"),
+        DIVISION.sub(r"=VM_QUOTIENT(\1,\2);", functions.replace("#include <math.h>", "")),
+        *plans_source(native),
         driver_text("scheme.c"),
         scheme_source(native.scheme, "constexpr"),
         f"#define VM_SCHEME static constexpr const vm_scheme *scheme = {table};",
+        *map(driver_text, (*DRIVER, *files)),
     ]
-    files = list(DRIVER)
-    if not own_steps:
-        constants.append("#define VM_SHARED_STEPS")
-    if native.program.adjoint:
-        constants.append("#define VM_SWEEPS")
-        files.append("sweeps.c")
-    driver = map(driver_text, (*files, "kernel.cu"))
-    text = "\n".join([*constants, functions, *plans_source(native), *scheme, *driver])
+    text = "\n".join(parts)
     if native.kernels.loops:
         text = SHARED.sub(r"\1 __noinline__ \2", text)
         text = text.replace('_Pragma("GCC unroll 16")', '_Pragma("unroll")')

@@ -35,7 +35,9 @@ class Samples:
     done: np.ndarray
     """Which runs went well; the others have to be looked after one by one."""
     gradients: np.ndarray | None = None
-    """(sample, time, objective, parameter), where the program has derivatives"""
+    """(sample, time, objective, parameter), where the program has derivatives; not a number where not
+    done
+    """
     states: np.ndarray | None = None
     """(sample, time, state), where they are wanted"""
 
@@ -181,7 +183,7 @@ class Sampler:
             done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
         if states_stored is not None:  # a run that an event has ended stores fewer
             done &= np.isfinite(states_stored).all(axis=(1, 2))
-        objectives[~done] = np.nan
+        objectives[~done] = gradients[~done] = np.nan
         p = self.native.program
         differentiated = p.adjoint or p.direction_count is not None
         return Samples(objectives, done, gradients if differentiated else None, states_stored)

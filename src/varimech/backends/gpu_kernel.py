@@ -1,0 +1,43 @@
+"""The kernel of a sampler's runs on a GPU: its text, and how it is launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .cuda_source import THREADS, cuda_source, for_gpu
+from .gradient_source import gradient_source, launch_of, suits
+from .sampler import Sampler
+
+SHARED = 99 * 1024
+"""Bytes of shared memory of a block that every NVIDIA GPU has from compute capability 8.0 (2020) on."""
+
+
+@dataclass(frozen=True)
+class GpuKernel:
+    """Text for NVRTC, and the description of its runs (`Batch`)."""
+
+    source: str
+    description: dict[str, Any]
+
+
+def gpu_kernel(sampler: Sampler, shared: int = SHARED) -> GpuKernel:
+    """One thread a run; with derivatives along equal steps, warps that follow another one, as far as
+    the shared memory of the GPU allows.
+
+    Args:
+        sampler: whose program it is.
+        shared: bytes of shared memory that a block may have.
+    """
+    native, schedule = for_gpu(sampler.native), sampler.inputs.schedule
+    launch = {"threads": THREADS, "samples": THREADS, "groups": 1, "shared": 0}
+    own_steps = bool(sampler.given_steps or sampler.kept_steps)
+    small = not (own_steps or native.kernels.loops)
+    follows = small and suits(native.program, schedule)
+    if follows and (following := launch_of(native.program))["shared"] <= shared:
+        source, launch = gradient_source(native), following
+    else:
+        source = cuda_source(native, own_steps=own_steps)
+    return GpuKernel(
+        source, {**sampler.description(native, native.generated_sizes), "launch": launch}
+    )
