@@ -1,11 +1,15 @@
 // The mechanism in motion. Frames are typed arrays; between two of them positions follow cubic Hermite curves.
 
 import { Camera } from "./camera.js";
-import { disc, drawArrow, drawBeam, drawBody, drawDamper, drawMass, drawSpring, line, tone } from "./drawing.js";
+import { disc, drawArrow, tone } from "./drawing.js";
+import { flat } from "./flat.js";
 import { joints } from "./joints.js";
 import { scenery } from "./scenery.js";
+import { SolidView } from "./solid.js";
 
+// numbers of a text in base64; typed arrays as they are
 export function decode(text) {
+  if (typeof text !== "string") return text;
   const raw = atob(text), bytes = new Uint8Array(raw.length);
   for (let k = 0; k < raw.length; k++) bytes[k] = raw.charCodeAt(k);
   return new Float32Array(bytes.buffer);
@@ -17,8 +21,8 @@ export class Track {
     Object.assign(this, { time, values, size, rates, stepwise, last: 0 });
   }
 
-  // the row at a time, written into `into`
-  at(time, into) {
+  // the row at a time, or as much of it as fits from its number `first` on, written into `into`
+  at(time, into, first = 0) {
     const T = this.time, n = T.length;
     let k = this.last;
     if (!(T[k] <= time && (k + 1 >= n || time < T[k + 1]))) {
@@ -32,13 +36,13 @@ export class Track {
     }
     const next = Math.min(k + 1, n - 1), gap = T[next] - T[k];
     const inside = gap > 0 ? Math.max(0, Math.min(1, (time - T[k]) / gap)) : 0, s = this.stepwise ? Math.round(inside) : inside;
-    const a = k * this.size, b = next * this.size, V = this.values, R = this.rates;
+    const a = k * this.size + first, b = next * this.size + first, V = this.values, R = this.rates;
     if (!R) {
-      for (let i = 0; i < this.size; i++) into[i] = V[a + i] + s * (V[b + i] - V[a + i]);
+      for (let i = 0; i < into.length; i++) into[i] = V[a + i] + s * (V[b + i] - V[a + i]);
       return into;
     }
     const to = s * s * (3 - 2 * s), leave = s * (1 - s) * (1 - s) * gap, arrive = s * s * (s - 1) * gap; // Hermite
-    for (let i = 0; i < this.size; i++) into[i] = V[a + i] + to * (V[b + i] - V[a + i]) + leave * R[a + i] + arrive * R[b + i];
+    for (let i = 0; i < into.length; i++) into[i] = V[a + i] + to * (V[b + i] - V[a + i]) + leave * R[a + i] + arrive * R[b + i];
     return into;
   }
 }
@@ -48,11 +52,22 @@ export function short(number) {
 }
 
 export class Animation {
+  // solid bodies by default in space, lines in the plane and without WebGL
   constructor(canvas, data, parameters) {
-    Object.assign(this, { canvas, data, parameters, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
+    Object.assign(this, { canvas, time: 0, solid: null, cameras: {}, options: { labels: true, traces: true, centres: false, before: true } });
     this.influence = { mode: "off", parameter: 0, percent: 1 };
     this.pen = canvas.getContext("2d");
-    const n = data.dimension, size = data.points.length * n;
+    this.solidView = SolidView.behind(canvas, () => this.setSolid(false));
+    this.setData(data, parameters);
+    this.setSolid(data.dimension === 3);
+  }
+
+  // another motion, of the same or another mechanism; arrays may be decoded already. View and time stay
+  setData(data, parameters = this.parameters) {
+    const n = data.dimension, size = data.points.length * n, same = this.data?.points.join() === data.points.join() && this.data.dimension === n;
+    if (same) for (const camera of Object.values(this.cameras)) camera.follow(this.data.origin, data.origin);
+    else this.cameras = {};
+    Object.assign(this, { data, parameters });
     const track = (frames) => new Track(decode(frames.time), decode(frames.places), size, decode(frames.rates), frames.stepwise);
     this.track = track(data.motion);
     this.before = data.before ? track(data.before) : null;
@@ -65,31 +80,49 @@ export class Animation {
       const time = decode(data.sensitivity.time);
       this.derivatives = parameters.map((_, k) => new Track(time, all.subarray(k * each, (k + 1) * each), size, null, data.motion.stepwise));
     }
-    this.places = new Float32Array(size);
-    this.others = new Float32Array(size);
-    this.derivative = new Float32Array(size);
+    for (const name of ["places", "others", "derivative"]) this[name] = new Float32Array(size);
     this.duration = this.track.time[this.track.time.length - 1];
-    this.camera = new Camera(n, data, this.track.values);
+    this.time = Math.min(this.time, this.duration);
     this.typical = this.typicalLength();
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
     this.held = new Set(data.joints.filter((joint) => joint.ground || joint.kind === "slider").map((joint) => joint.points[1]));
     for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
     this.theme();
+    this.solidView?.setData(this);
     this.resize();
+  }
+
+  // the camera of the present view; a spatial mechanism has one for both
+  get camera() {
+    const spatial = Boolean(this.solid) || this.data.dimension === 3;
+    return (this.cameras[spatial] ??= new Camera(this.data, this.track.values, spatial));
+  }
+
+  // shows solid bodies, if the browser can
+  setSolid(on) {
+    this.solid = on ? this.solidView : null;
+    if (this.solidView) this.solidView.canvas.hidden = !this.solid;
+    this.resize();
+  }
+
+  // shows the whole motion
+  fit() {
+    this.camera.fit(this.data, this.track.values);
   }
 
   // path of a point, with few enough vertices to draw quickly
   pathOf(point) {
-    const { track, duration, data: { dimension: n } } = this, all = new Float32Array(track.size);
+    const { track, duration, data: { dimension: n } } = this;
     const times = track.stepwise ? [...track.time] : Array.from({ length: duration ? 1501 : 1 }, (_, k) => (duration * k) / 1500);
-    return times.map((time) => ({ time, place: track.at(time, all).slice(point * n, point * n + n) }));
+    return times.map((time) => ({ time, place: track.at(time, new Float32Array(n), point * n) }));
   }
 
   theme() {
     const style = getComputedStyle(document.documentElement);
     this.ink = {};
     this.colours = this.data.colours.map(tone);
+    this.dark = matchMedia("(prefers-color-scheme: dark)").matches;
     for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
   }
 
@@ -99,6 +132,7 @@ export class Animation {
     this.canvas.height = Math.round(clientHeight * ratio);
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.camera.resize(clientWidth, clientHeight);
+    this.solidView?.resize(this.canvas.width, this.canvas.height);
   }
 
   // lines are thinner if bodies are small on the screen
@@ -140,22 +174,15 @@ export class Animation {
   }
 
   draw() {
-    const { pen, camera, ink } = this;
+    const { pen, camera } = this, { mode, parameter } = this.influence;
     camera.look();
     pen.clearRect(0, 0, camera.width, camera.height);
-    this.drawGrid();
     this.track.at(this.time, this.places);
     this.axes.at(this.time, this.turned);
-    const seen = this.project(this.places);
-    if (this.options.traces) this.drawTraces();
-    if (this.before && this.options.before) this.drawMechanism(this.project(this.before.at(this.time, this.others)), 0.45, ink.ground);
-    const { mode, parameter } = this.influence;
     if (mode !== "off") this.derivatives[parameter].at(this.time, this.derivative);
-    if (mode === "ghost") {
-      for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.derivative[i] * this.change;
-      this.drawMechanism(this.project(this.others), 0.32);
-    }
-    this.drawMechanism(seen, 1);
+    const seen = this.project(this.places);
+    if (this.solid) this.solid.draw(this);
+    else this.drawFlat(seen);
     this.drawContacts(seen);
     if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
     if (mode === "arrows") this.drawArrows(seen);
@@ -163,29 +190,14 @@ export class Animation {
     this.drawScale();
   }
 
-  project(places) {
-    return this.data.points.map((_, point) => this.camera.project(this.place(places, point)));
+  // positions with the selected parameter changed, to first order
+  ghost() {
+    for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.derivative[i] * this.change;
+    return this.others;
   }
 
-  // `plain`: one colour for the whole mechanism
-  drawMechanism(seen, opacity, plain) {
-    const { pen, ink, data } = this;
-    pen.globalAlpha = opacity;
-    const strong = opacity === 1, weight = this.weight;
-    if (strong) for (const joint of data.joints) if (joint.kind === "slider") this.drawSlider(joint, seen, "rail");
-    const depth = (shape) => shape.points.reduce((sum, p) => sum + seen[p][2], 0) / shape.points.length;
-    const shapes = data.dimension === 3 ? [...data.shapes].sort((a, b) => depth(a) - depth(b)) : data.shapes;
-    for (const shape of shapes) {
-      const places = shape.points.map((p) => seen[p]);
-      const colour = plain || (shape.colour < 0 ? ink.soft : this.colours[shape.colour]);
-      if (shape.kind === "spring") drawSpring(pen, places, colour);
-      else if (shape.kind === "damper") drawDamper(pen, places, colour);
-      else if (shape.kind === "mass") drawMass(pen, places, colour, 11 * Math.max(0.6, weight));
-      else if (shape.kind === "beam") drawBeam(pen, places, colour, (strong ? 6 : 5) * weight);
-      else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, (strong ? 9 : 7) * weight, shape.whole);
-    }
-    for (const joint of data.joints) this.drawJoint(joint, seen, strong);
-    pen.globalAlpha = 1;
+  project(places) {
+    return this.data.points.map((_, point) => this.camera.project(this.place(places, point)));
   }
 
   // contacts that are closed, or have just been hit
@@ -212,26 +224,6 @@ export class Animation {
     }
   }
 
-  drawTraces() {
-    const { pen, camera, ink, data } = this;
-    this.traces.forEach((path, k) => {
-      const seen = path.map((at) => camera.project(at.place));
-      const passed = seen.filter((_, i) => path[i].time <= this.time);
-      passed.push(camera.project(this.place(this.places, data.traces[k].point)));
-      pen.lineJoin = "round";
-      pen.strokeStyle = ink["strong-grid"];
-      pen.lineWidth = 1.5;
-      line(pen, seen);
-      pen.stroke();
-      pen.strokeStyle = ink.bad;
-      pen.globalAlpha = 0.75;
-      pen.lineWidth = 2;
-      line(pen, passed);
-      pen.stroke();
-      pen.globalAlpha = 1;
-    });
-  }
-
   // the longest arrow is an eighth of the mechanism's size, unless it is negligible compared with its later length
   drawArrows(seen) {
     const points = [...this.labels.keys()];
@@ -244,4 +236,4 @@ export class Animation {
   }
 }
 
-Object.assign(Animation.prototype, joints, scenery);
+Object.assign(Animation.prototype, flat, joints, scenery);
