@@ -35,7 +35,7 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
     `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
     have it in the frame of a `body` (none: the ground). `places` names one point for all that
     joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
-    numbers of things of each kind, `efforts` the units of efforts, `states` those of states.
+    numbers of things of each kind, `figures` what bodies have beside their links, `efforts` the units of efforts, `states` those of states.
     """
     joints = [
         {
@@ -87,6 +87,11 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
         },
         "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
+        "figures": [
+            figure.plain(model)
+            for force in model.forces.values()
+            for figure in force.figures(model)
+        ],
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": element_counts(model),
     }

@@ -4,6 +4,7 @@ import { Camera } from "./camera.js";
 import { disc, drawArrow, tone } from "./drawing.js";
 import { flat } from "./flat.js";
 import { joints } from "./joints.js";
+import { engineering, loads } from "./loads.js";
 import { scenery } from "./scenery.js";
 import { SolidView } from "./solid.js";
 
@@ -54,7 +55,7 @@ export function short(number) {
 export class Animation {
   // solid bodies by default in space, lines in the plane and without WebGL
   constructor(canvas, data, parameters) {
-    Object.assign(this, { canvas, time: 0, solid: null, cameras: {}, options: { labels: true, traces: true, centres: false, before: true } });
+    Object.assign(this, { canvas, time: 0, solid: null, cameras: {}, options: { labels: true, traces: true, centres: false, before: true, forces: false } });
     this.influence = { mode: "off", parameter: 0, percent: 1 };
     this.pen = canvas.getContext("2d");
     this.solidView = SolidView.behind(canvas, () => this.setSolid(false));
@@ -74,6 +75,11 @@ export class Animation {
     const axes = data.axes ? decode(data.axes) : new Float32Array(0), turning = axes.length / data.motion.frames;
     this.axes = new Track(this.track.time, axes, turning, null, data.motion.stepwise);
     this.turned = new Float32Array(turning);
+    this.further = ["orientations", "reactions", "bending"].map((name) => {
+      const given = data[name]?.values ?? data[name], values = given ? decode(given) : new Float32Array(0), each = values.length / data.motion.frames;
+      return { track: new Track(this.track.time, values, each, null, data.motion.stepwise), now: new Float32Array(each) };
+    });
+    [this.oriented, this.forces, this.moments] = this.further.map(({ now }) => now);
     this.derivatives = [];
     if (data.sensitivity) {
       const all = decode(data.sensitivity.derivatives), each = data.sensitivity.frames * size;
@@ -166,6 +172,7 @@ export class Animation {
   // legend of what is shown besides the mechanism
   legend() {
     const { mode, parameter } = this.influence;
+    if (this.options.forces && mode !== "arrows") return `Forces on joints. Strongest now ${engineering(this.strongest, "N")}, at any time ${engineering(this.data.reactions.largest, "N")}`;
     if (mode === "off") return this.before && this.options.before ? "Grey: before. In colour: after" : "";
     const { name, unit } = this.parameters[parameter];
     if (mode === "ghost") return `Ghost: ${name} changed by ${this.changeText}, to first order`;
@@ -179,15 +186,18 @@ export class Animation {
     pen.clearRect(0, 0, camera.width, camera.height);
     this.track.at(this.time, this.places);
     this.axes.at(this.time, this.turned);
+    for (const { track, now } of this.further) track.at(this.time, now);
     if (mode !== "off") this.derivatives[parameter].at(this.time, this.derivative);
     const seen = this.project(this.places);
     if (this.solid) this.solid.draw(this);
     else this.drawFlat(seen);
     this.drawContacts(seen);
     if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
+    if (this.options.forces) this.drawForces(seen);
     if (mode === "arrows") this.drawArrows(seen);
     if (this.options.labels) this.drawLabels(seen);
     this.drawScale();
+    if (this.solid && this.data.bending) this.drawMomentScale();
   }
 
   // positions with the selected parameter changed, to first order
@@ -236,4 +246,4 @@ export class Animation {
   }
 }
 
-Object.assign(Animation.prototype, flat, joints, scenery);
+Object.assign(Animation.prototype, flat, joints, loads, scenery);

@@ -17,12 +17,12 @@ export class Camera {
   }
 
   // shows a whole motion, from the initial direction
-  fit({ box }, places) {
+  fit({ box, points, figures = [] }, places) {
     this.box = box.map((corner) => [...corner, 0].slice(0, 3));
     this.offset = [0, 0];
     this.reset();
     this.look();
-    this.extent = this.spatial ? this.seenExtent(places) : this.box[1].map((high, k) => Math.max(high - this.box[0][k], this.size * 0.02));
+    this.extent = this.spatial ? this.seenExtent(places, points.length, figures) : this.box[1].map((high, k) => Math.max(high - this.box[0][k], this.size * 0.02));
   }
 
   // keeps its place where positions get another origin
@@ -63,15 +63,18 @@ export class Camera {
   }
 
   // width and height (m) of the motion in the initial view, which is centred on the screen
-  seenExtent(places) {
-    const low = [Infinity, Infinity], high = [-Infinity, -Infinity], n = this.planar ? 2 : 3;
+  seenExtent(places, count, figures) {
+    const low = [Infinity, Infinity], high = [-Infinity, -Infinity], n = this.planar ? 2 : 3, reach = new Float32Array(count);
+    for (const { point, reach: far = 0 } of figures) reach[point] = Math.max(reach[point], far);
     for (let k = 0; k < places.length; k += n) {
+      const around = reach[(k / n) % count];
       this.seen(places.subarray(k, k + n)).forEach((x, row) => {
         if (row > 1) return;
-        low[row] = Math.min(low[row], x);
-        high[row] = Math.max(high[row], x);
+        low[row] = Math.min(low[row], x - around);
+        high[row] = Math.max(high[row], x + around);
       });
     }
+    if (!this.planar) low[1] -= 0.06 * this.size; // the floor
     this.offset = low.map((x, row) => (x + high[row]) / 2);
     return low.map((x, row) => Math.max(high[row] - x, this.size * 0.05));
   }

@@ -9,6 +9,7 @@ export const flat = {
     if (this.options.traces) this.drawTraces();
     if (this.before && this.options.before) this.drawMechanism(this.project(this.before.at(this.time, this.others)), 0.45, this.ink.ground);
     if (this.influence.mode === "ghost") this.drawMechanism(this.project(this.ghost()), 0.32);
+    this.drawFigures(seen);
     this.drawMechanism(seen, 1);
   },
 
@@ -31,6 +32,32 @@ export const flat = {
     }
     for (const joint of data.joints) this.drawJoint(joint, seen, strong);
     pen.globalAlpha = 1;
+  },
+
+  // wheels, cams and other outlines of planar bodies
+  drawFigures(seen) {
+    const { pen, camera, data } = this;
+    if (data.dimension === 3) return;
+    for (const { kind, point, body, frame, radius, outline, closed } of data.figures) {
+      const shape = data.shapes.find(({ name, colour }) => name === body && colour >= 0), [x, y] = [0, 1].map((k) => this.place(this.oriented, 2 * frame + k));
+      pen.strokeStyle = pen.fillStyle = shape ? this.colours[shape.colour] : this.ink.ground;
+      pen.lineWidth = 1.8;
+      if (kind === "wheel") {
+        const [a, b] = seen[point], r = radius * camera.factor, at = (share) => [a + share * r * x[0], b - share * r * x[1]];
+        line(pen, [at(0.75), at(1)]); // a mark that shows how it turns
+        pen.stroke();
+        pen.beginPath();
+        pen.arc(a, b, r, 0, 2 * Math.PI);
+      } else if (kind === "outline") {
+        const from = this.place(this.places, point);
+        line(pen, outline.map(([u, v]) => camera.project([0, 1].map((k) => from[k] + u * x[k] + v * y[k]))), closed);
+      } else continue;
+      pen.stroke();
+      if (kind === "outline" && !closed) continue;
+      pen.globalAlpha = 0.12;
+      pen.fill();
+      pen.globalAlpha = 1;
+    }
   },
 
   drawTraces() {

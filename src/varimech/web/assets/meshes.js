@@ -161,3 +161,33 @@ export function teeth(count) {
   }
   return outline;
 }
+
+// a ring whose inner outline is given (in radii), as a plate of its length; its outer one is a circle
+export function ringOf(inner) {
+  const outer = inner.map(([x, y]) => [(1.2 * x) / Math.hypot(x, y), (1.2 * y) / Math.hypot(x, y)]);
+  const loop = (outline, z, normal) => outline.map(([x, y]) => [x, y, z, 0, ...normal(x, y)]), flatTo = (up) => () => [0, 0, up];
+  const away = (sign) => (x, y) => [(sign * x) / Math.hypot(x, y), (sign * y) / Math.hypot(x, y), 0];
+  const parts = [
+    [loop(outer, 0, away(1)), loop(outer, 1, away(1))], [loop(outer, 1, flatTo(1)), loop(inner, 1, flatTo(1))],
+    [loop(inner, 1, away(-1)), loop(inner, 0, away(-1))], [loop(inner, 0, flatTo(-1)), loop(outer, 0, flatTo(-1))],
+  ];
+  return joined(parts.map(swept));
+}
+
+// a wall along an open line, `wide` on both sides of it, from z = low to z = high
+export function ribbon(line, wide, low, high) {
+  return joined(line.slice(1).map(([x, y], k) => {
+    const [a, b] = line[k], [s, t] = unit([x - a, y - b]).map((v) => v * wide);
+    return prism([[a + t, b - s], [x + t, y - s], [x - t, y + s], [a - t, b + s]], low, high);
+  }));
+}
+
+function joined(parts) {
+  const vertices = [], indices = [];
+  for (const part of parts) {
+    const first = vertices.length / 7;
+    vertices.push(...part.vertices);
+    for (const k of part.indices) indices.push(first + k);
+  }
+  return mesh(vertices, indices);
+}

@@ -73,12 +73,13 @@ export function connectPlayer(player) {
   };
   element("speed").onchange = (event) => (player.speed = Number(event.target.value));
   element("loop").onchange = (event) => (player.loop = event.target.checked);
-  for (const name of ["labels", "traces", "centres", "before"]) {
+  for (const name of ["labels", "traces", "centres", "forces", "before"]) {
     element(`show-${name}`).onchange = (event) => {
       animation.options[name] = event.target.checked;
       player.redraw();
     };
   }
+  element("forces-choice").hidden = !animation.data.reactions;
   element("before-choice").hidden = !animation.before;
   element("playing").hidden = !animation.duration;
   element("clock").hidden = !animation.duration;

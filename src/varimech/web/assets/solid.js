@@ -1,9 +1,11 @@
 // The mechanism as solid bodies, drawn by WebGL behind the canvas that has names and arrows.
 
 import { Batch, compile, shadowMap } from "./gl.js";
+import { momentColour } from "./loads.js";
 import { thread } from "./meshes.js";
 import { BODY_FRAGMENT, BODY_VERTEX, DEPTH_FRAGMENT, DEPTH_VERTEX, FLOOR_FRAGMENT, FLOOR_VERTEX } from "./shaders.js";
 import { bodyPart } from "./solid_bodies.js";
+import { figurePart } from "./solid_figures.js";
 import { jointPart } from "./solid_joints.js";
 import { Kit, cross, dot, rgb, unitOf } from "./solid_kit.js";
 
@@ -46,9 +48,20 @@ export class SolidView {
     this.size = size;
     this.middle = box[0].map((low, k) => (low + box[1][k]) / 2);
     this.setFloor(data, box);
+    this.follow(animation);
     this.shapes = data.shapes.map((_, k) => bodyPart(kit, k));
     this.joints = data.joints.map((joint) => jointPart(kit, joint));
+    this.figures = (data.figures || []).map((figure, k) => figurePart(kit, figure, k));
     this.setPaths(animation);
+  }
+
+  // what parts need to know of the present time, beside places
+  follow(animation) {
+    const { kit } = this, { oriented, data } = animation, axis = (k) => [...animation.place(oriented, k), 0].slice(0, 3);
+    kit.size = this.size;
+    kit.axis = (joint) => [...animation.place(animation.turned, joint.axis), 0].slice(0, 3);
+    kit.frame = (body) => [axis(2 * body), axis(2 * body + 1)];
+    kit.tint = (shape, node) => data.bending && momentColour(animation.momentAt(shape.name, node));
   }
 
   // the floor below the motion, or the wall behind a planar mechanism; and where the light comes from
@@ -63,7 +76,6 @@ export class SolidView {
     Object.assign(this.toLight, { [a]: s, [b]: t, [k]: this.normal[k] });
     this.toLight = unitOf(this.toLight);
     kit.onFloor = (place) => Object.assign([...place], { [k]: level });
-    kit.tint = () => null;
   }
 
   // all paths in one batch, with the times at which their pieces begin
@@ -82,10 +94,9 @@ export class SolidView {
   }
 
   draw(animation) {
-    const { gl, kit } = this, { ink, options, influence } = animation;
+    const { gl } = this, { ink, options, influence } = animation;
     this.inks = { ink: rgb(ink.ink), soft: rgb(ink.soft), ground: rgb(ink.ground), steel: animation.dark ? [0.72, 0.75, 0.79] : [0.6, 0.63, 0.67] };
     this.colours = animation.colours.map(rgb);
-    kit.axis = (joint) => [...animation.place(animation.turned, joint.axis), 0].slice(0, 3);
     this.look(animation);
     this.fill(animation.places, true);
     this.drawShadow();
@@ -125,6 +136,7 @@ export class SolidView {
       part(colour < 0 ? inks.soft : this.colours[colour]);
     });
     for (const part of this.joints) part(inks, strong);
+    for (const part of this.figures) part(inks, this.colours);
     kit.upload();
   }
 
