@@ -61,7 +61,9 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
     motions = [frames_of(r, points, links, masses) for r in runs]
     figures = figures_of(plan, index, motions[0].places)
     boxes = [around_figures(figures, motion.places) for motion in motions]
-    low, high = (f(x, axis=0) for f, x in zip((np.min, np.max), zip(*boxes, strict=True), strict=True))
+    low, high = (
+        f(x, axis=0) for f, x in zip((np.min, np.max), zip(*boxes, strict=True), strict=True)
+    )
     origin = (low + high) / 2
     for motion in motions:
         motion.places -= origin
@@ -153,7 +155,8 @@ def _further(plan: Mapping[str, Any]) -> int:
     """Number of vectors at each frame beside positions, velocities and axes: reactions and the axes
     of bodies with figures.
     """
-    return len(plan.get("joints", [])) + 2 * len({f["body"] for f in plan.get("figures", [])})
+    bodies = {f["body"] for key in ("figures", "surfaces") for f in plan.get(key, [])}
+    return len(plan.get("joints", [])) + 2 * len(bodies)
 
 
 def _warning(run: Run, motion: Frames, points: list[str]) -> str:

@@ -4,6 +4,7 @@ the bodies that have them.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,12 +48,16 @@ def figures_of(
         index: numbers of points.
         places: positions of points, (time, point, component).
     """
-    return [drawn for f in plan.get("figures", []) if (drawn := _sized(f, index, places))]
+    return [drawn for f in _all(plan) if (drawn := _sized(f, index, places))]
 
 
 def points_of_figures(plan: Mapping[str, Any]) -> Sequence[str]:
     """Points whose positions figures need."""
-    return [f[key] for f in plan.get("figures", []) for key in ("point", "mate") if key in f]
+    return [f[key] for f in _all(plan) for key in ("point", "mate") if key in f]
+
+
+def _all(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*plan.get("figures", []), *plan.get("surfaces", [])]
 
 
 def _sized(
@@ -73,6 +78,9 @@ def _sized(
 
 def _reach(figure: Mapping[str, Any]) -> float:
     """How far a figure reaches from its point (m)."""
+    if "vertices" in figure:
+        corners = np.frombuffer(base64.b64decode(figure["vertices"]), dtype="<f4").reshape(-1, 3)
+        return float(np.linalg.norm(corners, axis=1).max())
     if "outline" in figure:
         return float(np.linalg.norm(figure["outline"], axis=1).max())
     return float(figure.get("radius", 0.0)) * (RING if figure.get("ring") else 1.0)

@@ -191,3 +191,23 @@ function joined(parts) {
   }
   return mesh(vertices, indices);
 }
+
+// Triangles with shared vertices (m). Normals are smooth where faces meet at less than 35°.
+export function surface(places, triangles) {
+  const count = triangles.length / 3, smooth = Math.cos((35 * Math.PI) / 180), normals = new Float32Array(3 * count), around = new Map(), vertices = [];
+  for (let f = 0; f < count; f++) {
+    const [a, b, c] = [0, 1, 2].map((k) => places.subarray(3 * triangles[3 * f + k], 3 * triangles[3 * f + k] + 3));
+    const [u, v] = [b, c].map((p) => [p[0] - a[0], p[1] - a[1], p[2] - a[2]]), n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    const length = Math.hypot(...n) || 1;
+    n.forEach((x, k) => (normals[3 * f + k] = x / length));
+    for (let k = 0; k < 3; k++) around.set(triangles[3 * f + k], [...(around.get(triangles[3 * f + k]) || []), f]);
+  }
+  const alike = (f, g) => normals[3 * f] * normals[3 * g] + normals[3 * f + 1] * normals[3 * g + 1] + normals[3 * f + 2] * normals[3 * g + 2] > smooth;
+  triangles.forEach((vertex, corner) => {
+    const f = Math.floor(corner / 3), sum = [0, 0, 0];
+    for (const g of around.get(vertex)) if (alike(f, g)) for (let k = 0; k < 3; k++) sum[k] += normals[3 * g + k];
+    const length = Math.hypot(...sum) || 1, [x, y, z] = places.subarray(3 * vertex, 3 * vertex + 3);
+    vertices.push(x, y, z, 0, ...sum.map((n) => n / length));
+  });
+  return mesh(vertices, Array.from(triangles, (_, k) => k));
+}

@@ -1,7 +1,7 @@
 // Plots drawn by plotly.js: coloured like the page, with a line at the time of the animation and selectable bands.
 
-import { decode } from "./animation.js";
 import { tone } from "./drawing.js";
+import { decode } from "./tracks.js";
 
 export class PlotSet {
   // `onTime` is called with the time that a reader clicks; null without an animation

@@ -7,6 +7,7 @@ import { THIN, cross, dot, minus, plus, times, unitOf } from "./solid_kit.js";
 
 export function bodyPart(kit, index) {
   const shape = kit.data.shapes[index];
+  if (kit.data.figures?.some(({ kind, body }) => kind === "surface" && body === shape.name)) return () => {}; // it has a shape of its own
   if (shape.kind === "spring") return springPart(kit, shape);
   if (shape.kind === "damper") return damperPart(kit, shape);
   if (shape.kind === "mass") return massPart(kit, shape, index);

@@ -1,11 +1,12 @@
 // What bodies have beside their links: wheels with teeth, balls, cams and other outlines, bores and slots with clearance.
 
-import { prism, ribbon, ringOf, teeth } from "./meshes.js";
+import { prism, ribbon, ringOf, surface, teeth } from "./meshes.js";
 import { THIN, cross, minus, plus, times, unitOf } from "./solid_kit.js";
+import { decode } from "./tracks.js";
 
 export function figurePart(kit, figure, number) {
   const { colour, height } = lookOf(kit, figure);
-  const part = { wheel: wheelPart, ball: ballPart, outline: outlinePart, bore: borePart, slot: slotPart }[figure.kind](kit, figure, number, height);
+  const part = { wheel: wheelPart, ball: ballPart, surface: surfacePart, outline: outlinePart, bore: borePart, slot: slotPart }[figure.kind](kit, figure, number, height);
   return (inks, colours) => part(colour < 0 ? inks.ground : colours[colour], inks);
 }
 
@@ -52,6 +53,15 @@ function outlinePart(kit, { point, outline, closed, frame }, number, height) {
   const half = THIN * kit.radius, area = outline.reduce((sum, [x, y], k) => sum + x * outline[(k + 1) % outline.length][1] - y * outline[(k + 1) % outline.length][0], 0);
   const corners = area < 0 ? [...outline].reverse() : outline;
   const batch = kit.batch("bodies", `outline ${number}`, () => (closed ? prism(corners, -half, half, 0.1 * kit.radius) : ribbon(outline, 0.35 * kit.radius, -half, half)));
+  return (colour) => {
+    const [x, y, z] = kit.at(point);
+    batch.add(x, y, z + height, ...turned(kit, frame, [0, 0, 1]), ...turned(kit, frame, [1, 0, 0]), 1, colour);
+  };
+}
+
+// triangles that the model gives
+function surfacePart(kit, { point, vertices, triangles, frame }, number, height) {
+  const batch = kit.batch("bodies", `surface ${number}`, () => surface(decode(vertices), new Uint32Array(decode(triangles).buffer)));
   return (colour) => {
     const [x, y, z] = kit.at(point);
     batch.add(x, y, z + height, ...turned(kit, frame, [0, 0, 1]), ...turned(kit, frame, [1, 0, 0]), 1, colour);
