@@ -292,12 +292,12 @@ class _Writer:
             ) from None
 
     def _solid(self, solid: Solid, label: str) -> dict[str, object]:
-        first, *rest = solid.sizes
+        first, second = solid.sizes[:2]
         entry: dict[str, object] = {solid.kind: self._value(solid.sizes, label)}
         if solid.kind == "extrusion":
-            entry = {"extrusion": self._value(first, label), "thickness": self._value(*rest, label)}
+            entry = {"extrusion": self._value(first, label), "thickness": self._value(second, label)}
         elif solid.kind == "mesh":
-            entry = {"mesh": first, "scale": self._value(*rest, label)}
+            entry = {"mesh": first, "scale": self._value(second, label)}
         if tuple(solid.at) != ORIGIN:
             entry["at"] = self._value(solid.at, label)
         if solid.rotation is not None:

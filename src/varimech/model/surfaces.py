@@ -85,30 +85,43 @@ def _plate(outline: np.ndarray, thickness: float, faces: list[tuple[int, int, in
 
 def _cut_ears(outline: np.ndarray, label: Label) -> list[tuple[int, int, int]]:
     """Triangles of a polygon: corners that no other one lies in are cut off, one after the other."""
-
-    def turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        return np.asarray((b[0] - a[0]) * (c[..., 1] - a[1]) - (b[1] - a[1]) * (c[..., 0] - a[0]))
-
     left, faces = list(range(len(outline))), []
-    while len(left) > 3:
+    sound = not _crosses(outline)
+    while len(left) > 3 and sound:
         for i in range(len(left)):
             a, b, c = (left[(i + k - 1) % len(left)] for k in range(3))
             A, B, C = outline[a], outline[b], outline[c]
             others = outline[[k for k in left if k not in (a, b, c)]]
-            inside = (
-                (turn(A, B, others) >= 0) & (turn(B, C, others) >= 0) & (turn(C, A, others) >= 0)
-            )
-            if turn(A, B, C) > 0 and not inside.any():
+            inside = (_turn(A, B, others) >= 0) & (_turn(B, C, others) >= 0)
+            inside &= _turn(C, A, others) >= 0
+            if _turn(A, B, C) > 0 and not inside.any():
                 faces.append((a, b, c))
                 left.remove(b)
                 break
         else:
-            raise ModelError(
-                "the outline crosses itself, or has corners in line or twice",
-                label=label,
-                remedy="give its corners one after the other, each once",
-            )
+            break
+    if len(left) > 3:
+        raise ModelError(
+            "the outline crosses itself, or has a corner twice",
+            label=label,
+            remedy="give its corners one after the other, each once",
+        )
     return [*faces, (left[0], left[1], left[2])]
+
+
+def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Positive where the way from a over b to c turns left."""
+    (x, y), (u, v) = (np.moveaxis(p - a, -1, 0) for p in (b, c))
+    return np.asarray(x * v - y * u)
+
+
+def _crosses(outline: np.ndarray) -> bool:
+    """Whether two sides of a polygon cross each other."""
+    a, b = outline[:, None], np.roll(outline, -1, axis=0)[:, None]
+    c, d = outline[None], np.roll(outline, -1, axis=0)[None]
+    return bool(
+        ((_turn(a, b, c) * _turn(a, b, d) < 0) & (_turn(c, d, a) * _turn(c, d, b) < 0)).any()
+    )
 
 
 def _read(path: Path, scale: float, label: Label) -> Surface:

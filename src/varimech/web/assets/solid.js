@@ -5,7 +5,7 @@ import { momentColour } from "./loads.js";
 import { thread } from "./meshes.js";
 import { BODY_FRAGMENT, BODY_VERTEX, DEPTH_FRAGMENT, DEPTH_VERTEX, FLOOR_FRAGMENT, FLOOR_VERTEX } from "./shaders.js";
 import { bodyPart } from "./solid_bodies.js";
-import { figurePart } from "./solid_figures.js";
+import { figureParts } from "./solid_figures.js";
 import { jointPart } from "./solid_joints.js";
 import { Kit, cross, dot, rgb, unitOf } from "./solid_kit.js";
 
@@ -51,7 +51,7 @@ export class SolidView {
     this.follow(animation);
     this.shapes = data.shapes.map((_, k) => bodyPart(kit, k));
     this.joints = data.joints.map((joint) => jointPart(kit, joint));
-    this.figures = (data.figures || []).map((figure, k) => figurePart(kit, figure, k));
+    this.figures = figureParts(kit, data.figures || []);
     this.setPaths(animation);
   }
 

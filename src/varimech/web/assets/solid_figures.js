@@ -4,15 +4,37 @@ import { prism, ribbon, ringOf, surface, teeth } from "./meshes.js";
 import { THIN, cross, minus, plus, times, unitOf } from "./solid_kit.js";
 import { decode } from "./tracks.js";
 
-export function figurePart(kit, figure, number) {
-  const { colour, height } = lookOf(kit, figure);
+export function figureParts(kit, figures) {
+  const levels = wheelLevels(figures), firsts = figures.filter((figure, k) => !figure.teeth || figures.findIndex((other) => isSame(figure, other)) === k);
+  return firsts.map((figure, k) => figurePart(kit, figure, k, levels.get(figure)));
+}
+
+// a wheel that meshes with several others is stated by each pair
+const isSame = (a, b) => a.kind === b.kind && a.point === b.point && a.body === b.body && a.teeth === b.teeth && a.ring === b.ring;
+
+// Wheels that mesh are in one layer, others on their axes in another one; a ring leaves its middle free. Pairs follow each other.
+function wheelLevels(figures) {
+  const levels = new Map(), wheels = figures.filter(({ teeth: count }) => count), isTaken = (level, wheel) => wheels.some((other) => {
+    return levels.get(other) === level && other.point === wheel.point && !other.ring && !wheel.ring && !isSame(other, wheel);
+  });
+  for (let k = 0; k + 1 < wheels.length; k += 2) {
+    const pair = [wheels[k], wheels[k + 1]];
+    let level = 1;
+    while (pair.some((wheel) => isTaken(level, wheel))) level++;
+    for (const wheel of pair) levels.set(wheel, level);
+  }
+  return levels;
+}
+
+function figurePart(kit, figure, number, level) {
+  const { colour, height } = lookOf(kit, figure, level);
   const part = { wheel: wheelPart, ball: ballPart, surface: surfacePart, outline: outlinePart, bore: borePart, slot: slotPart }[figure.kind](kit, figure, number, height);
   return (inks, colours) => part(colour < 0 ? inks.ground : colours[colour], inks);
 }
 
-// colour and height of the body that has it; wheels that mesh are together in a layer above all others
-function lookOf(kit, figure) {
-  const { shapes } = kit.data, k = shapes.findIndex(({ name, colour }) => name === figure.body && colour >= 0), top = Math.max(0, ...kit.layers) + 1;
+// colour and height of the body that has it; wheels that mesh are above all links
+function lookOf(kit, figure, level) {
+  const { shapes } = kit.data, k = shapes.findIndex(({ name, colour }) => name === figure.body && colour >= 0), top = Math.max(0, ...kit.layers) + level;
   return { colour: k < 0 ? -1 : shapes[k].colour, height: !kit.planar ? 0 : figure.teeth ? top * kit.spacing : k < 0 ? 0 : kit.height(k) };
 }
 
