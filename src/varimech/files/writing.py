@@ -295,7 +295,10 @@ class _Writer:
         first, second = solid.sizes[:2]
         entry: dict[str, object] = {solid.kind: self._value(solid.sizes, label)}
         if solid.kind == "extrusion":
-            entry = {"extrusion": self._value(first, label), "thickness": self._value(second, label)}
+            entry = {
+                "extrusion": self._value(first, label),
+                "thickness": self._value(second, label),
+            }
         elif solid.kind == "mesh":
             entry = {"mesh": first, "scale": self._value(second, label)}
         if tuple(solid.at) != ORIGIN:
