@@ -151,7 +151,9 @@ def test_what_turns_too_far_between_stored_times_is_reported_and_not_made_up(
     assert content.animation["warning"] in content.text
     assert content.animation["motion"]["stepwise"]
     assert Content(slow).animation["warning"] == ""
-    monkeypatch.setattr("varimech.web.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
+    monkeypatch.setattr(
+        "varimech.web.animation.MOST_NUMBERS", 140
+    )  # 10 frames of 3 points and a joint
     assert "This page shows 10 of 41 stored times" in Content(slow).animation["warning"]
 
 

@@ -32,6 +32,7 @@ from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
 from ..model.parameter import Number, Vector
+from ..model.solids import Solid
 '''
 
 

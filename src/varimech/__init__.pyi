@@ -63,6 +63,13 @@ from .model.sections import (
     square as square,
     tube as tube,
 )
+from .model.solids import (
+    Solid as Solid,
+    box as box,
+    cylinder as cylinder,
+    extrusion as extrusion,
+    mesh as mesh,
+)
 from .model.state import State as State
 from .optimization.design_problem import DesignProblem as DesignProblem
 from .optimization.fit import Fit as Fit

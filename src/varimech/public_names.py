@@ -27,6 +27,7 @@ NAMES = {
     "mechanism": "Mechanism",
     "model.parameter": "Parameter Tolerance",
     "model.sections": "Section circle rectangle square tube",
+    "model.solids": "Solid box cylinder extrusion mesh",
     "model.state": "State",
     "optimization.design_problem": "DesignProblem",
     "optimization.fit": "Fit",

@@ -33,6 +33,10 @@ class Bar(BodyElement[RigidBody]):
     )
     points = fields.NewPoints("Further named points.", example="middle")
     floating = fields.Flag("True for a bar that is meant to have no path of joints to the ground.")
+    shape = fields.Shape(
+        "What solid views show it as, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15, 0, 0))`,"
+        " one or several."
+    )
 
     def build(self, model: ModelData) -> RigidBody:
         L, x = self.length, self.length / 2 if self.com is None else self.com
@@ -63,7 +67,13 @@ class Bar(BodyElement[RigidBody]):
         inertia = self._uniform() if self.inertia is None else self.inertia
         ends = (self.start, self.end)
         return rigid_body(
-            self, self.mass, ca.densify(inertia), points, ends, floating=self.floating
+            self,
+            self.mass,
+            ca.densify(inertia),
+            points,
+            ends,
+            floating=self.floating,
+            surfaces=self.shape,
         )
 
     def _uniform(self) -> SX:

@@ -17,10 +17,11 @@ from ..core.errors import Label, ModelError
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Frames
+from ..model.figures import Figure, wheel_centre
 from ..model.force import Force
 from ..model.model_data import ModelData
 from ..model.state import State
-from ..model.transmission import sense
+from ..model.transmission import sense, wheel_axis
 
 
 class Belt(Force):
@@ -99,6 +100,24 @@ class Belt(Force):
             f"{self.name}.pulling": pulling,
             f"{self.name}.returning": returning,
         }
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        carriers = [body for body in self.first.bodies if body in self.second.bodies]
+        pulleys = [
+            (wheel_centre(model, turn, carriers[0]), turn, radius)
+            for turn, radius in zip((self.first, self.second), self.radii, strict=True)
+            if carriers
+        ]
+        return [
+            Figure(
+                "wheel",
+                point,
+                radius=radius,
+                axis=wheel_axis(model, turn, point.body),
+            )
+            for point, turn, radius in pulleys
+            if point is not None
+        ]
 
     def _angle(self, state: State) -> SX:
         """i φ₁ + φ₀ − φ₂."""

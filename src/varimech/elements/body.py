@@ -29,6 +29,9 @@ class RigidBodyElement(BodyElement[RigidBody]):
     points = fields.NewPoints("Named points in the body's frame.", example="P")
     floating = fields.Flag("True for a body that is meant to have no path of joints to the ground.")
     spine = fields.PointNames("Points to join by a line in drawings; all of them if not given.")
+    shape = fields.Shape(
+        "What solid views show it as, such as `varimech.box((0.1, 0.1, 0.3))`, one or several."
+    )
 
     @classmethod
     def file_key(cls) -> None:
@@ -40,7 +43,13 @@ class RigidBodyElement(BodyElement[RigidBody]):
         if missing := [name for name in spine if name not in points]:
             raise unknown_name(f"point of {self.label}", missing[0], points)
         return rigid_body(
-            self, self.mass, self._inertia(model), points, spine, floating=self.floating
+            self,
+            self.mass,
+            self._inertia(model),
+            points,
+            spine,
+            floating=self.floating,
+            surfaces=self.shape,
         )
 
     def _inertia(self, model: ModelData) -> SX:

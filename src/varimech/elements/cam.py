@@ -25,12 +25,15 @@ from ..model import fields
 from ..model.body import Frames
 from ..model.closure_element import ClosureElement
 from ..model.curve import Curve, Poses, function_of_parameter, place_in, spline_through
+from ..model.figures import Figure
 from ..model.model_data import ModelData
 from ..model.own_coordinates import OwnCoordinate
 from ..model.state import State
 from .point_on_curve import is_points
 
 PROFILES = ("radius", "support")
+PROFILE_EVERY = 8
+"""Of the samples of a profile, every eighth is drawn: two degrees of a circle."""
 
 
 class Cam(ClosureElement):
@@ -164,6 +167,13 @@ class Cam(ClosureElement):
             is_tied=True,
         )
         return (u, *super().coordinates())
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        profile = self._curve.samples[1][::PROFILE_EVERY]
+        figures = [Figure("outline", self.first, outline=profile)]
+        return figures + [
+            Figure("wheel", self.second, radius=r) for r in (self.roller,) if r is not None
+        ]
 
     def _guess(self, poses: Poses) -> float:
         place = place_in(poses, self.first.body, self.second, self._numbers)

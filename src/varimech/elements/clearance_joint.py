@@ -18,6 +18,7 @@ from ..model import fields
 from ..model.body import Body, Frames, Point
 from ..model.contact_element import ContactElement, Gap
 from ..model.contact_shapes import distance_inside, gap_inside
+from ..model.figures import Figure
 from ..model.model_data import ModelData
 from ..model.state import State
 from .contact import along_surface, velocity_at
@@ -62,6 +63,11 @@ class ClearanceJoint(ContactElement):
 
     def contact_points(self) -> tuple[Point, ...]:
         return (self.second,) * len(self.gap_names())
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        if self.axis is None:
+            return [Figure("bore", self.first, mate=self.second)]
+        return [Figure("slot", self.first, axis=self.axis.direction, mate=self.second)]
 
     def gap_names(self) -> tuple[str, ...]:
         sides = () if self.axis is None else ("left", "right")

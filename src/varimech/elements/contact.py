@@ -29,6 +29,7 @@ from ..model.contact_shapes import (
     distance_inside,
     gap_inside,
 )
+from ..model.figures import Figure
 from ..model.frame import Frame, spin
 from ..model.model_data import ModelData
 from ..model.state import State
@@ -75,6 +76,13 @@ class ContactPair(ContactElement):
     arc_radius = fields.OptionalScalar(
         "Radius of the middle line of that arc.", unit="m", rule="positive"
     )
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        kind = "wheel" if self.dimension == 2 else "ball"
+        round_ones = [(self.first, self.radius)]
+        if self.second_radius is not None and not self.inside and self.arc is None:
+            round_ones.append((self.second, self.second_radius))
+        return [Figure(kind, p, radius=r) for p, r in round_ones if not r.is_zero()]
 
     def check_given(self, model: ModelData) -> None:
         given = self.given

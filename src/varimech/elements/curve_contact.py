@@ -23,6 +23,7 @@ from ..model import fields
 from ..model.body import Frames, Point
 from ..model.closure_element import ClosureElement
 from ..model.curve import Curve, Poses
+from ..model.figures import Figure
 from ..model.model_data import ModelData
 from ..model.own_coordinates import OwnCoordinate
 from ..model.state import State
@@ -125,6 +126,12 @@ class CurveContact(ClosureElement):
         self._sides = tuple(self._side(model, which) for which in ("first", "second"))
         self._length = min(side.size for side in self._sides)
         self._check_curvature()
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        return [
+            Figure("outline", side.point, outline=side.samples[1], closed=bool(self.values[closed]))
+            for side, closed in zip(self._sides, ("first_closed", "second_closed"), strict=True)
+        ]
 
     def _side(self, model: ModelData, which: str) -> _Side:
         v = self.values

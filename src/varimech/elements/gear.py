@@ -13,12 +13,15 @@ from ..core.errors import Label, ModelError
 from ..core.messages import Message
 from ..core.symbols import SX
 from ..model import fields, transmission
+from ..model.figures import Figure, wheel_centre
 from ..model.model_data import ModelData
 from ..model.scalar_outputs import Turn
-from ..model.transmission import Transmission, sense
+from ..model.transmission import Transmission, sense, wheel_axis
 
 EXTERNAL, INTERNAL, CROSSED = MESHES = ("external", "internal", "crossed")
 RATIOS = ("ratio", "teeth", "radii")
+TEETH = 20
+"""Teeth of the first wheel in drawings of gears that are known by their radii: a usual number."""
 
 
 class Gear(Transmission):
@@ -121,6 +124,32 @@ class Gear(Transmission):
 
     def law(self) -> tuple[SX, SX]:
         return self._ratio if self.ratio is None else self.ratio, self.phase
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        sizes = self.teeth or self.radii
+        carriers = [body for body in self.first.bodies if body in self.second.bodies]
+        if sizes is None or not carriers or (self.mesh == CROSSED and self.radii is None):
+            return []
+        points = [wheel_centre(model, turn, carriers[0]) for turn in self.outputs]
+        if points[0] is None or points[1] is None:
+            return []
+        values = [float(model.parameter_set.evaluate(size).item()) for size in sizes]
+        apart = values[0] + values[1] if self.mesh == EXTERNAL else values[1] - values[0]
+        return [
+            Figure(
+                "wheel",
+                point,
+                radius=None if self.radii is None else self.radii[k],
+                axis=wheel_axis(model, turn, point.body),
+                teeth=round(values[k] * (1.0 if self.teeth is not None else TEETH / values[0])),
+                is_ring=self.mesh == INTERNAL and k == 1,
+                mate=points[1 - k],
+                share=values[k] / apart,
+                is_second=k == 1,
+            )
+            for k, (turn, point) in enumerate(zip(self.outputs, points, strict=True))
+            if point is not None
+        ]
 
     @property
     def _depth(self) -> SX:

@@ -11,6 +11,7 @@ from ..model.element import Element
 from ..model.joint import Joint
 from ..model.model_data import PointLike
 from ..model.parameter import Number, Vector
+from ..model.solids import Solid
 from .belt import Belt
 from .bushing import Bushing
 from .cam import Cam
@@ -80,6 +81,7 @@ class ElementMethods:
         radius: Number = 0.0,
         points: Mapping[str, Vector] | None = None,
         floating: bool = False,
+        shape: Solid | Sequence[Solid] | None = None,
     ) -> RigidBody:
         """A straight bar along its own x axis, with a named point at each end.
 
@@ -95,6 +97,8 @@ class ElementMethods:
             radius: Radius of that cylinder (spatial bars only) (m).
             points: Further named points (m).
             floating: True for a bar that is meant to have no path of joints to the ground.
+            shape: What solid views show it as, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15,
+                0, 0))`, one or several.
         """
 
     def beam(
@@ -166,6 +170,7 @@ class ElementMethods:
         points: Mapping[str, Vector] | None = None,
         floating: bool = False,
         spine: tuple[str, ...] | None = None,
+        shape: Solid | Sequence[Solid] | None = None,
     ) -> RigidBody:
         """A rigid body.
 
@@ -179,6 +184,8 @@ class ElementMethods:
             points: Named points in the body's frame (m).
             floating: True for a body that is meant to have no path of joints to the ground.
             spine: Points to join by a line in drawings; all of them if not given.
+            shape: What solid views show it as, such as `varimech.box((0.1, 0.1, 0.3))`, one or
+                several.
         """
 
     def revolute(

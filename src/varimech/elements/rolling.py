@@ -20,8 +20,10 @@ import casadi as ca
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Frames, Point
+from ..model.figures import Figure
 from ..model.force import Force
 from ..model.frame import spin
+from ..model.model_data import ModelData
 from ..model.state import State
 
 
@@ -45,6 +47,10 @@ class Rolling(Force):
     @property
     def velocity_rows(self) -> int:
         return self.dimension - 1
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        axis = None if self.axis is None else self.axis.direction
+        return [Figure("wheel", self.first, radius=self.radius, axis=axis)]
 
     def effort_names(self) -> dict[str, str]:
         directions = ("normal", "along") if self.dimension == 2 else ("normal", "first", "second")

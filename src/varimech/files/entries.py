@@ -21,7 +21,17 @@ from ..model.fields import Choice
 from ..model.fields import Field as ElementField
 from . import field_types
 from .distribution_fields import Distribution
-from .field_types import Number, Positive, Row, Rows, SectionEntry, Strict, TwoOpen, names_of
+from .field_types import (
+    Number,
+    Positive,
+    Row,
+    Rows,
+    SectionEntry,
+    SolidEntry,
+    Strict,
+    TwoOpen,
+    names_of,
+)
 
 
 class Entry(Strict):
@@ -29,20 +39,25 @@ class Entry(Strict):
 
     element: ClassVar[type[Element]]
 
-    def given(self, *without: str) -> dict[str, object]:
-        """What was written, by keyword."""
-        return {
-            name: value.section() if isinstance(value, SectionEntry) else value
-            for name, value in super().given(*without).items()
-        }
-
-    def add_to(self, model: Model, name: str) -> None:
-        """Call the builder method."""
+    def add_to(self, model: Model, name: str, folder: Path) -> None:
+        """Call the builder method; files that the entry names are in a folder."""
         key = self.element.file_key()
         names = None if key is None else getattr(self, key)
         leading = [] if names is None else names if isinstance(names, list) else [names]
-        keywords = self.given(*([] if key is None else [key]))
+        given = self.given(*([] if key is None else [key]))
+        keywords = {name: _argument(value, folder) for name, value in given.items()}
         getattr(model, self.element.method())(name, *leading, **keywords)
+
+
+def _argument(value: object, folder: Path) -> object:
+    """A value as the builder method takes it."""
+    if isinstance(value, SectionEntry):
+        return value.section()
+    if isinstance(value, SolidEntry):
+        return value.solid(folder)
+    if isinstance(value, list):
+        return [_argument(each, folder) for each in value]
+    return value
 
 
 class ParameterEntry(Strict):

@@ -5,6 +5,7 @@ what it is not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
@@ -21,6 +22,7 @@ from pydantic import (
 from ..core.errors import MOST, ModelError
 from ..core.tables import MOST as MOST_VALUES
 from ..model.sections import SHAPES, Section
+from ..model.solids import KINDS, ORIGIN, Solid
 
 A_NUMBER = "a number, a quantity such as 30 mm, or an expression such as L/2"
 
@@ -203,6 +205,44 @@ class _SectionEntry(Strict):
             raise ModelError(f"a section has one of the keys {keys}", remedy="circle: 10 mm is one")
         shape, sizes = next(iter(given.items()))
         return Section(shape, tuple(sizes) if isinstance(sizes, list) else (sizes,))
+
+
+class SolidEntry(Strict):
+    """A shape of a body in drawings: one of the keys box, cylinder, extrusion and mesh, and its place."""
+
+    box: Vector | None = Field(None, description="Sides along x, y and z (m).")
+    cylinder: Two | None = Field(None, description="[radius, length] (m), along z.")
+    extrusion: Matrix | None = Field(None, description="Corners [x, y] of an outline (m).")
+    thickness: Number | None = Field(None, description="Of an extrusion, along z (m).")
+    mesh: str | None = Field(
+        None, description="File: STL, OBJ, PLY or glTF (.glb); from the folder of the model file."
+    )
+    scale: Number | None = Field(None, description="Of a mesh: metres per unit of its file.")
+    at: Vector | None = Field(None, description="Centre, or origin, in the frame of the body (m).")
+    rotation: Matrix | None = Field(None, description="From its axes to those of the body.")
+
+    def solid(self, folder: Path) -> Solid:
+        """The shape of the model; files of meshes are in a folder."""
+        given = self.given()
+        kinds = [kind for kind in KINDS if kind in given]
+        if len(kinds) != 1:
+            keys = ", ".join(KINDS)
+            raise ModelError(
+                f"a shape has one of the keys {keys}", remedy="box: [0.1, 0.1, 0.3] is one"
+            )
+        kind = kinds[0]
+        further = {"extrusion": ("thickness", None), "mesh": ("scale", 1.0)}.get(kind)
+        if further is None:
+            sizes = tuple(given[kind])
+        else:
+            first = str(folder / given[kind]) if kind == "mesh" else given[kind]
+            sizes = (first, given.get(*further))
+        if kind == "extrusion" and sizes[1] is None:
+            raise ModelError("an extrusion needs a thickness", remedy="thickness: 5 mm is one")
+        return Solid(kind, sizes, given.get("at", ORIGIN), given.get("rotation"))
+
+
+SolidEntries = SolidEntry | list[SolidEntry]
 
 
 def _size_field(sizes: tuple[str, ...]) -> Any:

@@ -88,7 +88,7 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
 def _add_elements(marked: SourceMap, document: Document, section: str, model: Model) -> None:
     for name, entry in getattr(document, section).items():
         with placing_errors(marked, (section, name)):
-            entry.add_to(model, name)
+            entry.add_to(model, name, marked.path.parent)
 
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from ..model.model_data import CallRecord, ModelData
 from ..model.parameter import Parameter, Tolerance
 from ..model.parameter_set import evaluated
 from ..model.sections import Section
+from ..model.solids import ORIGIN, Solid
 from ..model.user_functions import StateExpression
 from .distribution_fields import distribution_entry
 from .formula import formula, named
@@ -264,6 +265,8 @@ class _Writer:
         if isinstance(value, Section):
             sizes = [self._value(size, label) for size in value.sizes]
             return {value.shape: sizes if len(sizes) > 1 else sizes[0]}
+        if isinstance(value, Solid):
+            return self._solid(value, label)
         if isinstance(value, (list, tuple, range)):
             return [self._value(each, label) for each in value]
         if isinstance(value, np.ndarray):
@@ -287,6 +290,22 @@ class _Writer:
                 value=value,
                 remedy="give a list of numbers",
             ) from None
+
+    def _solid(self, solid: Solid, label: str) -> dict[str, object]:
+        first, second = solid.sizes[:2]
+        entry: dict[str, object] = {solid.kind: self._value(solid.sizes, label)}
+        if solid.kind == "extrusion":
+            entry = {
+                "extrusion": self._value(first, label),
+                "thickness": self._value(second, label),
+            }
+        elif solid.kind == "mesh":
+            entry = {"mesh": first, "scale": self._value(second, label)}
+        if tuple(solid.at) != ORIGIN:
+            entry["at"] = self._value(solid.at, label)
+        if solid.rotation is not None:
+            entry["rotation"] = self._value(solid.rotation, label)
+        return entry
 
     def _text(self, text: str, label: str) -> float | str:
         """A text as it was given, unless parameters that were made later would change what it

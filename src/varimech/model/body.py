@@ -23,6 +23,7 @@ from ..core.errors import ModelError, unknown_name
 from ..core.names import Named
 from ..core.symbols import SX, traced
 from .frame import Frame
+from .solids import Surface
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +60,7 @@ class Share:
 @dataclass(frozen=True, eq=False, repr=False)
 class Body(Named, ABC):
     """Anything with mass and named points. `spine` names the points that a drawing
-    joins by a line.
+    joins by a line; `surfaces` are what it shows instead, where the model has them.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Body(Named, ABC):
     is_ground: bool = field(default=False, kw_only=True)
     spine: tuple[str, ...] = field(default=(), kw_only=True)
     points: dict[str, Point] = field(default_factory=dict, kw_only=True)
+    surfaces: tuple[Surface, ...] = field(default=(), kw_only=True)
 
     def point(self, name: str) -> Point:
         """The point of that name."""

@@ -9,6 +9,7 @@ from ..core.names import DOT, SLASH
 from ..core.symbols import SX
 from .body import Body, Point, RigidBody
 from .element import Element
+from .solids import Surface
 
 if TYPE_CHECKING:
     from .model_data import ModelData
@@ -44,6 +45,7 @@ def rigid_body(
     spine: tuple[str, ...] = (),
     *,
     floating: bool = False,
+    surfaces: tuple[Surface, ...] = (),
 ) -> RigidBody:
     """A rigid body.
 
@@ -54,6 +56,7 @@ def rigid_body(
         points: local coordinates of its points (m), of which "com" is the centre of mass.
         spine: points that drawings join by a line.
         floating: whether it is meant to have no path of joints to the ground.
+        surfaces: what drawings show it as, if not as lines.
     """
     body = RigidBody(
         element.name,
@@ -63,6 +66,7 @@ def rigid_body(
         inertia,
         floating=floating,
         spine=spine,
+        surfaces=surfaces,
     )
     body.points.update({name: Point(body, name, local) for name, local in points.items()})
     return body

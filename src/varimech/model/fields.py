@@ -19,7 +19,9 @@ from .beam import BeamNode
 from .conditions import Axis
 from .geometry import axis_of, inertia_of, rotation_of
 from .scalar_outputs import Slide, Turn
+from .solids import Surface
 from .state import State
+from .surfaces import surface_of
 from .user_functions import function_of_state, function_of_time
 
 if TYPE_CHECKING:
@@ -449,6 +451,21 @@ class Raw(Field[Any]):
 
     def read(self, model: ModelData, element: Element, value: object) -> object:
         return value
+
+
+class Shape(Field[tuple[Surface, ...]]):
+    """Solids that drawings show a body as; none if left out."""
+
+    file_type = "SolidEntries"
+    annotation = "Solid | Sequence[Solid] | None"
+
+    def __init__(self, description: str):
+        super().__init__(description, default=None)
+
+    def read(self, model: ModelData, element: Element, value: Any) -> tuple[Surface, ...]:
+        solids = [] if value is None else value if isinstance(value, (list, tuple)) else [value]
+        label = Label(element.label, self.name)
+        return tuple(surface_of(solid, model.parameter_set, label) for solid in solids)
 
 
 class PointNames(Field[tuple[str, ...] | None]):

@@ -17,6 +17,7 @@ from ..core.symbols import SX, symbols_in
 from .body import Body, Frames, Point
 from .contact_law import Contact, ContactLabel
 from .element import Element
+from .figures import Figure
 from .own_coordinates import OwnCoordinate
 from .scalar_outputs import Distance
 
@@ -224,6 +225,10 @@ class ForceLaw(Named):
 
     def contact_points(self) -> tuple[Point, ...]:
         """A point at each of its contacts, where drawings show that it is active; none if unknown."""
+        return ()
+
+    def figures(self, model: ModelData) -> Sequence[Figure]:
+        """Wheels, balls and outlines that drawings show on its bodies."""
         return ()
 
     def span(self) -> Distance | None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 
 import casadi as ca
 import numpy as np
@@ -236,3 +237,10 @@ def _axis_on(model: ModelData, turn: Turn, carrier: Body, label: str) -> SX:
             remedy="make the carrier the first body of both joints, or give ratio",
         )
     return axis.direction
+
+
+def wheel_axis(model: ModelData, turn: Turn, wheel: Body) -> SX | None:
+    """Axis of a wheel in its own frame, for drawings; none in the plane, or where it is not known."""
+    with suppress(ModelError):
+        return None if model.dimension == 2 else _axis_on(model, turn, wheel, "")
+    return None

@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.atomic_files import atomic_write
 from ..core.errors import ModelError, unknown_name
 from ..plotting.mechanism_drawing import Shape, draw
+from ..plotting.movie import check_movie, fixed_picture, write_movie
 from .plan import sliders_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from PIL.Image import Image
 
     from .modes import Modes
 
 SHARE = 0.15
 """Largest displacement as a share of the size of the mechanism: well visible, and bodies look
 rigid."""
-MARGIN = 0.08
-"""Of the space around an animation, as a share of its size; a round value."""
 UNDAMPED = 1e-9
 """Share of an eigenvalue below which a growth rate is rounding, and not shown."""
 CYCLE = 48
@@ -101,44 +98,16 @@ class ModeDrawing:
         return self._drawn(frames, trace, heading)
 
     def animate(self, path: Path, frames: int, seconds: float, trace: str | Sequence[str]) -> Path:
-        """Write a cycle as a GIF."""
-        if path.suffix.lower() != ".gif":
-            raise ModelError("must end with .gif", element="animate", field="path", value=str(path))
-        if not isinstance(frames, int) or frames < 2:
-            raise ModelError("must be 2 or more", element="animate", field="frames", value=frames)
-        if not isinstance(seconds, Real) or not (np.isfinite(seconds) and seconds > 0):
-            raise ModelError(
-                "must be a positive time (s)", element="animate", field="seconds", value=seconds
-            )
-        phases = 2 * np.pi * np.arange(frames) / frames
-        pictures = [self._picture(phase, trace) for phase in phases]
-        with atomic_write(path) as beside:
-            pictures[0].save(
-                beside,
-                format="GIF",
-                save_all=True,
-                append_images=pictures[1:],
-                duration=max(20, round(1000 * seconds / frames)),  # GIFs are no faster
-                loop=0,
-            )
-        return path
-
-    def _picture(self, phase: float, trace: str | Sequence[str]) -> Image:
-        """A picture with axes that are the same at all phases."""
-        from PIL import Image
-
-        figure = self._drawn([self.frame(0.0, 0.0), self.frame(phase)], trace, self.title)
-        ax: Any = figure.axes[0]
+        """Write a cycle as a GIF or MP4."""
+        check_movie(path, frames, seconds)
         cycle = [self.frame(φ) for φ in np.linspace(0, 2 * np.pi, CYCLE)]
-        every = np.array([x for frame in cycle for x in frame.values()])
-        low, high = every.min(axis=0), every.max(axis=0)
-        half = (0.5 + MARGIN) * max(float((high - low).max()), 1e-12)
-        for name, centre in zip("xyz", (low + high) / 2, strict=False):
-            getattr(ax, f"set_{name}lim")(centre - half, centre + half)
-        ax.set_aspect("equal", adjustable="box")
-        figure.canvas.draw()
-        rgba = np.asarray(figure.canvas.buffer_rgba())  # type: ignore[attr-defined]
-        return Image.fromarray(rgba).convert("P", palette=Image.Palette.ADAPTIVE)
+        places = np.array([x for frame in cycle for x in frame.values()])
+        rest = self.frame(0.0, 0.0)
+        pictures = (
+            fixed_picture(self._drawn([rest, self.frame(phase)], trace, self.title), places)
+            for phase in 2 * np.pi * np.arange(frames) / frames
+        )
+        return write_movie(path, pictures, frames, seconds)
 
     def _drawn(
         self, frames: Sequence[Mapping[str, np.ndarray]], trace: str | Sequence[str], title: str

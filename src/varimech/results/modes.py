@@ -201,7 +201,7 @@ class Modes(Result):
 
         Args:
             mode, amplitude, trace: as for `draw`.
-            path: file that ends with .gif.
+            path: file that ends with .gif, or with .mp4 where ffmpeg is installed.
             frames: pictures of a cycle.
             seconds: time that a cycle takes on the screen (s).
 

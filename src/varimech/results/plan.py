@@ -13,6 +13,7 @@ import numpy as np
 from ..core.errors import ModelError
 from ..core.markup import counted
 from ..model.beam import Beam
+from ..model.body import Body
 from ..model.conditions import Axis
 from ..model.joint import Joint
 from ..model.model_data import ModelData
@@ -35,7 +36,8 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
     `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
     have it in the frame of a `body` (none: the ground). `places` names one point for all that
     joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
-    numbers of things of each kind, `efforts` the units of efforts, `states` those of states.
+    numbers of things of each kind, `figures` what bodies have beside their links, `surfaces` what they
+    are shown as instead, `efforts` the units of efforts, `states` those of states.
     """
     joints = [
         {
@@ -87,9 +89,27 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
         },
         "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
+        "figures": [
+            figure.plain(model)
+            for force in model.forces.values()
+            for figure in force.figures(model)
+        ],
+        "surfaces": [drawn for body in model.moving_bodies for drawn in _surfaces(model, body)],
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": element_counts(model),
     }
+
+
+def _surfaces(model: ModelData, body: Body) -> list[dict[str, str]]:
+    """Surfaces that a body is shown with, from one of its points."""
+    if not body.surfaces:
+        return []
+    point = next(iter(model.points_of(body).values()))
+    origin = np.append(model.parameter_set.evaluate(point.local).ravel(), 0.0)[:3]
+    return [
+        {"kind": "surface", "body": body.name, "point": point.label, **surface.plain(origin)}
+        for surface in body.surfaces
+    ]
 
 
 def _shapes(model: ModelData) -> list[tuple[str, str, list[str]]]:

@@ -254,6 +254,44 @@ class Run(ArrayOutputs):
         )
         return in_style(figure, style, titled=title is not None)
 
+    def animate(
+        self,
+        path: str | Path = "run.gif",
+        *,
+        frames: int = 60,
+        seconds: float | None = None,
+        trace: Sequence[str] | str = (),
+    ) -> Path:
+        """Write the motion as an animated picture.
+
+        Args:
+            path: file that ends with .gif, or with .mp4 where ffmpeg is installed.
+            frames: pictures, at equal intervals of time.
+            seconds: time that it takes on the screen (s); real time if not given.
+            trace: points whose paths are drawn.
+
+        Returns:
+            The path.
+
+        Raises:
+            ModelError: for another ending, fewer than 2 frames, or a run of one instant without
+                `seconds`.
+        """
+        from ..plotting.movie import check_movie, fixed_picture, write_movie
+
+        path = Path(path)
+        length = float(self.time[-1] - self.time[0])
+        shown = length if seconds is None else seconds
+        check_movie(path, frames, shown)
+        drawn = {p for _, _, points in self.drawing_plan["shapes"] for p in points}
+        drawn |= set(self.drawing_plan["labels"])
+        places = np.concatenate(list(self.paths(sorted(drawn)).values()))
+        pictures = (
+            fixed_picture(self.draw(times=time, trace=trace), places)
+            for time in np.linspace(self.time[0], self.time[-1], frames)
+        )
+        return write_movie(path, pictures, frames, shown)
+
     def _rows_at(self, times: Iterable[float]) -> list[int]:
         """The stored rows nearest to some times of the run."""
         first, last = self.time[0], self.time[-1]

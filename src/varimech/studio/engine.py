@@ -101,7 +101,7 @@ class Engine:
         run = run.at_rows(thinned(run.time.size, SHOWN))
         outputs, traces = self._outputs(run)
         message.content.update(
-            animation=moving(run, traces, encode=message.single),
+            animation=moving(run, traces, encode=message.single, loads=bool(run.parameter_names)),
             parameters=[{"name": n, **_magnitude(run, n)} for n in run.parameter_names],
             plots=[self._plot(run, kind, names, message) for kind, names in outputs.items()],
             events=[{"time": e.time, "what": e.what, "name": e.name} for e in run.events],

@@ -12,9 +12,11 @@ import numpy as np
 
 from ..plotting.figure import COLOURS
 from ..results.run import Run
+from .attachments import around_figures, attachments, figures_of, points_of_figures
 from .contacts import contact_spans
 from .encoding import floats, thinned
 from .frames import Frames, frames_of, stacked
+from .loads import bending, reactions
 
 MOST_NUMBERS = 200_000
 """Most coordinates and velocities of all points at all frames, and most derivatives: a round value
@@ -35,6 +37,8 @@ def moving(
     traces: Sequence[str],
     before: Run | None = None,
     encode: Callable[[np.ndarray], object] = floats,
+    *,
+    loads: bool = True,
 ) -> dict[str, object]:
     """Animation data as plain data.
 
@@ -46,6 +50,7 @@ def moving(
         traces: points whose paths are drawn.
         before: another motion of the same mechanism, drawn behind.
         encode: makes plain data of an array.
+        loads: whether reactions and bending moments are part of it, which take longer than the rest.
     """
     plan = run.drawing_plan
     aliases = {name: label for label, name in plan["labels"].items()}
@@ -58,12 +63,16 @@ def moving(
         for a, b in pairwise(through)
     ]
     runs = [
-        _thinned(r, 2 * len(points) + len(turning))
+        _thinned(r, 2 * len(points) + len(turning) + _further(plan))
         for r in ([run] if before is None else [run, before])
     ]
     masses = [index[p] for through in plan.get("masses", {}).values() for p in through]
     motions = [frames_of(r, points, links, masses) for r in runs]
-    low, high = (f([f(m.places, axis=(0, 1)) for m in motions], axis=0) for f in (np.min, np.max))
+    figures = figures_of(plan, index, motions[0].places)
+    boxes = [around_figures(figures, motion.places) for motion in motions]
+    low, high = (
+        f(x, axis=0) for f, x in zip((np.min, np.max), zip(*boxes, strict=True), strict=True)
+    )
     origin = (low + high) / 2
     for motion in motions:
         motion.places -= origin
@@ -85,6 +94,10 @@ def moving(
     }
     if before is not None:
         data["before"] = motions[1].encoded(encode)
+    data |= attachments(motions[0].run, figures)
+    if loads:
+        data["reactions"] = reactions(motions[0].run, plan, index)
+        data["bending"] = bending(motions[0].run, plan)
     if turning:
         data["axes"] = encode(
             motions[0].run.directions([(joint["body"], joint["axis"]) for joint in turning])
@@ -109,6 +122,7 @@ def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], 
     ]
     drawn += [p for j in plan.get("joints", []) for p in j["points"]] + list(traced)
     drawn += list(plan.get("contacts", {}).values())
+    drawn += points_of_figures(plan)
     points = list(dict.fromkeys(places.get(p, p) for p in drawn))
     place = {p: k for k, p in enumerate(points)}
     return points, {p: place[places.get(p, p)] for p in drawn}
@@ -145,6 +159,14 @@ def _thinned(run: Run, places: int) -> Run:
     return run.at_rows(
         thinned(run.time.size, MOST_NUMBERS // max(1, places * run.info["dimension"]))
     )
+
+
+def _further(plan: Mapping[str, Any]) -> int:
+    """Number of vectors at each frame beside positions, velocities and axes: reactions and the axes
+    of bodies with figures.
+    """
+    bodies = {f["body"] for key in ("figures", "surfaces") for f in plan.get(key, [])}
+    return len(plan.get("joints", [])) + 2 * len(bodies)
 
 
 def _warning(run: Run, motion: Frames, points: list[str]) -> str:

@@ -1,106 +1,95 @@
-// The mechanism in motion. Frames are typed arrays; between two of them positions follow cubic Hermite curves.
+// The mechanism in motion: data, options and what is drawn over either view.
 
 import { Camera } from "./camera.js";
-import { disc, drawArrow, drawBeam, drawBody, drawDamper, drawMass, drawSpring, line, tone } from "./drawing.js";
+import { disc, drawArrow, tone } from "./drawing.js";
+import { flat } from "./flat.js";
 import { joints } from "./joints.js";
+import { engineering, loads } from "./loads.js";
 import { scenery } from "./scenery.js";
-
-// numbers that stand in a page as base64, or are an array already
-export function decode(text) {
-  if (typeof text !== "string") return text;
-  const raw = atob(text), bytes = new Uint8Array(raw.length);
-  for (let k = 0; k < raw.length; k++) bytes[k] = raw.charCodeAt(k);
-  return new Float32Array(bytes.buffer);
-}
-
-// numbers over time, (frame, size); with `rates` cubic between frames, otherwise linear, or constant if frames are too far apart
-export class Track {
-  constructor(time, values, size, rates = null, stepwise = false) {
-    Object.assign(this, { time, values, size, rates, stepwise, last: 0 });
-  }
-
-  // the row at a time, written into `into`
-  at(time, into) {
-    const T = this.time, n = T.length;
-    let k = this.last;
-    if (!(T[k] <= time && (k + 1 >= n || time < T[k + 1]))) {
-      let low = 0, high = n - 1;
-      while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (T[middle] <= time) low = middle;
-        else high = middle - 1;
-      }
-      k = this.last = low;
-    }
-    const next = Math.min(k + 1, n - 1), gap = T[next] - T[k];
-    const inside = gap > 0 ? Math.max(0, Math.min(1, (time - T[k]) / gap)) : 0, s = this.stepwise ? Math.round(inside) : inside;
-    const a = k * this.size, b = next * this.size, V = this.values, R = this.rates;
-    if (!R) {
-      for (let i = 0; i < this.size; i++) into[i] = V[a + i] + s * (V[b + i] - V[a + i]);
-      return into;
-    }
-    const to = s * s * (3 - 2 * s), leave = s * (1 - s) * (1 - s) * gap, arrive = s * s * (s - 1) * gap; // Hermite
-    for (let i = 0; i < this.size; i++) into[i] = V[a + i] + to * (V[b + i] - V[a + i]) + leave * R[a + i] + arrive * R[b + i];
-    return into;
-  }
-}
+import { SolidView } from "./solid.js";
+import { Track, decode } from "./tracks.js";
 
 export function short(number) {
   return String(Number(number.toPrecision(3))).replace("-", "−");
 }
 
 export class Animation {
+  // solid bodies by default in space, lines in the plane and without WebGL
   constructor(canvas, data, parameters) {
-    Object.assign(this, { canvas, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
+    Object.assign(this, { canvas, time: 0, solid: null, cameras: {}, options: { labels: true, traces: true, centres: false, before: true, forces: false } });
     this.influence = { mode: "off", parameter: 0, percent: 1 };
     this.pen = canvas.getContext("2d");
+    this.solidView = SolidView.behind(canvas, () => this.setSolid(false));
     this.setData(data, parameters);
-    this.camera = new Camera(data.dimension, data, this.track.values);
-    this.typical = this.typicalLength();
-    this.theme();
-    this.resize();
+    this.setSolid(data.dimension === 3);
   }
 
-  // another motion of the same mechanism; the view stays as it is
-  setData(data, parameters) {
-    const moved = this.data ? data.origin.map((x, k) => x - this.data.origin[k]) : null;
+  // another motion, of the same or another mechanism; arrays may be decoded already. View and time stay
+  setData(data, parameters = this.parameters) {
+    const n = data.dimension, size = data.points.length * n, same = this.data?.points.join() === data.points.join() && this.data.dimension === n;
+    if (same) for (const camera of Object.values(this.cameras)) camera.follow(this.data.origin, data.origin);
+    else this.cameras = {};
     Object.assign(this, { data, parameters });
-    const n = data.dimension, size = data.points.length * n;
     const track = (frames) => new Track(decode(frames.time), decode(frames.places), size, decode(frames.rates), frames.stepwise);
     this.track = track(data.motion);
     this.before = data.before ? track(data.before) : null;
     const axes = data.axes ? decode(data.axes) : new Float32Array(0), turning = axes.length / data.motion.frames;
     this.axes = new Track(this.track.time, axes, turning, null, data.motion.stepwise);
     this.turned = new Float32Array(turning);
+    this.further = ["orientations", "reactions", "bending"].map((name) => {
+      const given = data[name]?.values ?? data[name], values = given ? decode(given) : new Float32Array(0), each = values.length / data.motion.frames;
+      return { track: new Track(this.track.time, values, each, null, data.motion.stepwise), now: new Float32Array(each) };
+    });
+    [this.oriented, this.forces, this.moments] = this.further.map(({ now }) => now);
     this.derivatives = [];
     if (data.sensitivity) {
       const all = decode(data.sensitivity.derivatives), each = data.sensitivity.frames * size;
       const time = decode(data.sensitivity.time);
       this.derivatives = parameters.map((_, k) => new Track(time, all.subarray(k * each, (k + 1) * each), size, null, data.motion.stepwise));
     }
-    this.places = new Float32Array(size);
-    this.others = new Float32Array(size);
-    this.derivative = new Float32Array(size);
+    for (const name of ["places", "others", "derivative"]) this[name] = new Float32Array(size);
     this.duration = this.track.time[this.track.time.length - 1];
     this.time = Math.min(this.time, this.duration);
-    if (moved) this.camera.follow(moved);
+    this.typical = this.typicalLength();
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
     this.held = new Set(data.joints.filter((joint) => joint.ground || joint.kind === "slider").map((joint) => joint.points[1]));
     for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
+    this.theme();
+    this.solidView?.setData(this);
+    this.resize();
+  }
+
+  // the camera of the present view; a spatial mechanism has one for both
+  get camera() {
+    const spatial = Boolean(this.solid) || this.data.dimension === 3;
+    return (this.cameras[spatial] ??= new Camera(this.data, this.track.values, spatial));
+  }
+
+  // shows solid bodies, if the browser can
+  setSolid(on) {
+    this.solid = on ? this.solidView : null;
+    if (this.solidView) this.solidView.canvas.hidden = !this.solid;
+    this.resize();
+  }
+
+  // shows the whole motion
+  fit() {
+    this.camera.fit(this.data, this.track.values);
   }
 
   // path of a point, with few enough vertices to draw quickly
   pathOf(point) {
-    const { track, duration, data: { dimension: n } } = this, all = new Float32Array(track.size);
+    const { track, duration, data: { dimension: n } } = this;
     const times = track.stepwise ? [...track.time] : Array.from({ length: duration ? 1501 : 1 }, (_, k) => (duration * k) / 1500);
-    return times.map((time) => ({ time, place: track.at(time, all).slice(point * n, point * n + n) }));
+    return times.map((time) => ({ time, place: track.at(time, new Float32Array(n), point * n) }));
   }
 
   theme() {
     const style = getComputedStyle(document.documentElement);
     this.ink = {};
     this.colours = this.data.colours.map(tone);
+    this.dark = matchMedia("(prefers-color-scheme: dark)").matches;
     for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
   }
 
@@ -110,6 +99,7 @@ export class Animation {
     this.canvas.height = Math.round(clientHeight * ratio);
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.camera.resize(clientWidth, clientHeight);
+    this.solidView?.resize(this.canvas.width, this.canvas.height);
   }
 
   // lines are thinner if bodies are small on the screen
@@ -143,6 +133,7 @@ export class Animation {
   // legend of what is shown besides the mechanism
   legend() {
     const { mode, parameter } = this.influence;
+    if (this.options.forces && mode !== "arrows") return `Forces on joints. Strongest now ${engineering(this.strongest, "N")}, at any time ${engineering(this.data.reactions.largest, "N")}`;
     if (mode === "off") return this.before && this.options.before ? "Grey: before. In colour: after" : "";
     const { name, unit } = this.parameters[parameter];
     if (mode === "ghost") return `Ghost: ${name} changed by ${this.changeText}, to first order`;
@@ -151,52 +142,33 @@ export class Animation {
   }
 
   draw() {
-    const { pen, camera, ink } = this;
+    const { pen, camera } = this, { mode, parameter } = this.influence;
     camera.look();
     pen.clearRect(0, 0, camera.width, camera.height);
-    this.drawGrid();
     this.track.at(this.time, this.places);
     this.axes.at(this.time, this.turned);
-    const seen = this.project(this.places);
-    if (this.options.traces) this.drawTraces();
-    if (this.before && this.options.before) this.drawMechanism(this.project(this.before.at(this.time, this.others)), 0.45, ink.ground);
-    const { mode, parameter } = this.influence;
+    for (const { track, now } of this.further) track.at(this.time, now);
     if (mode !== "off") this.derivatives[parameter].at(this.time, this.derivative);
-    if (mode === "ghost") {
-      for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.derivative[i] * this.change;
-      this.drawMechanism(this.project(this.others), 0.32);
-    }
-    this.drawMechanism(seen, 1);
+    const seen = this.project(this.places);
+    if (this.solid) this.solid.draw(this);
+    else this.drawFlat(seen);
     this.drawContacts(seen);
     if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
+    if (this.options.forces) this.drawForces(seen);
     if (mode === "arrows") this.drawArrows(seen);
     if (this.options.labels) this.drawLabels(seen);
     this.drawScale();
+    if (this.solid && this.data.bending) this.drawMomentScale();
+  }
+
+  // positions with the selected parameter changed, to first order
+  ghost() {
+    for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.derivative[i] * this.change;
+    return this.others;
   }
 
   project(places) {
     return this.data.points.map((_, point) => this.camera.project(this.place(places, point)));
-  }
-
-  // `plain`: one colour for the whole mechanism
-  drawMechanism(seen, opacity, plain) {
-    const { pen, ink, data } = this;
-    pen.globalAlpha = opacity;
-    const strong = opacity === 1, weight = this.weight;
-    if (strong) for (const joint of data.joints) if (joint.kind === "slider") this.drawSlider(joint, seen, "rail");
-    const depth = (shape) => shape.points.reduce((sum, p) => sum + seen[p][2], 0) / shape.points.length;
-    const shapes = data.dimension === 3 ? [...data.shapes].sort((a, b) => depth(a) - depth(b)) : data.shapes;
-    for (const shape of shapes) {
-      const places = shape.points.map((p) => seen[p]);
-      const colour = plain || (shape.colour < 0 ? ink.soft : this.colours[shape.colour]);
-      if (shape.kind === "spring") drawSpring(pen, places, colour);
-      else if (shape.kind === "damper") drawDamper(pen, places, colour);
-      else if (shape.kind === "mass") drawMass(pen, places, colour, 11 * Math.max(0.6, weight));
-      else if (shape.kind === "beam") drawBeam(pen, places, colour, (strong ? 6 : 5) * weight);
-      else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, (strong ? 9 : 7) * weight, shape.whole);
-    }
-    for (const joint of data.joints) this.drawJoint(joint, seen, strong);
-    pen.globalAlpha = 1;
   }
 
   // contacts that are closed, or have just been hit
@@ -223,26 +195,6 @@ export class Animation {
     }
   }
 
-  drawTraces() {
-    const { pen, camera, ink, data } = this;
-    this.traces.forEach((path, k) => {
-      const seen = path.map((at) => camera.project(at.place));
-      const passed = seen.filter((_, i) => path[i].time <= this.time);
-      passed.push(camera.project(this.place(this.places, data.traces[k].point)));
-      pen.lineJoin = "round";
-      pen.strokeStyle = ink["strong-grid"];
-      pen.lineWidth = 1.5;
-      line(pen, seen);
-      pen.stroke();
-      pen.strokeStyle = ink.bad;
-      pen.globalAlpha = 0.75;
-      pen.lineWidth = 2;
-      line(pen, passed);
-      pen.stroke();
-      pen.globalAlpha = 1;
-    });
-  }
-
   // the longest arrow is an eighth of the mechanism's size, unless it is negligible compared with its later length
   drawArrows(seen) {
     const points = [...this.labels.keys()];
@@ -255,4 +207,4 @@ export class Animation {
   }
 }
 
-Object.assign(Animation.prototype, joints, scenery);
+Object.assign(Animation.prototype, flat, joints, loads, scenery);

@@ -1,30 +1,47 @@
-// Projection of points to the screen. Planar: panned and zoomed. Spatial: rotated and zoomed, in mild perspective.
+// Projection of points to the screen. Flat: panned and zoomed. Spatial: rotated and zoomed, in mild perspective or without any.
+
+const EYE = 3; // distance of the eye, in sizes of the mechanism: mild perspective
 
 export class Camera {
-  // `places`: positions of the whole motion, relative to its centre
-  constructor(dimension, { box, up: [upright, sign] }, places) {
-    this.spatial = dimension === 3;
+  // `places`: positions of the whole motion, relative to its centre; `spatial`: whether the view can be turned
+  constructor(data, places, spatial) {
+    this.spatial = spatial;
+    this.planar = data.dimension === 2;
+    const [upright, sign] = this.planar ? [1, 1] : data.up;
     this.axes = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][upright]; // indices of the horizontal, horizontal and vertical components
     if (sign < 0) this.axes = [this.axes[1], this.axes[0], this.axes[2]]; // keeps the frame right-handed
     this.signs = [1, 1, sign];
-    this.box = box;
-    this.offset = [0, 0];
+    this.perspective = true;
     this.width = this.height = 1;
+    this.fit(data, places);
+  }
+
+  // shows a whole motion, from the initial direction
+  fit({ box, points, figures = [] }, places) {
+    this.box = box.map((corner) => [...corner, 0].slice(0, 3));
+    this.offset = [0, 0];
     this.reset();
     this.look();
-    this.extent = this.spatial ? this.seenExtent(places) : box[1].map((high, k) => Math.max(high - box[0][k], this.size * 0.02));
+    this.extent = this.spatial ? this.seenExtent(places, points.length, figures) : this.box[1].map((high, k) => Math.max(high - this.box[0][k], this.size * 0.02));
+  }
+
+  // keeps its place where positions get another origin
+  follow(before, after) {
+    this.box = this.box.map((corner) => corner.map((x, k) => x + (before[k] ?? 0) - (after[k] ?? 0)));
   }
 
   reset() {
-    this.yaw = 0.6;
-    this.pitch = 0.42;
+    this.yaw = this.planar ? 0.4 : 0.6;
+    this.pitch = this.planar ? 0.3 : 0.42;
     this.zoom = 1;
     this.shift = [0, 0];
   }
 
-  // positions are relative to another origin now: what is seen stays where it is
-  follow(moved) {
-    this.box = this.box.map((corner) => corner.map((x, k) => x - moved[k]));
+  // turns to one of the usual views
+  turnTo(view) {
+    const front = this.planar ? 0 : -Math.PI / 2;
+    const [yaw, pitch] = { front: [front, 0], side: [front + Math.PI / 2, 0], top: [front, Math.PI / 2], isometric: [front + Math.PI / 4, Math.atan(Math.SQRT1_2)] }[view];
+    Object.assign(this, { yaw, pitch, shift: [0, 0], zoom: 1 });
   }
 
   resize(width, height) {
@@ -40,25 +57,34 @@ export class Camera {
     return Math.hypot(...this.box[0].map((low, k) => this.box[1][k] - low)) || 1;
   }
 
+  // width of the squares on the floor (m)
+  get gridStep() {
+    return niceLength(this.size / 6);
+  }
+
   // width and height (m) of the motion in the initial view, which is centred on the screen
-  seenExtent(places) {
-    const low = [Infinity, Infinity], high = [-Infinity, -Infinity];
-    for (let k = 0; k < places.length; k += 3) {
-      this.seen(places.subarray(k, k + 3)).forEach((x, row) => {
+  seenExtent(places, count, figures) {
+    const low = [Infinity, Infinity], high = [-Infinity, -Infinity], n = this.planar ? 2 : 3, reach = new Float32Array(count);
+    for (const { point, reach: far = 0 } of figures) reach[point] = Math.max(reach[point], far);
+    for (let k = 0; k < places.length; k += n) {
+      const around = reach[(k / n) % count];
+      this.seen(places.subarray(k, k + n)).forEach((x, row) => {
         if (row > 1) return;
-        low[row] = Math.min(low[row], x);
-        high[row] = Math.max(high[row], x);
+        low[row] = Math.min(low[row], x - around);
+        high[row] = Math.max(high[row], x + around);
       });
     }
+    if (!this.planar) low[1] -= 0.06 * this.size; // the floor
     this.offset = low.map((x, row) => (x + high[row]) / 2);
     return low.map((x, row) => Math.max(high[row] - x, this.size * 0.05));
   }
 
   // metres to the right, upwards and towards the eye, in perspective
   seen(place) {
-    const v = this.axes.map((k, row) => this.signs[row] * (place[k] - this.middle[k]));
+    const v = this.axes.map((k, row) => this.signs[row] * ((place[k] ?? 0) - this.middle[k]));
     const along = (d) => d[0] * v[0] + d[1] * v[1] + d[2] * v[2];
-    const depth = along(this.towards), near = (3 * this.size) / Math.max(3 * this.size - depth, 0.3 * this.size);
+    const depth = along(this.towards), far = EYE * this.size;
+    const near = this.perspective ? far / Math.max(far - depth, 0.1 * far) : 1;
     return [along(this.right) * near, along(this.upright) * near, depth];
   }
 
@@ -94,6 +120,29 @@ export class Camera {
       this.height / 2 + this.shift[1] - (y - this.offset[1]) * this.factor,
       depth,
     ];
+  }
+
+  // a direction of the view (right, up, towards the eye, all horizontal or vertical components) in global components
+  global(direction) {
+    const out = [0, 0, 0];
+    this.axes.forEach((k, row) => (out[k] = this.signs[row] * direction[row]));
+    return out;
+  }
+
+  // the same projection as `project`, as a matrix to clip coordinates (columns)
+  matrix() {
+    const { width, height, factor, shift, offset, middle } = this, E = EYE * this.size;
+    const rows = [this.right, this.upright, this.towards].map((d) => {
+      const [a, b, c] = this.global(d);
+      return [a, b, c, -(a * middle[0] + b * middle[1] + c * middle[2])];
+    });
+    const [X, Y, D] = rows, w = this.perspective ? D.map((x, k) => (k === 3 ? 1 : 0) - x / E) : [0, 0, 0, 1];
+    const [front, back] = [0.8 * E, -2 * E], at = (depth) => (this.perspective ? 1 - depth / E : 1);
+    const slope = (at(back) + at(front)) / (back - front), start = -at(front) - slope * front; // from −w in front to w behind
+    const z = D.map((x, k) => slope * x + (k === 3 ? start : 0));
+    const [sx, sy] = [2 / width, 2 / height], [dx, dy] = [shift[0] - offset[0] * factor, -shift[1] - offset[1] * factor];
+    const x = X.map((v, k) => sx * (v * factor + dx * w[k])), y = Y.map((v, k) => sy * (v * factor + dy * w[k]));
+    return new Float32Array([0, 1, 2, 3].flatMap((k) => [x[k], y[k], z[k], w[k]]));
   }
 
   drag(dx, dy, moving) {

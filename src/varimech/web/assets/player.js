@@ -73,12 +73,13 @@ export function connectPlayer(player) {
   };
   element("speed").onchange = (event) => (player.speed = Number(event.target.value));
   element("loop").onchange = (event) => (player.loop = event.target.checked);
-  for (const name of ["labels", "traces", "centres", "before"]) {
+  for (const name of ["labels", "traces", "centres", "forces", "before"]) {
     element(`show-${name}`).onchange = (event) => {
       animation.options[name] = event.target.checked;
       player.redraw();
     };
   }
+  element("forces-choice").hidden = !animation.data.reactions;
   element("before-choice").hidden = !animation.before;
   element("playing").hidden = !animation.duration;
   element("clock").hidden = !animation.duration;
@@ -95,10 +96,21 @@ export function connectPlayer(player) {
 }
 
 export function connectView(player) {
-  const { animation } = player, { canvas, camera } = animation, pointers = new Map();
-  const drags = camera.spatial ? "Drag to turn, shift-drag to move, wheel to zoom" : "Drag to move, wheel to zoom";
-  const fingers = camera.spatial ? "Drag sideways to turn, pinch to zoom" : "Drag sideways to move, pinch to zoom";
-  element("view-hint").textContent = matchMedia("(pointer: coarse)").matches ? fingers : drags;
+  const { animation } = player, { canvas } = animation, pointers = new Map();
+  const hint = () => {
+    const { spatial } = animation.camera;
+    const drags = spatial ? "Drag to turn, shift-drag to move, wheel to zoom" : "Drag to move, wheel to zoom";
+    const fingers = spatial ? "Drag sideways to turn, pinch to zoom" : "Drag sideways to move, pinch to zoom";
+    element("view-hint").textContent = matchMedia("(pointer: coarse)").matches ? fingers : drags;
+  };
+  hint();
+  element("solid-choice").hidden = !animation.solidView;
+  element("show-solid").checked = Boolean(animation.solid);
+  element("show-solid").onchange = (event) => {
+    animation.setSolid(event.target.checked);
+    hint();
+    player.redraw();
+  };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, [event.clientX, event.clientY]);
@@ -111,8 +123,8 @@ export function connectView(player) {
     if (others.length) {
       const apart = (at) => Math.hypot(at[0] - others[0][0], at[1] - others[0][1]) || 1;
       const box = canvas.getBoundingClientRect();
-      camera.wheel(apart(now) / apart(before), (now[0] + others[0][0]) / 2 - box.left, (now[1] + others[0][1]) / 2 - box.top);
-    } else camera.drag(now[0] - before[0], now[1] - before[1], event.shiftKey);
+      animation.camera.wheel(apart(now) / apart(before), (now[0] + others[0][0]) / 2 - box.left, (now[1] + others[0][1]) / 2 - box.top);
+    } else animation.camera.drag(now[0] - before[0], now[1] - before[1], event.shiftKey);
     pointers.set(event.pointerId, now);
     player.redraw();
   });
@@ -120,11 +132,11 @@ export function connectView(player) {
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const box = canvas.getBoundingClientRect();
-    camera.wheel(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
+    animation.camera.wheel(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
     player.redraw();
   }, { passive: false });
   element("reset-view").onclick = () => {
-    camera.reset();
+    animation.fit();
     player.redraw();
   };
 }

@@ -1,6 +1,6 @@
 // Data of plots: arrays from base64 or as they are, ranges, bands, the points nearest to a place.
 
-import { decode } from "./animation.js";
+import { decode } from "./tracks.js";
 
 // typed arrays (studio) as they are, texts {f8} or {f4} (reports) decoded
 export function plotNumbers(given) {

@@ -1,16 +1,12 @@
 // A report: controls, downloads and printing.
 
 import { Animation } from "./animation.js";
+import { download, fileName } from "./pictures.js";
 import { Player, connectPlayer, connectView, element } from "./player.js";
 import { PlotSet } from "./plots.js";
+import { connectViewMenu } from "./view_menu.js";
 
 const report = JSON.parse(document.getElementById("report-data").textContent);
-
-function download(name, text, type) {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
 
 function connectInfluence(player) {
   const { animation, plots } = player, { influence, parameters } = animation;
@@ -63,13 +59,14 @@ function start() {
     player = new Player(animation, plots);
     connectPlayer(player);
     connectView(player);
+    connectViewMenu(player, report.name);
     connectInfluence(player);
     new ResizeObserver(() => {
       animation.resize();
       animation.draw(); // immediately: resizing clears the canvas
     }).observe(animation.canvas);
   }
-  const file = report.name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "report";
+  const file = fileName(report.name, "report");
   if (report.model !== null) element("download-model").onclick = () => download(`${file}.yaml`, report.model, "text/yaml");
   element("download-data").onclick = () => download(`${file}.csv`, plots.csv(), "text/csv");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

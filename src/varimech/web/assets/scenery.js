@@ -26,7 +26,7 @@ export const scenery = {
   },
 
   drawGrid() {
-    if (this.data.dimension === 3) return this.drawFloor();
+    if (this.camera.spatial) return this.drawFloor();
     const { pen, camera, ink } = this, step = niceLength(110 / camera.scale), spacing = step * camera.scale;
     const origin = camera.project(this.data.origin.map((x) => -x));
     pen.lineWidth = 1;
@@ -45,7 +45,7 @@ export const scenery = {
   // a grid below the whole motion
   drawFloor() {
     const { pen, camera, ink } = this, [a, b, c] = camera.axes, [low, high] = camera.box;
-    const step = niceLength(camera.size / 6), pad = 0.06 * camera.size, { origin } = this.data;
+    const step = camera.gridStep, pad = 0.06 * camera.size, { origin } = this.data;
     const bounds = [a, b].map((k) => [Math.floor((low[k] + origin[k] - pad) / step), Math.ceil((high[k] + origin[k] + pad) / step)]);
     const at = (i, j) => {
       const place = [0, 0, 0];
@@ -64,15 +64,14 @@ export const scenery = {
       line(pen, [at(bounds[0][0], j), at(bounds[0][1], j)]);
       pen.stroke();
     }
-    this.floorStep = step;
   },
 
   drawScale() {
     const { pen, camera, ink } = this, y = camera.height - 20;
     const right = camera.width - 18;
-    if (this.data.dimension === 3) {
+    if (camera.spatial) {
       this.drawTriad(46, camera.height - 46);
-      return drawText(pen, `grid ${lengthText(this.floorStep)}`, right, y, ink.soft, ink.stage, "right", 12);
+      return drawText(pen, `grid ${lengthText(camera.gridStep)}`, right, y, ink.soft, ink.stage, "right", 12);
     }
     const length = niceLength(140 / camera.scale), wide = length * camera.scale;
     pen.strokeStyle = ink.soft;

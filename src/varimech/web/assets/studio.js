@@ -7,6 +7,7 @@ import { Numbers } from "./studio_numbers.js";
 import { LivePlots } from "./studio_plots.js";
 import { Sliders } from "./studio_sliders.js";
 import { TextPane } from "./studio_text.js";
+import { connectViewMenu } from "./view_menu.js";
 
 class Studio {
   constructor() {
@@ -71,6 +72,7 @@ class Studio {
     this.player = new Player(new Animation(element("stage"), animation, parameters), this.plots);
     connectPlayer(this.player);
     connectView(this.player);
+    connectViewMenu(this.player, element("name").textContent);
     this.player.time = time;
     new ResizeObserver(() => {
       this.player.animation.resize();

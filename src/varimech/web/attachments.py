@@ -1,0 +1,99 @@
+"""What bodies have beside their links, for the animation: wheels, balls, outlines, and the orientations of
+the bodies that have them.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..results.run import Run
+from .encoding import floats
+
+LEAST_APART = 1e-6
+"""Distance of wheels (m) below which they are on one axis, so that it says nothing of their radii."""
+
+
+RING = 1.2
+"""Outer radius of a ring with teeth inside, by its pitch radius."""
+
+
+def attachments(run: Run, figures: Sequence[dict[str, Any]]) -> dict[str, object]:
+    """Figures with the number of their body, and the orientations of these bodies: their x and y axes
+    over time, (time, 2 × body, component).
+
+    Args:
+        run: the run at the times of the animation.
+        figures: from `figures_of`.
+    """
+    bodies = list(dict.fromkeys(f["body"] for f in figures))
+    axes = np.eye(int(run.info["dimension"]))[:2]
+    encoded = run.directions([(b, axis) for b in bodies for axis in axes]) if bodies else None
+    return {
+        "figures": [{**f, "frame": bodies.index(f["body"])} for f in figures],
+        "orientations": floats(np.zeros(0) if encoded is None else encoded),
+    }
+
+
+def figures_of(
+    plan: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
+) -> list[dict[str, Any]]:
+    """Figures with the numbers of their points, their radii and how far they reach.
+
+    Args:
+        plan: `Run.drawing_plan`.
+        index: numbers of points.
+        places: positions of points, (time, point, component).
+    """
+    return [drawn for f in _all(plan) if (drawn := _sized(f, index, places))]
+
+
+def points_of_figures(plan: Mapping[str, Any]) -> Sequence[str]:
+    """Points whose positions figures need."""
+    return [f[key] for f in _all(plan) for key in ("point", "mate") if key in f]
+
+
+def _all(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*plan.get("figures", []), *plan.get("surfaces", [])]
+
+
+def _sized(
+    figure: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
+) -> dict[str, Any] | None:
+    """A figure with its radius; none if it cannot be known."""
+    drawn = {**figure, "point": index[figure["point"]]}
+    if "mate" in figure:
+        drawn["mate"] = index[figure["mate"]]
+    if figure["kind"] == "wheel" and "radius" not in figure:
+        apart = float(np.linalg.norm(places[0, drawn["mate"]] - places[0, drawn["point"]]))
+        if apart < LEAST_APART:
+            return None
+        drawn["radius"] = apart * figure["share"]
+    drawn["reach"] = _reach(drawn)
+    return drawn
+
+
+def _reach(figure: Mapping[str, Any]) -> float:
+    """How far a figure reaches from its point (m)."""
+    if "vertices" in figure:
+        corners = np.frombuffer(base64.b64decode(figure["vertices"]), dtype="<f4").reshape(-1, 3)
+        return float(np.linalg.norm(corners, axis=1).max())
+    if "outline" in figure:
+        return float(np.linalg.norm(figure["outline"], axis=1).max())
+    return float(figure.get("radius", 0.0)) * (RING if figure.get("ring") else 1.0)
+
+
+def around_figures(
+    figures: Sequence[Mapping[str, Any]], places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest coordinates of a motion with its figures."""
+    reach = np.zeros(places.shape[1])
+    for figure in figures:
+        reach[figure["point"]] = max(reach[figure["point"]], figure["reach"])
+    return (
+        (places - reach[:, None]).min(axis=(0, 1)),
+        (places + reach[:, None]).max(axis=(0, 1)),
+    )
