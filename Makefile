@@ -15,7 +15,7 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,cluster,studio,uq,urdf]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,cluster,meshes,studio,uq,urdf]'
 	@touch $@
 
 $(FRAMEWORKS): $(STAMP)  # JAX and PyTorch are large, and the demonstration does not need them
