@@ -45,8 +45,10 @@ export class TextPane {
 
   number() {
     const count = this.source.value.split("\n").length, wrong = this.problem && this.problem.line;
-    const rows = Array.from({ length: count }, (_, k) => (k + 1 === wrong ? `<b>${k + 1}</b>` : k + 1));
-    this.lines.innerHTML = rows.join("\n");
+    const rows = (first, last) => Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => `${first + k}\n`).join("");
+    const mark = document.createElement("b");
+    mark.textContent = wrong;
+    this.lines.replaceChildren(...(wrong ? [rows(1, wrong - 1), mark, "\n", rows(wrong + 1, count)] : [rows(1, count)]));
     this.lines.scrollTop = this.source.scrollTop;
   }
 }
