@@ -262,7 +262,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path: Path) -> None:
     with served(text, path) as studio, sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
-        page.on("dialog", alerts.append)
+        page.on("dialog", lambda dialog: alerts.append(dialog))
         page.goto(studio.address)
         page.wait_for_selector("#numbers .number")
         page.wait_for_function("studio.drawn.length > 1")

@@ -4,6 +4,7 @@ pages of a studio show the same session.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Mapping
@@ -32,6 +33,8 @@ class Session:
         self._known_files = table_files(text, path)
         self.identity = secrets.token_hex(8)
         """By which pages notice that they are connected to another session."""
+        self.source = path.name if path is not None else hashlib.sha256(text.encode()).hexdigest()
+        """By which they notice that it is about the same model."""
         self.history = History(text)
         self.tried: dict[str, float] = {}
         self.engine: Engine | None = None
@@ -66,6 +69,7 @@ class Session:
             values = self.values
             return {
                 "session": self.identity,
+                "source": self.source,
                 "revision": self.revision,
                 "name": "" if self.engine is None else self.engine.mechanism.name,
                 "file": None if self.path is None else self.path.name,
