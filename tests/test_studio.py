@@ -236,7 +236,9 @@ def test_no_error_ends_the_worker(
         patched.setattr(engine, "motion", broken)
         session.set_values({"crank": 0.11}, final=False)
         worker.wake()
-        assert published.wait("failed", session.revision)["message"] == "ZeroDivisionError: by nothing"
+        assert (
+            published.wait("failed", session.revision)["message"] == "ZeroDivisionError: by nothing"
+        )
     session.set_values({"crank": 0.12}, final=False)
     worker.wake()
     published.wait("motion", session.revision)
@@ -319,7 +321,10 @@ def test_a_port_that_is_taken_is_named() -> None:
 
 def test_arrays_arrive_as_they_are_and_numbers_that_json_lacks_as_null() -> None:
     message = Message("test", value=float("nan"), nested=[float("inf"), 1.5])
-    message.content["arrays_of"] = [message.double(np.array([1.5, np.nan])), message.single(np.ones(3))]
+    message.content["arrays_of"] = [
+        message.double(np.array([1.5, np.nan])),
+        message.single(np.ones(3)),
+    ]
     found = unpacked(message.encoded())
     assert found["value"] is None and found["nested"] == [None, 1.5]
     assert found["arrays_of"][0].tolist()[0] == 1.5 and np.isnan(found["arrays_of"][0][1])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studio_pages import CRANK, Page, served
+from studio_pages import CRANK, Page, served, wait_until
 
 from varimech.studio.launch import OpenStudio
 from varimech.studio.server import LONGEST
@@ -265,7 +265,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path: Path) -> None:
         page.on("dialog", lambda dialog: alerts.append(dialog))
         page.goto(studio.address)
         page.wait_for_selector("#numbers .number")
-        page.wait_for_function("studio.drawn.length > 1")
+        wait_until(page, "studio.drawn.length > 1")
         shown = page.evaluate("document.body.innerText")
         assert "<b>crank.yaml" in shown and shown.count(HOSTILE) >= 4
         assert page.evaluate("document.querySelectorAll('b, img[src=x]').length") == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import struct
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -160,3 +161,13 @@ def unpacked(message: str | bytes) -> dict[str, Any]:
         return value
 
     return dict(filled(header))
+
+
+def wait_until(page: Any, expression: str) -> None:
+    """Wait for something on a page in a browser, whose policy forbids what playwright's own
+    `wait_for_function` does.
+    """
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"{expression} does not become true"
+        page.wait_for_timeout(10)

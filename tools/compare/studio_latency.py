@@ -77,8 +77,11 @@ def drawn(text: str, parameter: str, changes: int) -> list[float]:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto(studio.address)
-        page.wait_for_function("studio.drawn.length > 1")
-        page.wait_for_timeout(3000)  # until the program is compiled, as after a designer's first look
+        while page.evaluate("studio.drawn.length") < 2:
+            page.wait_for_timeout(50)
+        page.wait_for_timeout(
+            3000
+        )  # until the program is compiled, as after a designer's first look
         times = []
         for k in range(changes):
             times.append(page.evaluate(MOVE, [parameter, 0.4 + 0.2 * (k % 10) / 10]))
