@@ -16,6 +16,7 @@ from studio_pages import CRANK, Page, served, unpacked
 
 import varimech as vm
 from varimech.core.errors import ModelError
+from varimech.files.reading import mechanism_of_text
 from varimech.studio.messages import Message
 from varimech.studio.session import Session
 from varimech.studio.worker import Worker
@@ -310,6 +311,27 @@ def test_pages_that_ask_at_once_lose_nothing(tmp_path: Path) -> None:
         with Page(studio.address) as last:
             text = last.next("state")["text"]
         assert text == CRANK.replace("100 mm", "130 mm").replace("250 mm", "280 mm")
+
+
+def test_a_mechanism_opens_in_a_studio_and_stays_as_it_is() -> None:
+    m = mechanism_of_text(vm.Mechanism, CRANK)
+    before = m.to_text()
+    with m.studio(browser=False) as studio, Page(studio.address) as page:
+        page.ask("set", values={"crank": 0.12}, final=True)
+        designed = mechanism_of_text(vm.Mechanism, studio.text)
+        assert page.session_state()["file"] is None
+    assert designed.parameters["crank"].value == 0.12 and m.to_text() == before
+    with pytest.raises(OSError, match="refused"):
+        Page(studio.address)
+
+
+def test_waiting_ends_when_the_studio_is_stopped() -> None:
+    m = mechanism_of_text(vm.Mechanism, CRANK)
+    studio = m.studio(browser=False)
+    threading.Timer(0.2, studio.stop).start()
+    begin = time.monotonic()
+    studio.wait()
+    assert 0.1 < time.monotonic() - begin < 10
 
 
 def test_a_port_that_is_taken_is_named() -> None:

@@ -16,15 +16,21 @@ HOST = "127.0.0.1"
 
 
 class OpenStudio:
-    """A studio that is being served.
+    """A studio that is being served; as a context manager it is stopped at the end.
 
     Attributes:
         address: of its page, with the token that opens it.
     """
 
-    def __init__(self, server: Any, listening: socket.socket, address: str):
-        self._server, self._listening, self.address = server, listening, address
+    def __init__(self, server: Any, listening: socket.socket, address: str, session: Session):
+        self._server, self._listening, self._session = server, listening, session
+        self.address = address
         self._thread: threading.Thread | None = None
+
+    @property
+    def text(self) -> str:
+        """Text of the model file of the design as it is now."""
+        return self._session.text
 
     def serve(self) -> None:
         """Serve until Ctrl-C, or `stop`."""
@@ -116,7 +122,8 @@ def prepared(
         listening.close()
         raise ModelError(f"port {port} is in use", remedy="choose another, or 0 for any") from None
     listening.listen()  # so that requests wait instead of being refused until it is served
-    studio = Studio(Session(make, text, path), listening.getsockname()[1])
+    session = Session(make, text, path)
+    studio = Studio(session, listening.getsockname()[1])
     config = uvicorn.Config(
         studio.application(),
         log_level="warning",
@@ -124,4 +131,4 @@ def prepared(
         ws="websockets-sansio",
         timeout_graceful_shutdown=1,
     )
-    return OpenStudio(uvicorn.Server(config), listening, studio.address)
+    return OpenStudio(uvicorn.Server(config), listening, studio.address, session)
