@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from .results.root_locus import RootLocus
     from .results.run import Run
     from .results.topology import Topology
-    from .studio.launch import OpenStudio
     from .results.workspace import Workspace
+    from .studio.launch import OpenStudio
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given

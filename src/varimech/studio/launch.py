@@ -6,6 +6,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ class OpenStudio:
 
     def __repr__(self) -> str:
         return f"<Studio at {self.address}>"
+
+    def _repr_html_(self) -> str:
+        """A link: front ends of notebooks must not embed the page (server.py, frame-ancestors)."""
+        return (
+            f'<a href="{escape(self.address)}" target="_blank" rel="noreferrer">Open the studio</a>'
+        )
 
 
 def start(
