@@ -222,20 +222,20 @@ def test_the_command_shows_a_page_soon(
     """The time from the command to a drawn mechanism is printed: it depends on the machine."""
     shutil.copy(STARTER, tmp_path / "my.yaml")
     begin = time.perf_counter()
-    command = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "varimech", "studio", str(tmp_path / "my.yaml"), "--no-browser"],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert command.stdout is not None
-        address = re.findall(r"http://\S+", command.stdout.readline())[0]
-        page = context.new_page()
-        page.goto(address)
-        wait_until(page, "window.studio && studio.drawn.length > 0")
-        with capsys.disabled():
-            print(f" [from command to page: {time.perf_counter() - begin:.1f} s] ", end="")
-    finally:
-        command.send_signal(signal.SIGINT)
-        assert command.wait(timeout=PATIENCE) in (0, 1, 130, -signal.SIGINT)
+    ) as command:
+        try:
+            assert command.stdout is not None
+            address = re.findall(r"http://\S+", command.stdout.readline())[0]
+            page = context.new_page()
+            page.goto(address)
+            wait_until(page, "window.studio && studio.drawn.length > 0")
+            with capsys.disabled():
+                print(f" [from command to page: {time.perf_counter() - begin:.1f} s] ", end="")
+        finally:
+            command.send_signal(signal.SIGINT)
+            assert command.wait(timeout=PATIENCE) in (0, 1, 130, -signal.SIGINT)
