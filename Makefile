@@ -65,6 +65,7 @@ pictures: demo  ## the pictures of the README, of the elements and of the tutori
 	cp out/five-bar/figure6_gradients.png docs/images/five_bar_gradients.png
 	$(BIN)/python tools/draw/draw_elements.py
 	$(BIN)/python tools/draw/tutorial_pictures.py
+	$(BIN)/python tools/draw/studio_pictures.py
 
 format: setup
 	$(BIN)/ruff format .

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .results.run import Run
     from .results.topology import Topology
     from .results.workspace import Workspace
+    from .studio.launch import OpenStudio
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
@@ -897,6 +898,35 @@ class Mechanism(Model):
         from .files.model_files import pickled
 
         return pickled(type(self), self.data, self.studies)
+
+    def studio(self, *, port: int = 0, browser: bool = True, wait: bool = False) -> OpenStudio:
+        """Open the mechanism in the studio: a page where every change shows its consequences at once.
+
+        The page shows a copy: this mechanism stays as it is, and no file is written. The extra
+        `studio` installs what it needs.
+
+        Args:
+            port: on this computer; 0 for any that is free.
+            browser: whether to open the page.
+            wait: until the studio is stopped, by Ctrl-C or in another thread.
+
+        Returns:
+            The studio, with `address`, `text` (the model file of the design as it is now),
+            `stop()` and `wait()`.
+
+        Raises:
+            ModelError: for Python functions, which a model file cannot contain; if packages are
+                missing or the port is taken.
+        """
+        from .studio.launch import prepared, show
+
+        studio = prepared(type(self), self.to_text(), port=port)
+        studio.serve_in_background()
+        if browser:
+            show(studio)
+        if wait:
+            studio.wait()
+        return studio
 
     def study(self, kind: str, **changes: object) -> Any:
         """Execute a study of the model file: "simulate", "sensitivity", "uncertainty" or

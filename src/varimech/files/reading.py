@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -233,10 +233,51 @@ def read_mechanism(make: Callable[..., M], path: Path) -> M:
     return _made(make, *_read_document(path))
 
 
-def mechanism_of_text(make: Callable[..., M], text: str, path: Path | None = None) -> M:
-    """The same from the text of a file, which may be at a path."""
+def mechanism_of_text(
+    make: Callable[..., M],
+    text: str,
+    path: Path | None = None,
+    known_files: Container[str] | None = None,
+) -> M:
+    """The same from the text of a file, which may be at a path.
+
+    Args:
+        make: class of mechanisms.
+        text: of the file.
+        path: of the file.
+        known_files: tables that may be read from anywhere; others must be below the folder of the
+            file. None if the text is trusted.
+    """
     marked = parse_yaml(text, path or Path("text"))
-    return _made(make, marked, checked(marked))
+    document = checked(marked)
+    if known_files is not None:
+        _check_table_files(marked, document, known_files, None if path is None else path.parent)
+    return _made(make, marked, document)
+
+
+def table_files(text: str, path: Path | None = None) -> frozenset[str]:
+    """Files of the tables of a model text; none if the text has mistakes."""
+    try:
+        tables = checked(parse_yaml(text, path or Path("text"))).tables
+    except FileError:
+        return frozenset()
+    return frozenset(table.file for table in tables.values() if table.file is not None)
+
+
+def _check_table_files(
+    marked: SourceMap, document: Document, known: Container[str], folder: Path | None
+) -> None:
+    for name, table in document.tables.items():
+        if table.file is None or table.file in known:
+            continue
+        if folder is None or not (folder / table.file).resolve().is_relative_to(folder.resolve()):
+            with placing_errors(marked, ("tables", name)):
+                raise ModelError(
+                    "is outside the folder of the model",
+                    field="file",
+                    value=table.file,
+                    remedy="copy the file into that folder, or give x: and y:",
+                )
 
 
 def _made(make: Callable[..., M], marked: SourceMap, document: Document) -> M:

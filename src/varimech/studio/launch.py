@@ -6,6 +6,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,63 @@ from ..core.errors import ModelError
 from .session import Session
 
 HOST = "127.0.0.1"
+
+
+class OpenStudio:
+    """A studio that is being served; as a context manager it is stopped at the end.
+
+    Attributes:
+        address: of its page, with the token that opens it.
+    """
+
+    def __init__(self, server: Any, listening: socket.socket, address: str, session: Session):
+        self._server, self._listening, self._session = server, listening, session
+        self.address = address
+        self._thread: threading.Thread | None = None
+
+    @property
+    def text(self) -> str:
+        """Text of the model file of the design as it is now."""
+        return self._session.text
+
+    def serve(self) -> None:
+        """Serve until Ctrl-C, or `stop`."""
+        self._server.run(sockets=[self._listening])
+
+    def serve_in_background(self) -> None:
+        """Serve in a thread, which ends with the program at the latest."""
+        self._thread = threading.Thread(target=self.serve, name="studio server", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the studio is stopped; Ctrl-C stops it."""
+        try:
+            while self._thread is not None and self._thread.is_alive():
+                self._thread.join(timeout=0.2)
+        except KeyboardInterrupt:
+            self.stop()
+
+    def stop(self) -> None:
+        """End the studio; pages say that the connection is lost."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+        self._listening.close()
+
+    def __enter__(self) -> OpenStudio:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<Studio at {self.address}>"
+
+    def _repr_html_(self) -> str:
+        """A link: front ends of notebooks must not embed the page (server.py, frame-ancestors)."""
+        return (
+            f'<a href="{escape(self.address)}" target="_blank" rel="noreferrer">Open the studio</a>'
+        )
 
 
 def start(
@@ -34,17 +92,22 @@ def start(
         browser: whether to open the page.
         tell: prints the address.
     """
-    serve, address = prepared(make, text, path, port)
-    tell(f"Studio: {address}  (Ctrl-C ends it)")
+    studio = prepared(make, text, path, port)
+    tell(f"Studio: {studio.address}  (Ctrl-C ends it)")
     if browser:
-        threading.Timer(0.3, webbrowser.open, [address]).start()
-    serve()
+        show(studio)
+    studio.serve()
+
+
+def show(studio: OpenStudio) -> None:
+    """Open the page in the browser, as soon as somebody answers there."""
+    threading.Timer(0.3, webbrowser.open, [studio.address]).start()
 
 
 def prepared(
-    make: Callable[..., Any], text: str, path: Path | None, port: int = 0
-) -> tuple[Callable[[], None], str]:
-    """What serves a studio until Ctrl-C, and the address of its page.
+    make: Callable[..., Any], text: str, path: Path | None = None, port: int = 0
+) -> OpenStudio:
+    """A studio that is not being served yet.
 
     Raises:
         ModelError: if the packages for it are not installed, or the port is taken.
@@ -63,10 +126,16 @@ def prepared(
     try:
         listening.bind((HOST, port))
     except OSError:
+        listening.close()
         raise ModelError(f"port {port} is in use", remedy="choose another, or 0 for any") from None
-    studio = Studio(Session(make, text, path), listening.getsockname()[1])
+    listening.listen()  # so that requests wait instead of being refused until it is served
+    session = Session(make, text, path)
+    studio = Studio(session, listening.getsockname()[1])
     config = uvicorn.Config(
-        studio.application(), log_level="warning", ws_max_size=LONGEST, ws="websockets-sansio"
+        studio.application(),
+        log_level="warning",
+        ws_max_size=LONGEST,
+        ws="websockets-sansio",
+        timeout_graceful_shutdown=1,
     )
-    server = uvicorn.Server(config)
-    return (lambda: server.run(sockets=[listening])), studio.address
+    return OpenStudio(uvicorn.Server(config), listening, studio.address, session)

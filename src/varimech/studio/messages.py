@@ -44,7 +44,7 @@ class Message:
             places.append({"type": kind, "at": at, "length": len(part) // int(kind[1])})
             at += _padded(len(part))
         header = {"kind": self.kind, **finite(self.content), "arrays": places}
-        text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode(errors="replace")
         text += b" " * (_padded(len(text) + 4) - len(text) - 4)
         body = b"".join(part.ljust(_padded(len(part)), b"\0") for _, part in self._parts)
         return struct.pack("<I", len(text)) + text + body

@@ -20,10 +20,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from ..core.errors import ModelError, VarimechError
 from ..web.modules import asset, needed
+from .mailbox import Mailbox
 from .messages import Message
 from .session import Session
 from .worker import Worker
@@ -40,7 +41,6 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-COOKIE = "varimech-studio"
 
 
 class Studio:
@@ -49,9 +49,9 @@ class Studio:
     def __init__(self, session: Session, port: int, token: str | None = None):
         self.session, self.port = session, port
         self.token = token or secrets.token_urlsafe(24)
-        self._pages: set[WebSocket] = set()
+        self._cookie = f"varimech-studio-{port}"  # cookies of all ports are sent to all of them
+        self._pages: set[Mailbox] = set()
         self._last: dict[str, bytes] = {}
-        self._sending: set[asyncio.Future[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: Worker | None = None
 
@@ -89,7 +89,7 @@ class Studio:
         return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        given = request.query_params.get("token") or request.cookies.get(COOKIE)
+        given = request.query_params.get("token") or request.cookies.get(self._cookie)
         if not self._allowed(request.headers, given):
             return PlainTextResponse("not allowed: open the address that the studio printed", 403)
         motion = Template(asset("motion.html")).substitute(
@@ -97,11 +97,11 @@ class Studio:
         )
         page = Template(asset("studio.html")).substitute(motion=motion)
         response = Response(page, media_type="text/html", headers=HEADERS)
-        response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+        response.set_cookie(self._cookie, self.token, httponly=True, samesite="strict")
         return response
 
     async def _script(self, request: Request) -> Response:
-        if not self._allowed(request.headers, request.cookies.get(COOKIE)):
+        if not self._allowed(request.headers, request.cookies.get(self._cookie)):
             return PlainTextResponse("not allowed", 403)
         name = request.path_params["name"]
         kinds = {"style.css": "text/css", "studio.css": "text/css"}
@@ -111,36 +111,37 @@ class Studio:
         return Response(asset(name), media_type=kinds[name], headers=HEADERS)
 
     async def _live(self, socket: WebSocket) -> None:
-        if not self._allowed(socket.headers, socket.cookies.get(COOKIE)) or (
+        if not self._allowed(socket.headers, socket.cookies.get(self._cookie)) or (
             "origin" not in socket.headers
         ):
             await socket.close(code=1008)
             return
         await socket.accept()
-        self._pages.add(socket)
+        mailbox = Mailbox()
+        mailbox.put("state", self._state())
+        for kind, message in self._last.items():
+            mailbox.put(kind, message)
+        self._pages.add(mailbox)
+        delivery = asyncio.ensure_future(mailbox.deliver(socket.send_bytes))
         try:
-            await socket.send_bytes(self._state())
-            for message in list(self._last.values()):
-                await socket.send_bytes(message)
-            while True:
-                await self._receive(socket, await socket.receive_text())
-        except (WebSocketDisconnect, RuntimeError):
-            pass
+            while (received := await socket.receive())["type"] == "websocket.receive":
+                await self._receive(mailbox, received.get("text") or "")
         finally:
-            self._pages.discard(socket)
+            self._pages.discard(mailbox)
+            delivery.cancel()
+            await asyncio.gather(delivery, return_exceptions=True)
 
-    async def _receive(self, socket: WebSocket, text: str) -> None:
+    async def _receive(self, mailbox: Mailbox, text: str) -> None:
         """Carry out what a page asks for; what is wrong with it is told to that page only."""
         try:
-            request = json.loads(text)
-            if not isinstance(request, dict):
-                raise ModelError("a message is a JSON object")
-            kind = request.pop("kind", None)
-            if kind not in ACTIONS:
-                raise ModelError(f"no message is called {kind!r}")
+            kind, request = _request(text)
             changed = await asyncio.to_thread(ACTIONS[kind], self.session, **request)
-        except (VarimechError, ValueError, TypeError, OSError) as error:
-            await socket.send_bytes(Message("refused", message=str(error)).encoded())
+        except VarimechError as error:
+            mailbox.put("refused", Message("refused", message=str(error)).encoded())
+            return
+        except Exception as error:  # a page goes on, whatever it has asked for
+            reason = f"{type(error).__name__}: {error}"
+            mailbox.put("refused", Message("refused", message=reason).encoded())
             return
         if changed is not False:
             self._publish(self._state())
@@ -160,28 +161,45 @@ class Studio:
     def _spread(self, message: bytes) -> None:
         length = int.from_bytes(message[:4], "little")
         kind = json.loads(message[4 : 4 + length])["kind"]
+        if kind == "motion":
+            self._last.pop("failed", None)  # pages that come later need not hear of it
         if kind != "state":
+            self._last.pop(kind, None)
             self._last[kind] = message
-        for page in list(self._pages):
-            task = asyncio.ensure_future(self._send(page, message))
-            self._sending.add(task)  # a task that nobody holds may be lost
-            task.add_done_callback(self._sending.discard)
+        for page in self._pages:
+            page.put(kind, message)
 
-    async def _send(self, page: WebSocket, message: bytes) -> None:
-        try:
-            await page.send_bytes(message)
-        except (WebSocketDisconnect, RuntimeError):
-            self._pages.discard(page)
+
+def _request(text: str) -> tuple[str, dict[str, Any]]:
+    """Kind and content of a message from a page."""
+    try:
+        request = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ModelError("a message is a JSON text") from None
+    if not isinstance(request, dict):
+        raise ModelError("a message is a JSON object")
+    kind = request.pop("kind", None)
+    if not isinstance(kind, str) or kind not in ACTIONS:
+        raise ModelError(f"no message is called {kind!r}")
+    return kind, request
 
 
 def _set(session: Session, values: dict[str, float | str], final: bool = False) -> bool:
-    session.set_values({str(name): value for name, value in values.items()}, final=final)
+    if not isinstance(values, dict) or not isinstance(final, bool):
+        raise ModelError("set has values by parameter, and final is true or false")
+    session.set_values(values, final=final)
     return final
+
+
+def _edit(session: Session, text: str) -> None:
+    if not isinstance(text, str):
+        raise ModelError("edit has a text")
+    session.edit(text)
 
 
 ACTIONS: dict[str, Callable[..., Any]] = {
     "set": _set,
-    "edit": lambda session, text: session.edit(str(text)),
+    "edit": _edit,
     "undo": lambda session: session.undo(),
     "redo": lambda session: session.redo(),
     "revert": lambda session: session.revert(),

@@ -4,6 +4,8 @@ pages of a studio show the same session.
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,7 +15,7 @@ from ..core.atomic_files import write_text
 from ..core.errors import FileError, ModelError, VarimechError, unknown_name
 from ..core.expressions import fixed_number
 from ..files.editing import with_values
-from ..files.reading import mechanism_of_text
+from ..files.reading import mechanism_of_text, table_files
 from .engine import Designed, Engine
 from .history import History
 
@@ -28,6 +30,11 @@ class Session:
     def __init__(self, make: Callable[..., Any], text: str, path: Path | None = None):
         self._lock, self._make = threading.RLock(), make
         self.path, self.saved = path, text if path is not None else ""
+        self._known_files = table_files(text, path)
+        self.identity = secrets.token_hex(8)
+        """By which pages notice that they are connected to another session."""
+        self.source = path.name if path is not None else hashlib.sha256(text.encode()).hexdigest()
+        """By which they notice that it is about the same model."""
         self.history = History(text)
         self.tried: dict[str, float] = {}
         self.engine: Engine | None = None
@@ -49,12 +56,20 @@ class Session:
         """That are tried, in addition to those of the engine's mechanism."""
         return {**self._moved, **self.tried}
 
+    @property
+    def design(self) -> tuple[Engine | None, dict[str, float], int]:
+        """Engine, values and revision that belong together."""
+        with self._lock:
+            return self.engine, self.values, self.revision
+
     def state(self) -> dict[str, Any]:
         """What pages show of the session itself."""
         with self._lock:
             parameters = [] if self.engine is None else self.engine.parameters
             values = self.values
             return {
+                "session": self.identity,
+                "source": self.source,
                 "revision": self.revision,
                 "name": "" if self.engine is None else self.engine.mechanism.name,
                 "file": None if self.path is None else self.path.name,
@@ -79,18 +94,26 @@ class Session:
             if self.engine is None:
                 raise ModelError("the model has mistakes", remedy="mend its text first")
             known = self.engine.mechanism.data.parameter_set.parameters
+            tried = dict(self.tried)
             for name, value in values.items():
                 if name not in known:
                     raise unknown_name("parameter", name, known)
                 if isinstance(value, str):
                     value = fixed_number(value, known[name].unit, f"parameter {name!r}")
-                self.tried[name] = known[name].check(value)
+                tried[name] = known[name].check(value)
+            self.tried = tried
             self.revision += 1
             if final:
                 self._commit(with_values(self.text, self.tried))
 
     def edit(self, text: str) -> None:
-        """Another text; one with mistakes is kept, and the mechanism stays as it was before."""
+        """Another text; one with mistakes is kept, and the mechanism stays as it was before.
+
+        Raises:
+            ModelError: for what cannot be written to a file.
+        """
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise ModelError("the text contains half a character", remedy="remove it")
         with self._lock:
             self._commit(text)
 
@@ -151,7 +174,7 @@ class Session:
         """Make the mechanism of the text; one that differs in values only is the one there is."""
         self._moved: dict[str, float] = {}
         try:
-            mechanism = mechanism_of_text(self._make, self.text, self.path)
+            mechanism = mechanism_of_text(self._make, self.text, self.path, self._known_files)
         except FileError as error:
             self.problem = {
                 "message": error.reason,

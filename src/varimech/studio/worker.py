@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from ..analyses.simulation import Values
 from ..core.errors import VarimechError
+from .engine import Engine
 from .messages import Message
 from .session import Session
 
@@ -58,8 +60,10 @@ class Worker:
                 if kind is None:
                     self._changed.wait(wait)
                     continue
-                revision = self._done[kind] = self._session.revision
-            self._compute(kind, revision)
+                engine, values, revision = self._session.design
+                self._done[kind] = revision
+            if engine is not None:
+                self._publish(_computed(engine, kind, values, revision))
 
     def _next(self) -> tuple[str | None, float | None]:
         """What is most wanted; otherwise how long to wait for the next thing."""
@@ -72,15 +76,15 @@ class Worker:
             return (None, rest) if rest > 0 else ("derivatives", None)
         return None, None
 
-    def _compute(self, kind: str, revision: int) -> None:
-        engine, values = self._session.engine, self._session.values
-        if engine is None:
-            return
-        try:
-            message: Message = getattr(engine, kind)(values)
-        except VarimechError as error:
-            message = Message("failed", of=kind, message=str(error))
-        except Exception as error:  # a page goes on, whatever has happened
-            message = Message("failed", of=kind, message=f"{type(error).__name__}: {error}")
+
+def _computed(engine: Engine, kind: str, values: Values, revision: int) -> bytes:
+    """A result as a message; a failure, of whatever kind, is a result, too: pages go on."""
+    try:
+        message: Message = getattr(engine, kind)(values)
         message.content["revision"] = revision
-        self._publish(message.encoded())
+        return message.encoded()
+    except VarimechError as error:
+        reason = str(error)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+    return Message("failed", of=kind, message=reason, revision=revision).encoded()

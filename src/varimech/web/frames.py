@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class Frames:
         """Times (s)."""
         return self.run.time
 
-    @property
+    @cached_property
     def too_far_apart(self) -> bool:
         """Whether some part turns or swings so far between two frames that interpolation fails."""
         if self.time.size < 2:

@@ -32,6 +32,7 @@ class Studio {
   connected(open) {
     element("status").textContent = open ? "" : "connection lost; trying again …";
     document.body.classList.toggle("offline", !open);
+    this.text.connected();
   }
 
   receive(message) {
@@ -40,6 +41,7 @@ class Studio {
   }
 
   state(state) {
+    this.restore(state);
     this.parameters = state.parameters;
     element("name").textContent = state.name || "Studio";
     document.title = `${state.changed ? "• " : ""}${state.name || "Studio"}`;
@@ -50,7 +52,15 @@ class Studio {
     element("no-parameters").hidden = state.parameters.length > 0;
     element("status").textContent = "";
     this.sliders.update(state.parameters);
-    this.text.update(state.text, state.problem);
+    this.text.update(state.text, state.problem, state.revision);
+  }
+
+  // a studio that was started again has the text of the file: what was not saved is here only
+  restore(state) {
+    const before = this.before;
+    this.before = state;
+    if (!before || before.session === state.session || before.source !== state.source) return;
+    if (before.changed && before.text !== state.text && !this.text.unsent) this.link.send("edit", { text: before.text });
   }
 
   // a new motion of the mechanism, with derivatives when they are known

@@ -4,7 +4,7 @@ const QUIET = 350; // ms without a key after which the text is sent
 
 export class TextPane {
   constructor(source, lines, mistake, link) {
-    Object.assign(this, { source, lines, mistake, link, timer: null, sent: null });
+    Object.assign(this, { source, lines, mistake, link, timer: null, unsent: false, revision: -1, since: -1 });
     source.oninput = () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.flush(), QUIET);
@@ -26,13 +26,23 @@ export class TextPane {
 
   flush() {
     this.timer = null;
-    this.sent = this.source.value;
+    this.unsent = !this.link.open;
+    if (this.unsent) return; // sent with the first state of the next connection
+    this.since = this.revision;
     this.link.send("edit", { text: this.source.value });
   }
 
-  update(text, problem) {
+  // revisions of another connection may be those of another studio
+  connected() {
+    this.since = -1;
+  }
+
+  update(text, problem, revision) {
     this.problem = problem;
-    if (this.timer === null && this.source.value !== text) {
+    this.revision = revision;
+    if (this.unsent) this.flush();
+    // a state from before the last edit would take back what was typed
+    else if (this.timer === null && revision > this.since && this.source.value !== text) {
       const { selectionStart, selectionEnd, scrollTop } = this.source;
       this.source.value = text;
       this.source.setSelectionRange(selectionStart, selectionEnd);
@@ -45,8 +55,10 @@ export class TextPane {
 
   number() {
     const count = this.source.value.split("\n").length, wrong = this.problem && this.problem.line;
-    const rows = Array.from({ length: count }, (_, k) => (k + 1 === wrong ? `<b>${k + 1}</b>` : k + 1));
-    this.lines.innerHTML = rows.join("\n");
+    const rows = (first, last) => Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => `${first + k}\n`).join("");
+    const mark = document.createElement("b");
+    mark.textContent = wrong;
+    this.lines.replaceChildren(...(wrong ? [rows(1, wrong - 1), mark, "\n", rows(wrong + 1, count)] : [rows(1, count)]));
     this.lines.scrollTop = this.source.scrollTop;
   }
 }
