@@ -179,6 +179,10 @@ def _set(session: Session, values: dict[str, float | str], final: bool = False) 
     return final
 
 
+def _drawing(session: Session, on: bool) -> None:
+    session.drawing = bool(on)
+
+
 ACTIONS: dict[str, Callable[..., Any]] = {
     "set": _set,
     "edit": lambda session, text: session.edit(str(text)),
@@ -188,5 +192,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "keep": lambda session, name: session.keep(str(name)),
     "take": lambda session, name: session.take(str(name)),
     "save": lambda session: session.save(),
+    "drawing": _drawing,
+    "draw": lambda session, stroke, arguments: session.draw(str(stroke), **arguments),
 }
 """What pages may ask for."""
