@@ -34,8 +34,10 @@ INERTIA = "1e-3"
 STIFFNESS, DAMPING, SPEED = "1000 N/m", "10 N*s/m", "60 rpm"
 BOUNDS = (0.5, 2.0)
 """Of a new parameter, as shares of its value: the ends of its slider."""
-ON_LINE = 1e-6
-"""m, within which a ground point lies on the line of a new slider."""
+SAME_PLACE = 1e-6
+"""m, within which two places are one, and a point lies on a line: less than anybody draws."""
+PLACES = 7
+"""Decimals of coordinates (m)."""
 TURNING = re.compile(r"-?[\d.e+-]+ deg \+ (.+)")
 """Motion of a driver: the angle that was drawn, and what is added to it over time."""
 End = Mapping[str, Any]
@@ -320,7 +322,9 @@ class Building:
         self._add("forces", name, f"{{{kind}: [{ends}], {key}: {parameter}{more}}}")
 
     def _join(self, node: Node, body: str) -> None:
-        """A revolute joint between a body and what is at a node; short ones that are there become explicit, since a third body would make them ambiguous."""
+        """A revolute joint between a body and what is at a node. A joint that is there in short form
+        becomes explicit: a third body would make it ambiguous.
+        """
         point = node.members[0][1]
         for joint in self._sketch.joints:
             if joint.name == point and not joint.entry:
@@ -342,7 +346,7 @@ class Building:
         for node in self._sketch.nodes.values():
             if node.fixed and node.place is not None:
                 dx, dy = node.place[0] - place[0], node.place[1] - place[1]
-                if abs(dx * axis[1] - dy * axis[0]) / length < ON_LINE:
+                if abs(dx * axis[1] - dy * axis[0]) / length < SAME_PLACE:
                     return next(point for body, point in node.members if body == GROUND)
         return None
 
@@ -391,7 +395,13 @@ class Building:
         return c * dx + s * dy, c * dy - s * dx
 
     def _node(self, end: End) -> Node | None:
-        return self._named(str(end["node"])) if "node" in end else None
+        """The point that a stroke begins or ends at; also one that the page has not heard of yet."""
+        if "node" in end:
+            return self._named(str(end["node"]))
+        place = _place(end["at"])
+        nodes = [n for n in self._sketch.nodes.values() if n.place is not None]
+        here = [n for n in nodes if math.dist(_known(n), place) < SAME_PLACE]
+        return min(here, key=lambda n: n.fixed, default=None)
 
     def _named(self, name: str) -> Node:
         if name not in self._sketch.nodes:
@@ -483,12 +493,13 @@ def _revolute(ends: Iterable[Member]) -> str:
 
 
 def _bounded(value: float, unit: str) -> str:
-    low, high = (f"{value * share:.3g} {unit}" for share in BOUNDS)
+    low, high = (f"{shortest(float(f'{value * share:.3g}'))} {unit}" for share in BOUNDS)
     return f"{{value: {shortest(value)} {unit}, bounds: [{low}, {high}]}}"
 
 
 def _row(place: Iterable[Any]) -> str:
-    return f"[{', '.join(shortest(p) if isinstance(p, (int, float)) else str(p) for p in place)}]"
+    numbers = (shortest(round(p, PLACES)) if isinstance(p, float) else str(p) for p in place)
+    return f"[{', '.join(numbers)}]"
 
 
 def _mapping(values: Mapping[str, object]) -> str:
