@@ -92,7 +92,7 @@ def with_entry(text: str, section: str, name: str, entry: str) -> str:
         end = node.end_mark.index - 1
         return text[:end].rstrip() + inner + text[end:]
     last_key, last_value = node.value[-1]
-    end = _line_end(text, last_value.end_mark.index)
+    end = _line_end(text, _last(last_value))
     return f"{text[:end]}\n{' ' * last_key.start_mark.column}{key}: {entry}{text[end:]}"
 
 

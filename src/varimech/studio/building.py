@@ -208,7 +208,13 @@ class Building:
         if found is None or set(start) - {"angle", "displacement", "near", "speed"}:
             return self.text  # elements or initial conditions that only their author understands
         self._sketch = sketch
-        angles = {bar: f"{shortest(math.degrees(self._angle(bar)))} deg" for bar in found.angles}
+        given = start.get("angle") or {}
+        angles = {
+            body: f"{shortest(math.degrees(self._angle(body)))} deg"
+            if body in sketch.links
+            else given[body]
+            for body in found.angles
+        }
         slides = {name: shortest(self._slid(name)) for name in found.slides}
         near = {
             node.name: _row(node.place)
@@ -262,7 +268,7 @@ class Building:
         """An entry, and parameters that were there for it alone."""
         entry = self._section(section).get(name)
         self.text = without_entry(self.text, section, name)
-        words = {w for v in (entry or {}).values() for w in re.findall(r"\w+", str(v))}
+        words = set(re.findall(r"\w+", str(entry)))
         for parameter in words & set(self._section("parameters")):
             uses = [n.value for where, key, n in scalars(self.text) if where[:1] != ("parameters",)]
             if not any(re.search(rf"\b{re.escape(parameter)}\b", use) for use in uses):

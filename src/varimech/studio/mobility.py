@@ -29,7 +29,7 @@ class Mobility:
         dofs: degrees of freedom, driven ones included.
         free: those that no driver prescribes.
         redundant: constraints that say what others say.
-        angles: bars whose angles are initial values for the free ones.
+        angles: bodies whose angles are initial values for the free ones: those of the text first.
         slides: prismatic joints whose displacements are.
     """
 
@@ -57,8 +57,11 @@ def mobility(sketch: Sketch) -> Mobility | None:
     rank = _rank(J)
     free = 3 * len(bodies) - rank
     connected = sketch.connected()
-    angles, slides = [], []
-    candidates = [(angles, name, _turn(bodies, name)) for name in sketch.links if name in connected]
+    angles: list[str] = []
+    slides: list[str] = []
+    given = [str(name) for name in (sketch.data.get("start") or {}).get("angle") or ()]
+    turning = [*(name for name in given if name in bodies), *sketch.links]
+    candidates = [(angles, name, _turn(bodies, name)) for name in turning if name in connected]
     candidates += [
         (slides, joint.name, _slide(sketch, bodies, joint))
         for joint in sketch.joints

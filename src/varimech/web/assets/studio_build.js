@@ -48,6 +48,7 @@ export class Build {
     document.body.classList.toggle("building", on);
     element("build").hidden = !on;
     element("build-toggle").setAttribute("aria-pressed", String(on));
+    if (on) element("tab-text").click(); // the text grows beside the drawing
     this.link.send("drawing", { on });
   }
 
