@@ -84,7 +84,7 @@ def test_sections_of_a_drawn_file_are_in_their_order(four_bar: Session) -> None:
     four_bar.draw("driver", body="L1")
     keys = [key for key in plain(four_bar.text) if key in ORDER]
     assert keys == [key for key in ORDER if key in keys]
-    assert len(keys) == 6
+    assert len(keys) == 7
 
 
 def test_a_driver_begins_at_the_drawn_angle_and_takes_its_degree_of_freedom(
@@ -220,20 +220,39 @@ def test_comments_and_studies_of_a_file_stay(tmp_path: Path) -> None:
 
 def test_strokes_that_make_no_sense_are_refused(four_bar: Session) -> None:
     before = four_bar.text
-    for stroke, arguments in [
+    senseless: list[tuple[str, dict[str, Any]]] = [
         ("link", {"begin": node("A"), "end": node("A")}),
         ("link", {"begin": node("Z"), "end": at(1, 1)}),
         ("ground", {"end": at(math.inf, 0)}),
         ("slider", {"end": node("A")}),
         ("driver", {"body": "ground"}),
         ("posed", {}),
-    ]:
+    ]
+    for stroke, arguments in senseless:
         with pytest.raises(ModelError):
             four_bar.draw(stroke, **arguments)
     assert four_bar.text == before
     four_bar.edit("bodies: [")
     with pytest.raises(ModelError, match="mistakes"):
         four_bar.draw("ground", end=at(1, 1))
+
+
+def test_spatial_mechanisms_are_not_drawn() -> None:
+    text = BENCHMARKS["governor"].model_file.read_text(encoding="utf-8")
+    session = Session(vm.Mechanism, text)
+    session.drawing = True
+    assert "spatial" in messages(session)[0]
+    with pytest.raises(ModelError, match="planar"):
+        session.draw("ground", end=at(0, 0))
+
+
+@pytest.mark.parametrize("name", sorted(BENCHMARKS))
+def test_every_benchmark_has_a_drawing(name: str) -> None:
+    text = BENCHMARKS[name].model_file.read_text(encoding="utf-8")
+    session = Session(vm.Mechanism, text)
+    session.drawing = True
+    drawing = session.state()["drawing"]
+    assert drawing["nodes"] or "spatial" in drawing["findings"][0]["message"]
 
 
 def test_entries_are_replaced_or_added_in_place() -> None:

@@ -455,6 +455,8 @@ def changed(text: str, sketch: Sketch, stroke: str, arguments: Mapping[str, Any]
     """
     if stroke not in STROKES:
         raise unknown_name("stroke", stroke, STROKES)
+    if sketch.spatial:
+        raise ModelError("only planar mechanisms are drawn", remedy="change values in the text")
     building = Building(text, sketch)
     STROKES[stroke](building, **arguments)
     return building.text if stroke in UNPOSED else building.posed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from .mobility import Mobility, axis_of, mobility
@@ -35,11 +36,7 @@ def drawing(sketch: Sketch) -> dict[str, object]:
             {"name": name, "ends": ends, "points": _points(sketch, name), **_typed(sketch, name)}
             for name, ends in sketch.links.items()
         ],
-        "sliders": [
-            {"name": j.ends[1][0], "node": sketch.node_of(j.ends[1]).name, "axis": axis_of(j)}
-            for j in sketch.joints
-            if j.kind == "prismatic"
-        ],
+        "sliders": list(_sliders(sketch)),
         "forces": [
             {
                 "name": f.name,
@@ -54,6 +51,15 @@ def drawing(sketch: Sketch) -> dict[str, object]:
         "free": None if counted is None else counted.free,
         "findings": list(_findings(sketch, counted)),
     }
+
+
+def _sliders(sketch: Sketch) -> Iterator[dict[str, object]]:
+    """Blocks on rails of the ground."""
+    for joint in sketch.joints:
+        if joint.kind == "prismatic":
+            with suppress(LookupError):
+                axis, (body, _) = axis_of(joint), joint.ends[1]
+                yield {"name": body, "node": sketch.node_of(joint.ends[1]).name, "axis": axis}
 
 
 def _points(sketch: Sketch, body: str) -> list[str]:
@@ -75,6 +81,9 @@ def _typed(sketch: Sketch, name: str, section: str = "bodies") -> dict[str, obje
 
 
 def _findings(sketch: Sketch, counted: Mobility | None) -> Iterator[Finding]:
+    if sketch.spatial:
+        yield _finding("This mechanism is spatial: change its values by sliders and in the text.")
+        return
     if not sketch.bodies:
         yield _finding("Draw a link: choose Link, press at one end and release at the other.")
         return

@@ -46,9 +46,11 @@ def mobility(sketch: Sketch) -> Mobility | None:
     known = {"joints": sketch.joints, "drivers": sketch.drivers}
     if any(len(sketch.data.get(section) or ()) != len(each) for section, each in known.items()):
         return None
+    slid = [joint for joint in sketch.joints if joint.kind == "prismatic"]
     try:
         rows = [row for joint in sketch.joints for row in _rows(sketch, bodies, joint)]
-    except LookupError:  # a point whose place nobody knows
+        slides_of = [(joint.name, _slide(sketch, bodies, joint)) for joint in slid]
+    except LookupError:  # a point whose place, or an axis whose direction nobody knows
         return None
     J = np.array(rows).reshape(len(rows), 3 * len(bodies))
     constrained = _rank(J)
@@ -62,11 +64,7 @@ def mobility(sketch: Sketch) -> Mobility | None:
     given = [str(name) for name in (sketch.data.get("start") or {}).get("angle") or ()]
     turning = [*(name for name in given if name in bodies), *sketch.links]
     candidates = [(angles, name, _turn(bodies, name)) for name in turning if name in connected]
-    candidates += [
-        (slides, joint.name, _slide(sketch, bodies, joint))
-        for joint in sketch.joints
-        if joint.kind == "prismatic"
-    ]
+    candidates += [(slides, name, row) for name, row in slides_of]
     for chosen, name, row in candidates:
         if (more := _rank(np.vstack([J, row]))) > rank:
             J, rank = np.vstack([J, row]), more
@@ -76,11 +74,18 @@ def mobility(sketch: Sketch) -> Mobility | None:
 
 
 def axis_of(joint: Connection) -> Place:
-    """Unit vector along which a joint slides."""
-    given = joint.entry.get("axis") or [1.0, 0.0]
-    x, y = (float(c) for c in given)
-    length = math.hypot(x, y) or 1.0
-    return x / length, y / length
+    """Unit vector along which a joint slides.
+
+    Raises:
+        LookupError: if it turns with a body, or depends on parameters.
+    """
+    given = joint.entry.get("axis")
+    if joint.ends[0][0] != GROUND or not isinstance(given, list):
+        raise LookupError(joint.name)
+    if not all(isinstance(c, (int, float)) for c in given) or not any(given):
+        raise LookupError(joint.name)
+    x, y = given
+    return x / math.hypot(x, y), y / math.hypot(x, y)
 
 
 def _rows(sketch: Sketch, bodies: list[str], joint: Connection) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..analyses.at_rest import at_start
 from ..analyses.solvers import ModelSolvers
@@ -52,6 +52,7 @@ class Sketch:
     Attributes:
         data: the text as plain data.
         points: names of points by body.
+        spatial: whether it is no planar mechanism, which cannot be drawn.
         nodes: by name: that of the point, with its body where several places have points of one name.
         error: why the model cannot be assembled; None if it can.
     """
@@ -59,7 +60,8 @@ class Sketch:
     def __init__(
         self, text: str, mechanism: Any = None, places: Mapping[Member, Place] | None = None
     ):
-        self.data = plain(text)
+        self.spatial = mechanism is not None and mechanism.data.dimension == 3
+        self.data = {} if self.spatial else plain(text)
         self.points = _points(self.data)
         self.joints = list(self._connections("joints", JOINTS))
         self.forces = list(self._connections("forces", ("spring", "damper")))
@@ -121,7 +123,7 @@ class Sketch:
         for name, entry in _section(self.data, section).items():
             if isinstance(entry, str) and entry in kinds:
                 ends = [(body, name) for body, names in self.points.items() if name in names]
-                found: Connection | None = Connection(name, entry, ends[:2])
+                found = Connection(name, entry, ends[:2])
             else:
                 kind = next((k for k in kinds if isinstance(entry, dict) and k in entry), None)
                 references = entry[kind] if kind is not None else None
@@ -194,5 +196,5 @@ def _section(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {str(k): v for k, v in section.items()} if isinstance(section, dict) else {}
 
 
-def _two(value: object) -> bool:
+def _two(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list) and len(value) == 2

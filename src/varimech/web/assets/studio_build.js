@@ -46,6 +46,7 @@ export class Build {
   show(on) {
     this.on = on;
     document.body.classList.toggle("building", on);
+    if (!on) document.body.classList.remove("unfinished");
     element("build").hidden = !on;
     element("build-toggle").setAttribute("aria-pressed", String(on));
     if (on) element("tab-text").click(); // the text grows beside the drawing
@@ -57,9 +58,10 @@ export class Build {
       this.started = true;
       if (!/^bodies:/m.test(state.text)) this.show(true); // nothing to look at yet
     }
-    const { drawing } = state;
-    document.body.classList.toggle("unfinished", Boolean(this.on && drawing && drawing.findings.length));
+    const { drawing, problem } = state;
+    if (this.on && !drawing) this.link.send("drawing", { on: true }); // another page has stopped, or the server was started again
     if (!drawing) return;
+    if (problem) return this.list([{ message: `The text has a mistake: ${problem.message}` }]); // the drawing stays as it was
     this.board.setData(drawing);
     if (!this.fitted && this.on) {
       this.fitted = true;
@@ -70,7 +72,12 @@ export class Build {
   }
 
   count({ dofs, free, links, findings }) {
+    this.list(findings);
     element("dofs").textContent = dofs === null || !links.length ? "" : `${dofs} DOF${free === dofs ? "" : `, ${dofs - free} driven`}`;
+  }
+
+  list(findings) {
+    document.body.classList.toggle("unfinished", this.on && findings.length > 0);
     element("findings").replaceChildren(...findings.map(({ message }) => {
       const row = document.createElement("li");
       row.textContent = message;
