@@ -118,6 +118,11 @@ def test_a_four_bar_from_nothing(opened: tuple[Hand, Path], tmp_path: Path) -> N
     hand.wait("d.nodes.some((n) => n.fixed && Math.abs(n.place[0] - 0.32) < 1e-9)")
     assert yaml.safe_load(hand.text)["bodies"] == bodies
 
+    page.locator("#source").evaluate(
+        "s => { s.selectionStart = s.selectionEnd = s.value.indexOf('L2: {bar'); s.click(); }"
+    )
+    assert page.locator("#board .chosen").get_attribute("data-name") == "L2"
+
     page.click("#build-toggle")
     page.wait_for_function("() => studio.player && studio.player.animation.duration > 0")
     page.click("#play")

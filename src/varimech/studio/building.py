@@ -26,6 +26,7 @@ from ..files.editing import (
     without_entry,
 )
 from .mobility import mobility
+from .renaming import renamed
 from .sketch import GROUND, Member, Node, Place, Sketch
 
 MASS = "1 kg"
@@ -196,7 +197,7 @@ class Building:
         if new in taken:
             raise ModelError(f"{new!r} is in use already", remedy="choose another name")
         point = self._named(old).members[0][1] if kind == "point" else None
-        self.text = _renamed(self.text, point or old, new, is_point=point is not None)
+        self.text = renamed(self.text, point or old, new, is_point=point is not None)
 
     # the pose
 
@@ -460,40 +461,6 @@ def changed(text: str, sketch: Sketch, stroke: str, arguments: Mapping[str, Any]
     building = Building(text, sketch)
     STROKES[stroke](building, **arguments)
     return building.text if stroke in UNPOSED else building.posed()
-
-
-def _renamed(text: str, old: str, new: str, *, is_point: bool) -> str:
-    """The text with another name of a body or a point, and of joints and parameters called like it."""
-    dotted = re.compile(
-        rf"(\w[^.\s\"]*)\.{re.escape(old)}" if is_point else rf"{re.escape(old)}\.(.+)"
-    )
-    own = (GROUND, "joints") if is_point else ("bodies", "parameters")
-    for where, is_key, node in reversed(scalars(text)):
-        value, section = str(node.value), where[0] if where else ""
-        if section in ("studies", "name"):
-            continue
-        match = dotted.fullmatch(value)
-        if match is not None:
-            value = f"{match[1]}.{new}" if is_point else f"{new}.{match[1]}"
-        elif value == old and _refers(where, is_key, own, is_point=is_point):
-            value = new
-        if value != node.value:
-            begin, end = node.start_mark.index, node.end_mark.index
-            text = text[:begin] + quoted(value) + text[end:]
-    return text
-
-
-def _refers(where: tuple[str, ...], is_key: bool, own: tuple[str, ...], *, is_point: bool) -> bool:
-    if is_key:
-        return (
-            (len(where) == 1 and where[0] in own)
-            or (where[:1] == ("start",) and len(where) == 2)
-            or (where[:1] == ("points",) and len(where) == (2 if is_point else 1))
-            or (is_point and where[-1:] == ("points",))
-        )
-    if is_point:
-        return "bar" in where or where[0] in ("joints", "forces")
-    return where[0] in ("drivers", "forces") or where[-1:] == ("length",)
 
 
 def _revolute(ends: Iterable[Member]) -> str:

@@ -15,7 +15,18 @@ export class Build {
     element("build-toggle").onclick = () => this.show(!this.on);
     element("fit-board").onclick = () => this.board.fit();
     document.addEventListener("keydown", (event) => this.key(event));
+    for (const kind of ["click", "keyup"]) element("source").addEventListener(kind, () => this.follow(element("source")));
     this.pick("select");
+  }
+
+  // marks the element whose line the caret of the text is in
+  follow({ value, selectionStart }) {
+    if (!this.on || !this.board.drawing) return;
+    const before = value.slice(0, selectionStart), line = value.slice(before.lastIndexOf("\n") + 1).split("\n")[0];
+    const section = (before.match(/^\w+(?=:)/gm) || []).pop(), [, name] = line.match(/^ +"?([^":{]+)"?:/) || [];
+    const kinds = { ground: ["point"], bodies: ["link", "slider"], forces: ["force"] }[section] || [];
+    const item = kinds.map((kind) => ({ kind, name })).find((each) => this.board.find(each));
+    if (item) this.choose(item);
   }
 
   button([name, label, hint, key]) {
