@@ -30,14 +30,23 @@ def draw(
     Raises:
         AssemblyError: if the mechanism does not close there.
     """
+    name = solvers.data.name
+    run = at_start(solvers, parameters)
+    return run.draw(title=name if title is None and style is None else title, style=style)
+
+
+def at_start(solvers: ModelSolvers, parameters: Values | None = None) -> Run:
+    """The assembled mechanism at t = 0, as a run with one state, without velocities and forces.
+
+    Raises:
+        AssemblyError: if the mechanism does not close there.
+    """
     ρ, solver = solvers.data.parameter_set.values(parameters), solvers.default
     solver.start.check_closure(ρ)
     q, e = solver.start.assemble(ρ), solver.equations
     state = np.concatenate([q, np.zeros(e.packed.numel() - q.size)])[None]
     trajectory = Trajectory(np.zeros(1), state, np.zeros((1, 0)), np.zeros(3), 0, np.zeros(1))
-    run = Run(LiveRun(e, trajectory, ρ, []), solvers.info("start", trajectory, ρ, {}))
-    name = solvers.data.name
-    return run.draw(title=name if title is None and style is None else title, style=style)
+    return Run(LiveRun(e, trajectory, ρ, []), solvers.info("start", trajectory, ρ, {}))
 
 
 def equilibrium(solvers: ModelSolvers, wrt: Wrt, parameters: Values | None) -> Run:

@@ -11,7 +11,13 @@ from ..benchmarks import BENCHMARKS
 from . import completion as c
 from . import options as o
 
-EMPTY = "varimech: 1\nname: mechanism\ngravity: [0, -9.81]\n"
+EMPTY = """\
+varimech: 1
+name: mechanism
+gravity: [0, -9.81]
+studies:
+  simulate: {duration: 2 s}
+"""
 
 
 def studio(

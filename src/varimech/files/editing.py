@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import yaml
 
@@ -15,6 +16,11 @@ from ..core.units import in_unit, si_value, split_quantity
 DIGITS = 7
 """Significant digits of numbers that are written: more than a drawing has."""
 INDENT = "  "
+ORDER = (
+    *("parameters", "tables", "ground", "bodies", "points", "joints", "forces", "drivers"),
+    *("modes", "events", "start", "studies"),
+)
+"""Of sections in files that are written from scratch."""
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 
@@ -78,7 +84,7 @@ def with_entry(text: str, section: str, name: str, entry: str) -> str:
         line = f"{section}:\n{INDENT}{key}: {entry}\n"
         if node is not None:  # `bodies:` with nothing behind it
             return _replaced(text, node, f"\n{INDENT}{key}: {entry}")
-        return _before_studies(text, mapping, line)
+        return _in_order(text, mapping, section, line)
     if name in dict(_pairs(node)):
         raise ModelError(f"{section}.{name} is there already", remedy="choose another name")
     if node.flow_style:
@@ -86,7 +92,7 @@ def with_entry(text: str, section: str, name: str, entry: str) -> str:
         end = node.end_mark.index - 1
         return text[:end].rstrip() + inner + text[end:]
     last_key, last_value = node.value[-1]
-    end = _line_end(text, last_value.end_mark.index)
+    end = _line_end(text, _last(last_value))
     return f"{text[:end]}\n{' ' * last_key.start_mark.column}{key}: {entry}{text[end:]}"
 
 
@@ -176,10 +182,49 @@ def _line_end(text: str, index: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _before_studies(text: str, mapping: Mapping[str, yaml.Node], line: str) -> str:
-    """The text with a section more: before the studies, which stand last."""
-    studies = mapping.get("studies")
-    if studies is None:
-        return text + ("" if text.endswith("\n") else "\n") + line
-    begin = text.rfind("\nstudies", 0, studies.start_mark.index) + 1
-    return f"{text[:begin]}{line}\n{text[begin:]}"
+def _in_order(text: str, mapping: Mapping[str, yaml.Node], section: str, lines: str) -> str:
+    """The text with a section more, before those that stand behind it in most files."""
+    later = ORDER[ORDER.index(section) + 1 :] if section in ORDER else ORDER[-1:]
+    places = [node.start_mark.index for key, node in mapping.items() if key in later]
+    if not places:
+        return text + ("" if text.endswith("\n") else "\n") + lines
+    first = min(places)
+    key = next(key for key, node in mapping.items() if node.start_mark.index == first)
+    begin = text.rfind(f"\n{key}", 0, first) + 1
+    blank = "\n" if text[:begin].endswith("\n\n") else ""
+    return f"{text[:begin]}{lines}{blank}{text[begin:]}"
+
+
+def with_value(text: str, where: tuple[str, str], entry: str) -> str:
+    """The text with an entry of a section replaced, or added if it is not there."""
+    section = dict(_pairs(_root(text))).get(where[0])
+    node = dict(_pairs(section)).get(where[1])
+    if node is None:
+        return with_entry(text, *where, entry)
+    return text[: node.start_mark.index] + entry + text[_last(node) :]
+
+
+def plain(text: str) -> dict[str, Any]:
+    """Everything in the text as plain data; empty if it is not YAML."""
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def scalars(text: str) -> list[tuple[tuple[str, ...], bool, yaml.ScalarNode]]:
+    """All scalars of the text in their order, with the keys and indices that lead to them, and whether they are keys."""
+
+    def below(node: yaml.Node, where: tuple[str, ...]) -> list[Any]:
+        if isinstance(node, yaml.ScalarNode):
+            return [(where, False, node)]
+        if isinstance(node, yaml.SequenceNode):
+            return [s for k, item in enumerate(node.value) for s in below(item, (*where, str(k)))]
+        return [
+            s
+            for key, value in node.value
+            for s in ((where, True, key), *below(value, (*where, str(key.value))))
+        ]
+
+    return below(_root(text), ())

@@ -197,6 +197,10 @@ def _edit(session: Session, text: str) -> None:
     session.edit(text)
 
 
+def _drawing(session: Session, on: bool) -> None:
+    session.drawing = bool(on)
+
+
 ACTIONS: dict[str, Callable[..., Any]] = {
     "set": _set,
     "edit": _edit,
@@ -206,5 +210,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "keep": lambda session, name: session.keep(str(name)),
     "take": lambda session, name: session.take(str(name)),
     "save": lambda session: session.save(),
+    "drawing": _drawing,
+    "draw": lambda session, stroke, arguments: session.draw(str(stroke), **arguments),
 }
 """What pages may ask for."""

@@ -16,8 +16,11 @@ from ..core.errors import FileError, ModelError, VarimechError, unknown_name
 from ..core.expressions import fixed_number
 from ..files.editing import with_values
 from ..files.reading import mechanism_of_text, table_files
+from .building import changed
 from .engine import Designed, Engine
+from .findings import drawing
 from .history import History
+from .sketch import Sketch
 
 
 class Session:
@@ -44,6 +47,8 @@ class Session:
         """Designs that are kept beside this one: texts by name."""
         self.revision = 0
         """Counts changes of the design."""
+        self.drawing = False
+        """Whether a page draws the mechanism, and needs a sketch of it."""
         self._read()
 
     @property
@@ -82,6 +87,7 @@ class Session:
                     {**p, "now": values.get(str(p["name"]), p["value"])} for p in parameters
                 ],
                 "kept": list(self.kept),
+                "drawing": drawing(self._sketch()) if self.drawing else None,
             }
 
     def set_values(self, values: Mapping[str, float | str], *, final: bool) -> None:
@@ -116,6 +122,27 @@ class Session:
             raise ModelError("the text contains half a character", remedy="remove it")
         with self._lock:
             self._commit(text)
+
+    def draw(self, stroke: str, **arguments: Any) -> None:
+        """Change the drawn mechanism by one stroke, which can be undone; see `building`.
+
+        Raises:
+            ModelError: if the stroke makes no sense, or makes a text with mistakes.
+        """
+        with self._lock:
+            if self.problem is not None:
+                raise ModelError("the text has mistakes", remedy="mend them before you draw")
+            text = changed(self.text, self._sketch(), stroke, arguments)
+            try:
+                mechanism_of_text(self._make, text, self.path)
+            except FileError as error:
+                raise ModelError(error.reason) from None
+            self._commit(text)
+
+    def _sketch(self) -> Sketch:
+        readable = self.problem is None
+        mechanism = mechanism_of_text(self._make, self.text, self.path) if readable else None
+        return Sketch(self.text, mechanism)
 
     def undo(self) -> None:
         """Go back to the text before the last change."""

@@ -2,6 +2,7 @@
 
 import { Animation } from "./animation.js";
 import { Player, connectPlayer, connectView, element } from "./player.js";
+import { Build } from "./studio_build.js";
 import { Link } from "./studio_link.js";
 import { Numbers } from "./studio_numbers.js";
 import { LivePlots } from "./studio_plots.js";
@@ -13,6 +14,7 @@ class Studio {
   constructor() {
     this.link = new Link((message) => this.receive(message), (open) => this.connected(open));
     this.sliders = new Sliders(element("sliders"), this.link);
+    this.build = new Build(this.link);
     this.numbers = new Numbers(element("numbers"));
     this.text = new TextPane(element("source"), element("lines"), element("mistake"), this.link);
     this.plots = new LivePlots(element("plots"), (time) => this.player && (this.player.time = time));
@@ -53,6 +55,7 @@ class Studio {
     element("status").textContent = "";
     this.sliders.update(state.parameters);
     this.text.update(state.text, state.problem, state.revision);
+    this.build.update(state);
   }
 
   // a studio that was started again has the text of the file: what was not saved is here only
