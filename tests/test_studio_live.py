@@ -75,14 +75,12 @@ def test_a_point_is_brought_to_a_place_at_a_time(five_bar: Session) -> None:
 
 
 def test_only_the_chosen_parameters_follow_and_what_is_left_is_reported(session: Session) -> None:
-    pull(session, objective="travel", value=0.05, over=["rod"], final=True)
-    rod = session.values["rod"]
-    assert set(session.values) == {"rod"}
-    assert rod == pytest.approx(0.22)  # its bound
+    pull(session, objective="wear", value=50.0, over=["crank"], final=True)
+    assert session.values == pytest.approx({"crank": 0.12})  # its bound
     assert session.handle is not None
-    assert session.handle["at_bounds"] == ["rod"] and not session.handle["reached"]
-    value = engine_of(session).problem({"rod": rod}).gradient("adjoint").final_values[0]
-    assert session.handle["left"] == pytest.approx(float(value) - 0.05, rel=1e-6)
+    assert session.handle["at_bounds"] == ["crank"] and not session.handle["reached"]
+    value = engine_of(session).problem({"crank": 0.12}).gradient("adjoint").final_values[1]
+    assert session.handle["left"] == pytest.approx(float(value) - 50.0, rel=1e-6)
     session.undo()
     assert session.values == {} and session.text == STARTER
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at
 FIVE_BAR = (
     BENCHMARKS["five-bar"]
     .model_file.read_text(encoding="utf-8")
-    .replace("79979, unit: m}", "79979, unit: m, tolerance: 3 mm}")
+    .replace("49979, unit: m}", "49979, unit: m, tolerance: 3 mm}")
 )
 SEEN = """(name) => {
   const { animation } = window.studio.player;

@@ -58,6 +58,8 @@ class Engine:
         self.objectives = self._objectives()
         self._shown: tuple[dict[str, list[str]], list[str]] | None = None
         self._problem: Problem | None = None
+        self.of_samples: Problem | None = None
+        """Stated for samples once they are wanted."""
         self._numbers: dict[object, list[dict[str, object]]] = {}
         self._behind: tuple[object, Run] | None = None
         self._last: tuple[object, Gradient] | None = None

@@ -75,7 +75,9 @@ def sampled(engine: Engine, values: Mapping[str, float]) -> dict[str, np.ndarray
     if varying is None or not objectives:
         return {}
     fixed = {name: x for name, x in values.items() if name not in varying.names}
-    study = _stated(engine, objectives, fixed).monte_carlo(
+    if engine.of_samples is None:
+        engine.of_samples = _stated(engine, objectives)
+    study = engine.of_samples.with_options(parameters=fixed).monte_carlo(
         _moved(engine, values),
         correlation=_correlation(engine.studies),
         samples=SAMPLES,
@@ -108,19 +110,16 @@ def summary(values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _stated(engine: Engine, objectives: Mapping[str, Any], fixed: Mapping[str, float]) -> Problem:
+def _stated(engine: Engine, objectives: Mapping[str, Any]) -> Problem:
     """The problem of a sample: fast steps if the mechanism takes them, those of the study if not."""
     settings = engine.settings()
-    given = {**(settings.pop("parameters", None) or {}), **fixed}
     fast = {name: value for name, value in settings.items() if name not in OF_STEPS}
     try:
         return engine.mechanism.problem(
-            objectives,
-            **{**fast, "tolerance": ACCURACY, "output": settings["duration"]},
-            parameters=given,
+            objectives, **{**fast, "tolerance": ACCURACY, "output": settings["duration"]}
         )
     except ModelError:
-        return engine.mechanism.problem(objectives, **settings, parameters=given)
+        return engine.mechanism.problem(objectives, **settings)
 
 
 def _varying(engine: Engine, values: Mapping[str, float]) -> ParameterDistributions | None:
