@@ -22,7 +22,7 @@ from ..results.run import Run
 from ..web.animation import moving
 from ..web.encoding import thinned
 from .messages import Message
-from .tolerances import moment_rows, sampled, summary
+from .tolerances import SAMPLES, moment_rows, sampled, summary
 
 FRAMES = 500
 """Stored times of a run whose study asks for none."""
@@ -118,7 +118,12 @@ class Engine:
         """Distributions of objectives, from many runs."""
         message = Message("samples")
         message.content["objectives"] = [
-            {"name": name, "values": message.double(column), **summary(column)}
+            {
+                "name": name,
+                "values": message.double(column),
+                "failed": SAMPLES - column.size,
+                **summary(column),
+            }
             for name, column in sampled(self, values).items()
         ]
         return message

@@ -77,17 +77,13 @@ def sampled(engine: Engine, values: Mapping[str, float]) -> dict[str, np.ndarray
     fixed = {name: x for name, x in values.items() if name not in varying.names}
     if engine.of_samples is None:
         engine.of_samples = _stated(engine, objectives)
-    study = engine.of_samples.with_options(parameters=fixed).monte_carlo(
-        _moved(engine, values),
-        correlation=_correlation(engine.studies),
-        samples=SAMPLES,
-        seed=SEED,
-        keep=True,
-    )
-    last = study.samples["values"].isel(time=-1).to_numpy()
+    normal = np.random.default_rng(SEED).standard_normal((SAMPLES, len(varying.names)))
+    rows = dict(zip(varying.names, varying.from_normal(normal).T, strict=True))
+    ensemble = engine.of_samples.with_options(parameters=fixed).ensemble(rows)
+    values_of = np.asarray(ensemble.values.transpose("sample", "objective"))
     return {
         name: np.sort(column[np.isfinite(column)])
-        for name, column in zip(objectives, last.T, strict=True)
+        for name, column in zip(objectives, values_of.T, strict=True)
     }
 
 

@@ -100,7 +100,7 @@ export class Tolerances {
       if (entry.plot) entry.plot.setData(spec);
       else entry.plot = new Plot(entry.area, spec);
       const [low, , median, , high] = samples.quantiles.map((q) => quantity(q.value, entry.unit));
-      entry.quantiles.textContent = `${samples.count} samples: median ${median}; 99.73 % between ${low} and ${high}; σ ${quantity(samples.deviation, entry.unit, 3)}`;
+      entry.quantiles.textContent = `${samples.count} samples${samples.failed ? ` (${samples.failed} more could not be run)` : ""}: median ${median}; 99.73 % between ${low} and ${high}; σ ${quantity(samples.deviation, entry.unit, 3)}`;
       this.showFailing(entry);
     }
   }
