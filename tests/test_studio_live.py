@@ -103,7 +103,7 @@ def test_wrong_handles_are_refused(shared: Session) -> None:
         {"objective": "travel", "value": 0.3, "over": []},
     ):
         with pytest.raises(ModelError):
-            pull(shared, **wrong)  # type: ignore[arg-type]
+            pull(shared, **wrong)
 
 
 def test_live_moments_are_those_of_the_analysis(shared: Session) -> None:
@@ -200,4 +200,4 @@ def test_designs_are_compared(session: Session) -> None:
     motion: Any = engine.motion(session.values).content["animation"]
     assert "before" in motion
     session.forget("A")
-    assert session.ghost is None and "before" not in engine.motion({}).content["animation"]  # type: ignore[operator]
+    assert session.ghost is None and "before" not in engine.motion({}).content["animation"]

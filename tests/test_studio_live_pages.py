@@ -136,3 +136,16 @@ def test_hovering_shows_derivatives(opened: Opened) -> None:
     time.sleep(0.3)
     area.hover(position={"x": 150, "y": 60})
     opened.until(lambda: "Ls1" in page.locator(".slopes").first.inner_text(), "derivatives")
+
+
+def test_an_objective_is_brought_to_a_typed_value(opened: Opened) -> None:
+    page, session = opened.page, opened.session
+    page.click("#tab-numbers")
+    field = page.get_by_label("Wanted value of psi1")
+    field.fill("0.6")
+    field.press("Enter")
+    opened.until(lambda: page.inner_text("#handle-note") == "reached", "the value")
+    opened.until(lambda: "0.6 m²·s" in page.inner_text("#numbers .number >> nth=0"), "the number")
+    assert session.engine is not None
+    problem = session.engine.problem(session.values)
+    assert float(problem.gradient("adjoint").final_values[0]) == pytest.approx(0.6, abs=1e-7)

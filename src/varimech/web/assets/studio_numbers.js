@@ -15,11 +15,12 @@ export function effects(derivatives, parameters) {
 export class Numbers {
   // `aim` is called with an objective and the value that it should have
   constructor(place, aim) {
-    Object.assign(this, { place, aim });
+    Object.assign(this, { place, aim, latest: null });
   }
 
   update(objectives, parameters) {
-    if (this.place.contains(document.activeElement)) document.activeElement.blur();
+    this.latest = [objectives, parameters];
+    if (this.place.contains(document.activeElement)) return; // a value is being typed
     const units = new Map(parameters.map((p) => [p.name, p.unit]));
     const cards = objectives.map((objective) => this.card(objective, effects(objective.derivatives, parameters), units));
     if (!cards.length) {
@@ -40,7 +41,11 @@ export class Numbers {
     const field = card.querySelector("input");
     field.setAttribute("aria-label", `Wanted value of ${name}, ${unit || "1"}`);
     field.placeholder = unit || "1";
-    field.onchange = () => field.value.trim() && Number.isFinite(Number(field.value)) && this.aim(name, Number(field.value));
+    field.onchange = () => {
+      if (field.value.trim() && Number.isFinite(Number(field.value))) this.aim(name, Number(field.value));
+      field.blur();
+    };
+    field.onblur = () => setTimeout(() => this.update(...this.latest)); // what came while it was being typed
     const grid = card.querySelector(".effect");
     for (const { name: parameter, slope, change } of all) {
       const label = document.createElement("span"), area = document.createElement("span"), bar = document.createElement("i"), text = document.createElement("span");
