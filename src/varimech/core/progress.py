@@ -17,6 +17,8 @@ _ONE_AT_A_TIME = threading.Lock()
 """Held by the visible bar: a terminal shows one at a time, and the outer one is more
 informative.
 """
+_listeners: list[Callable[[str, float, float | None, str], None]] = []
+"""Called with label, amount done, total and note of all work, also where no bar is shown."""
 _beside: list[Callable[[], str]] = []
 """Texts beside every bar, empty where there is nothing to show."""
 
@@ -25,6 +27,20 @@ def show_beside_bars(text: Callable[[], str]) -> Callable[[], str]:
     """Show a text beside every bar while it is not empty."""
     _beside.append(text)
     return text
+
+
+@contextmanager
+def report_progress_to(
+    listener: Callable[[str, float, float | None, str], None],
+) -> Iterator[None]:
+    """Call a function with the label, the amount done, the total amount (None if unknown) and a note
+    of all work inside.
+    """
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 @contextmanager
@@ -49,6 +65,8 @@ def progress_bar(
 
     def update(done: float, note: str | Callable[[], str] = "") -> None:
         nonlocal bar, task
+        for listener in _listeners:
+            listener(label, done, total, note if isinstance(note, str) else note())
         if not show or (bar is None and time.monotonic() - began < PATIENCE):
             return
         if bar is None and not _ONE_AT_A_TIME.acquire(blocking=False):

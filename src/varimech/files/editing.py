@@ -24,45 +24,46 @@ ORDER = (
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 
-def with_values(text: str, values: Mapping[str, float]) -> str:
+def with_values(text: str, values: Mapping[str, float], digits: int = DIGITS) -> str:
     """The text with other nominal values of parameters, each in the unit that it has there.
 
     Args:
         text: of a model file.
         values: by parameter, in SI units.
+        digits: significant ones that are written at most.
 
     Raises:
         ModelError: for a parameter that the text does not have.
     """
     for name, value in values.items():
-        text = with_scalar(text, ("parameters", name, "value"), value)
+        text = with_scalar(text, ("parameters", name, "value"), value, digits)
     return text
 
 
-def with_scalar(text: str, where: tuple[str, ...], value: float) -> str:
+def with_scalar(text: str, where: tuple[str, ...], value: float, digits: int = DIGITS) -> str:
     """The text with another number at a place; a number with a unit keeps the unit."""
     node = _found(_root(text), where)
     if isinstance(node, yaml.MappingNode):
         raise ModelError(f"{'.'.join(where)} is not a number in the text")
-    return _replaced(text, node, in_unit_of(node.value, value))
+    return _replaced(text, node, in_unit_of(node.value, value, digits))
 
 
-def in_unit_of(before: str, value: float) -> str:
+def in_unit_of(before: str, value: float, digits: int = DIGITS) -> str:
     """A number (SI) as a text, in the unit of the text that it replaces."""
     quantity = split_quantity(before)
     if quantity is None:
-        return shortest(value)
+        return shortest(value, digits)
     unit = quantity[1]
     factor = si_value(1.0, unit, "unit")
     scaled = value / factor if si_value(0.0, unit, "unit") == 0 else in_unit(value, "K", unit, "")
-    return f"{shortest(scaled)} {unit}"
+    return f"{shortest(scaled, digits)} {unit}".rstrip()
 
 
-def shortest(value: float) -> str:
-    """A number with as many digits as it needs, `DIGITS` at most."""
+def shortest(value: float, digits: int = DIGITS) -> str:
+    """A number with as many significant digits as it needs, `digits` at most."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
-    return f"{value:.{DIGITS}g}"
+    return f"{value:.{digits}g}"
 
 
 def with_entry(text: str, section: str, name: str, entry: str) -> str:

@@ -22,6 +22,7 @@ from ..results.run import Run
 from ..web.animation import moving
 from ..web.encoding import thinned
 from .messages import Message
+from .tolerances import SAMPLES, moment_rows, sampled, summary
 
 FRAMES = 500
 """Stored times of a run whose study asks for none."""
@@ -31,6 +32,8 @@ DURATION = 2.0
 """s, of a model without studies"""
 MOST_PARAMETERS = 12
 """Parameters that a live gradient is taken for."""
+MOST_DESIGNS = 50
+"""Designs whose numbers are remembered."""
 SHARE = 0.5
 """Of the value of a parameter without bounds that its slider moves to both sides."""
 
@@ -55,7 +58,15 @@ class Engine:
         self.objectives = self._objectives()
         self._shown: tuple[dict[str, list[str]], list[str]] | None = None
         self._problem: Problem | None = None
-        self._kept: tuple[object, Gradient] | None = None
+        self.of_samples: Problem | None = None
+        """Stated for samples once they are wanted."""
+        self._numbers: dict[object, list[dict[str, object]]] = {}
+        self._behind: tuple[object, Run] | None = None
+        self._last: tuple[object, Gradient] | None = None
+        self.kept: dict[str, dict[str, float] | None] = {}
+        """Values of designs that are kept, None for another mechanism."""
+        self.ghost: str | None = None
+        """Name of the kept design that is drawn behind this one."""
 
     @property
     def parameters(self) -> list[dict[str, object]]:
@@ -65,9 +76,7 @@ class Engine:
     def problem(self, values: Values | None = None) -> Problem:
         """The problem that the studies state, with values that differ from the nominal ones."""
         if self._problem is None:
-            self._problem = problem_of(
-                self.mechanism, self.objectives, self._settings(), self._wrt()
-            )
+            self._problem = problem_of(self.mechanism, self.objectives, self.settings(), self.wrt)
         return self._problem if not values else self._problem.with_options(parameters=values)
 
     def motion(self, values: Values) -> Message:
@@ -80,28 +89,88 @@ class Engine:
         """Objectives with their derivatives, and those of all curves and points."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RedundantReactionWarning)
-            message = self._seen(self._gradient(values).run)
+            message = self._seen(self.gradient(values).run)
         message.kind = "derivatives"
         return message
 
     def numbers(self, values: Values) -> Message:
         """Objectives with their derivatives."""
-        rows = _objective_rows(self._gradient(values)) if self.objectives else []
+        rows = _objective_rows(self.gradient(values)) if self.objectives else []
         return Message("numbers", objectives=rows)
 
-    def _gradient(self, values: Values) -> Gradient:
+    def run_with_derivatives(self, values: Values) -> Run:
+        """The motion with derivatives of all outputs."""
+        return self.gradient(values).run
+
+    def gradient(self, values: Values) -> Gradient:
         """With derivatives of all outputs; numbers and curves of one design share it."""
         key = tuple(sorted(values.items()))
-        if self._kept is None or self._kept[0] != key:
-            self._kept = key, self.problem(values).gradient("direct")
-        return self._kept[1]
+        last = self._last  # threads may replace it
+        if last is None or last[0] != key:
+            self._last = last = key, self.problem(values).gradient("direct")
+        return last[1]
+
+    def tolerances(self, values: Mapping[str, float]) -> Message:
+        """Standard deviations of objectives to first order, and the share of each parameter."""
+        return Message("tolerances", objectives=moment_rows(self, values))
+
+    def samples(self, values: Mapping[str, float]) -> Message:
+        """Distributions of objectives, from many runs."""
+        message = Message("samples")
+        message.content["objectives"] = [
+            {
+                "name": name,
+                "values": message.double(column),
+                "failed": SAMPLES - column.size,
+                **summary(column),
+            }
+            for name, column in sampled(self, values).items()
+        ]
+        return message
+
+    def designs(self, values: Values) -> Message:
+        """Numbers of this design and of those that are kept."""
+        rows = [{"name": None, **self._design(values)}]
+        rows += [
+            {"name": name, **({"objectives": None} if kept is None else self._design(kept))}
+            for name, kept in self.kept.items()
+        ]
+        return Message("designs", designs=rows)
+
+    def _design(self, values: Values) -> dict[str, object]:
+        nominal = {n: p.value for n, p in self.mechanism.data.parameter_set.parameters.items()}
+        key = tuple(sorted(values.items()))
+        if key not in self._numbers:
+            gradient = self.gradient(values) if self.objectives else None
+            self._numbers = {
+                **dict(list(self._numbers.items())[-MOST_DESIGNS:]),
+                key: [] if gradient is None else _objective_rows(gradient),
+            }
+        return {"values": {**nominal, **values}, "objectives": self._numbers[key]}
+
+    def _ghost_run(self) -> Run | None:
+        """The motion of the design that is drawn behind this one."""
+        values = None if self.ghost is None else self.kept.get(self.ghost)
+        if values is None:
+            return None
+        key = tuple(sorted(values.items()))
+        if self._behind is None or self._behind[0] != key:
+            run = self.problem(values).run()
+            self._behind = key, run.at_rows(thinned(run.time.size, SHOWN))
+        return self._behind[1]
 
     def _seen(self, run: Run) -> Message:
         message = Message("motion")
         run = run.at_rows(thinned(run.time.size, SHOWN))
         outputs, traces = self._outputs(run)
         message.content.update(
-            animation=moving(run, traces, encode=message.single, loads=bool(run.parameter_names)),
+            animation=moving(
+                run,
+                traces,
+                self._ghost_run(),
+                encode=message.single,
+                loads=bool(run.parameter_names),
+            ),
             parameters=[{"name": n, **_magnitude(run, n)} for n in run.parameter_names],
             plots=[self._plot(run, kind, names, message) for kind, names in outputs.items()],
             events=[{"time": e.time, "what": e.what, "name": e.name} for e in run.events],
@@ -148,7 +217,8 @@ class Engine:
             found += list(flat.transpose(1, 0, 2))
         return found
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """Duration and run options of the studies."""
         changes: dict[str, object] = {}
         simulate = self.studies.simulate
         given = {} if simulate is None else simulate.given()
@@ -165,7 +235,9 @@ class Engine:
         except VarimechError:
             return {}
 
-    def _wrt(self) -> list[str]:
+    @property
+    def wrt(self) -> list[str]:
+        """Parameters that live gradients are taken for."""
         known = list(self.mechanism.data.parameter_set.parameters)
         study = self.studies.sensitivity
         wrt = (study.wrt if study is not None else None) or known

@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket
 
 from ..core.errors import ModelError, VarimechError
 from ..web.modules import asset, needed
+from .live_actions import LIVE_ACTIONS
 from .mailbox import Mailbox
 from .messages import Message
 from .session import Session
@@ -53,7 +54,7 @@ class Studio:
         self._pages: set[Mailbox] = set()
         self._last: dict[str, bytes] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._worker: Worker | None = None
+        self._workers: list[Worker] = []
 
     @property
     def address(self) -> str:
@@ -72,9 +73,16 @@ class Studio:
     @asynccontextmanager
     async def _lifespan(self, application: Starlette) -> AsyncIterator[None]:
         self._loop = asyncio.get_running_loop()
-        self._worker = Worker(self.session, self._publish)
+        self.session.notify = lambda: self._publish(self._state())
+        # samples take longer than a frame: a thread of their own
+        self._workers = [
+            Worker(self.session, self._publish),
+            Worker(self.session, self._publish, ("samples",), ()),
+        ]
         yield
-        await asyncio.to_thread(self._worker.end)
+        self.session.jobs.cancel()
+        for worker in self._workers:
+            await asyncio.to_thread(worker.end)
 
     # requests
 
@@ -145,8 +153,8 @@ class Studio:
             return
         if changed is not False:
             self._publish(self._state())
-        if self._worker is not None:
-            self._worker.wake()
+        for worker in self._workers:
+            worker.wake()
 
     # results
 
@@ -212,5 +220,6 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "save": lambda session: session.save(),
     "drawing": _drawing,
     "draw": lambda session, stroke, arguments: session.draw(str(stroke), **arguments),
+    **LIVE_ACTIONS,
 }
 """What pages may ask for."""

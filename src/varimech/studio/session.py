@@ -14,12 +14,13 @@ from typing import Any
 from ..core.atomic_files import write_text
 from ..core.errors import FileError, ModelError, VarimechError, unknown_name
 from ..core.expressions import fixed_number
-from ..files.editing import with_values
+from ..files.editing import DIGITS, with_values
 from ..files.reading import mechanism_of_text, table_files
 from .building import changed
 from .engine import Designed, Engine
 from .findings import drawing
 from .history import History
+from .jobs import Jobs
 from .sketch import Sketch
 
 
@@ -45,6 +46,15 @@ class Session:
         """What is wrong with the text: message, line and remedy."""
         self.kept: dict[str, str] = {}
         """Designs that are kept beside this one: texts by name."""
+        self.ghost: str | None = None
+        """The kept design that is drawn behind this one."""
+        self.handle: dict[str, Any] | None = None
+        """What the last pull of a handle has reached."""
+        self.jobs = Jobs()
+        self.watched: set[str] = set()
+        """Results that are computed only while a page shows them."""
+        self.notify: Callable[[], None] = lambda: None
+        """Tells pages that the state has changed, from any thread."""
         self.revision = 0
         """Counts changes of the design."""
         self.drawing = False
@@ -88,9 +98,14 @@ class Session:
                 ],
                 "kept": list(self.kept),
                 "drawing": drawing(self._sketch()) if self.drawing else None,
+                "ghost": self.ghost,
+                "handle": self.handle,
+                "job": self.jobs.state(),
             }
 
-    def set_values(self, values: Mapping[str, float | str], *, final: bool) -> None:
+    def set_values(
+        self, values: Mapping[str, float | str], *, final: bool, digits: int = DIGITS
+    ) -> None:
         """Try values of parameters (SI, or texts with units); a final change goes into the text and can be undone.
 
         Raises:
@@ -108,9 +123,10 @@ class Session:
                     value = fixed_number(value, known[name].unit, f"parameter {name!r}")
                 tried[name] = known[name].check(value)
             self.tried = tried
+            self.handle = None
             self.revision += 1
             if final:
-                self._commit(with_values(self.text, self.tried))
+                self._commit(with_values(self.text, self.tried, digits))
 
     def edit(self, text: str) -> None:
         """Another text; one with mistakes is kept, and the mechanism stays as it was before.
@@ -166,6 +182,32 @@ class Session:
         """Keep this design beside others."""
         with self._lock:
             self.kept[name] = self.text
+            self._link_designs()
+            self.revision += 1
+
+    def forget(self, name: str) -> None:
+        """Keep a design no longer."""
+        with self._lock:
+            if name not in self.kept:
+                raise unknown_name("design", name, self.kept)
+            del self.kept[name]
+            self.compare(None if self.ghost == name else self.ghost)
+
+    def compare(self, name: str | None) -> None:
+        """Draw a kept design behind this one; None for no one."""
+        with self._lock:
+            if name is not None and name not in self.kept:
+                raise unknown_name("design", name, self.kept)
+            self.ghost = name
+            self._link_designs()
+            self.revision += 1
+
+    def start_job(self, kind: str) -> None:
+        """Begin a long computation about the present text."""
+        with self._lock:
+            if self.problem is not None:
+                raise ModelError("the model has mistakes", remedy="mend its text first")
+            self.jobs.start(kind, self._make, self.text, self.path, self.notify)
 
     def take(self, name: str) -> None:
         """Go on with a design that was kept."""
@@ -193,7 +235,7 @@ class Session:
 
     def _commit(self, text: str) -> None:
         self.history.add(text)
-        self.tried = {}
+        self.tried, self.handle = {}, None
         self.revision += 1
         self._read()
 
@@ -220,6 +262,17 @@ class Session:
             self._moved = moved
         else:
             self.engine = Engine(mechanism)
+            self._link_designs()
+
+    def _link_designs(self) -> None:
+        """Let the engine know the kept designs: values of each, None if it is another mechanism."""
+        if self.engine is None:
+            return
+        self.engine.kept = {
+            name: _moved(self.engine.mechanism, mechanism_of_text(self._make, text, self.path))
+            for name, text in self.kept.items()
+        }
+        self.engine.ghost = self.ghost
 
 
 def _moved(old: Designed, new: Designed) -> dict[str, float] | None:

@@ -18,14 +18,27 @@ PAUSE = 0.12
 """s without a change after which derivatives of all curves are computed: they take longer than a
 frame.
 """
+FAST = ("motion", "numbers", "tolerances", "designs")
+"""Results that follow every change, the most wanted first."""
+OPTIONAL = frozenset({"samples", "designs"})
+"""Results that are computed only while a page shows them."""
 Publish = Callable[[bytes], None]
 
 
 class Worker:
-    """Computes what pages show of a session, and publishes it."""
+    """Computes what pages show of a session, and publishes it: `kinds` after every change,
+    `late` ones when there is a pause.
+    """
 
-    def __init__(self, session: Session, publish: Publish):
+    def __init__(
+        self,
+        session: Session,
+        publish: Publish,
+        kinds: tuple[str, ...] = FAST,
+        late: tuple[str, ...] = ("derivatives",),
+    ):
         self._session, self._publish = session, publish
+        self._kinds, self._late = kinds, late
         self._changed, self._ended = threading.Condition(), False
         self._wanted = self._changed_at = 0.0
         self._done: dict[str, int] = {}
@@ -69,11 +82,13 @@ class Worker:
         """What is most wanted; otherwise how long to wait for the next thing."""
         revision = self._session.revision
         rest = PAUSE - (time.monotonic() - self._changed_at)
-        for kind in ("motion", "numbers"):
-            if self._done.get(kind) != revision:
+        unwatched = OPTIONAL - self._session.watched
+        for kind in self._kinds:
+            if kind not in unwatched and self._done.get(kind) != revision:
                 return kind, None
-        if self._done.get("derivatives") != revision:
-            return (None, rest) if rest > 0 else ("derivatives", None)
+        for kind in self._late:
+            if self._done.get(kind) != revision:
+                return (None, rest) if rest > 0 else (kind, None)
         return None, None
 
 

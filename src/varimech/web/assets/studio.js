@@ -1,13 +1,17 @@
 // The studio: a page that shows a design as it is, and sends what a designer changes.
 
 import { Animation } from "./animation.js";
+import { connectInfluence } from "./influence.js";
 import { Player, connectPlayer, connectView, element } from "./player.js";
 import { Build } from "./studio_build.js";
+import { Designs } from "./studio_designs.js";
+import { Handles } from "./studio_handles.js";
 import { Link } from "./studio_link.js";
 import { Numbers } from "./studio_numbers.js";
 import { LivePlots } from "./studio_plots.js";
 import { Sliders } from "./studio_sliders.js";
 import { TextPane } from "./studio_text.js";
+import { Tolerances } from "./studio_tolerances.js";
 import { connectViewMenu } from "./view_menu.js";
 
 class Studio {
@@ -15,7 +19,10 @@ class Studio {
     this.link = new Link((message) => this.receive(message), (open) => this.connected(open));
     this.sliders = new Sliders(element("sliders"), this.link);
     this.build = new Build(this.link);
-    this.numbers = new Numbers(element("numbers"));
+    this.numbers = new Numbers(element("numbers"), (objective, value) => this.link.send("pull", { objective, value, over: this.sliders.following(), final: true }));
+    this.tolerances = new Tolerances(element("tolerances"), this.link);
+    this.designs = new Designs(element("designs"), this.link);
+    this.handles = new Handles(element("stage"), this.link, () => this.player && this.player.animation, () => this.sliders.following());
     this.text = new TextPane(element("source"), element("lines"), element("mistake"), this.link);
     this.plots = new LivePlots(element("plots"), (time) => this.player && (this.player.time = time));
     this.parameters = [];
@@ -24,6 +31,7 @@ class Studio {
     this.connectTabs();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.plots.theme();
+      this.tolerances.theme();
       if (this.player) {
         this.player.animation.theme();
         this.player.redraw();
@@ -38,7 +46,7 @@ class Studio {
   }
 
   receive(message) {
-    const act = { state: this.state, motion: this.motion, derivatives: this.motion, numbers: this.count, failed: this.failed, refused: this.refused }[message.kind];
+    const act = { state: this.state, motion: this.motion, derivatives: this.motion, numbers: this.count, tolerances: this.deviations, samples: this.distributions, designs: this.compared, failed: this.failed, refused: this.refused }[message.kind];
     if (act) act.call(this, message);
   }
 
@@ -54,6 +62,9 @@ class Studio {
     element("no-parameters").hidden = state.parameters.length > 0;
     element("status").textContent = "";
     this.sliders.update(state.parameters);
+    this.tolerances.setParameters(state.parameters);
+    this.designs.setState(state);
+    this.handles.show(state.handle);
     this.text.update(state.text, state.problem, state.revision);
     this.build.update(state);
   }
@@ -69,24 +80,29 @@ class Studio {
   // a new motion of the mechanism, with derivatives when they are known
   motion({ animation, parameters, plots, events, revision }) {
     element("failure").hidden = true;
-    const places = animation.points.join("\n") + animation.dimension;
-    if (!this.player || this.places !== places) this.begin(animation, parameters, places);
-    else this.player.animation.setData(animation, parameters);
+    if (animation.sensitivity) this.derived = { sensitivity: animation.sensitivity, parameters };
+    else if (this.derived && this.places === animation.points.join("\n") + animation.dimension) {
+      animation.sensitivity = this.derived.sensitivity; // of the design before, until those of this one come
+      parameters = this.derived.parameters;
+    }
+    this.places = animation.points.join("\n") + animation.dimension;
+    if (this.player) this.player.animation.setData(animation, parameters);
+    else this.begin(animation, parameters);
     element("scrub").max = this.player.animation.duration;
+    this.plots.parameters = parameters.map((p) => p.name);
     this.plots.update(plots, events);
+    element("before-choice").hidden = !animation.before;
+    connectInfluence(this.player, {});
     this.player.update();
+    this.handles.follow();
     requestAnimationFrame(() => this.drawn.push({ revision, time: performance.now() }));
   }
 
-  begin(animation, parameters, places) {
-    const time = this.player ? this.player.time : 0;
-    this.places = places;
-    if (this.player) this.player.play(false);
+  begin(animation, parameters) {
     this.player = new Player(new Animation(element("stage"), animation, parameters), this.plots);
     connectPlayer(this.player);
     connectView(this.player);
     connectViewMenu(this.player, element("name").textContent);
-    this.player.time = time;
     new ResizeObserver(() => {
       this.player.animation.resize();
       this.player.animation.draw();
@@ -95,6 +111,18 @@ class Studio {
 
   count({ objectives }) {
     this.numbers.update(objectives, this.parameters);
+  }
+
+  deviations({ objectives }) {
+    this.tolerances.setMoments(objectives);
+  }
+
+  distributions({ objectives }) {
+    this.tolerances.setSamples(objectives);
+  }
+
+  compared({ designs }) {
+    this.designs.setDesigns(designs);
   }
 
   failed({ message }) {
@@ -127,6 +155,7 @@ class Studio {
         element(tab.getAttribute("aria-controls")).hidden = tab !== chosen;
       }
       this.text.number();
+      for (const [what, id] of [["samples", "tolerances"], ["designs", "designs"]]) this.link.send("watch", { what, on: !element(id).hidden });
     };
     for (const tab of tabs) tab.onclick = () => choose(tab);
   }

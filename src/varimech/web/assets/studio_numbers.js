@@ -13,11 +13,14 @@ export function effects(derivatives, parameters) {
 }
 
 export class Numbers {
-  constructor(place) {
-    Object.assign(this, { place, before: null });
+  // `aim` is called with an objective and the value that it should have
+  constructor(place, aim) {
+    Object.assign(this, { place, aim, latest: null });
   }
 
   update(objectives, parameters) {
+    this.latest = [objectives, parameters];
+    if (this.place.contains(document.activeElement)) return; // a value is being typed
     const units = new Map(parameters.map((p) => [p.name, p.unit]));
     const cards = objectives.map((objective) => this.card(objective, effects(objective.derivatives, parameters), units));
     if (!cards.length) {
@@ -32,9 +35,17 @@ export class Numbers {
   card({ name, value, unit }, all, units) {
     const card = document.createElement("div"), largest = Math.max(...all.map((e) => Math.abs(e.change)), 1e-300);
     card.className = "number";
-    card.innerHTML = '<div><span class="name"></span></div><strong></strong><div class="effect"></div>';
+    card.innerHTML = '<div><span class="name"></span></div><strong></strong><label class="aim">aim at <input inputmode="decimal"></label><div class="effect"></div>';
     card.querySelector(".name").textContent = name;
     card.querySelector("strong").textContent = quantity(value, unit, 5);
+    const field = card.querySelector("input");
+    field.setAttribute("aria-label", `Wanted value of ${name}, ${unit || "1"}`);
+    field.placeholder = unit || "1";
+    field.onchange = () => {
+      if (field.value.trim() && Number.isFinite(Number(field.value))) this.aim(name, Number(field.value));
+      field.blur();
+    };
+    field.onblur = () => setTimeout(() => this.update(...this.latest)); // what came while it was being typed
     const grid = card.querySelector(".effect");
     for (const { name: parameter, slope, change } of all) {
       const label = document.createElement("span"), area = document.createElement("span"), bar = document.createElement("i"), text = document.createElement("span");

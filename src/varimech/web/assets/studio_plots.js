@@ -1,10 +1,11 @@
 // Curves over time that follow the design.
 
 import { Plot } from "./plot.js";
+import { readable } from "./plot_units.js";
 
 export class LivePlots {
   constructor(place, onTime) {
-    Object.assign(this, { place, onTime, plots: [], titles: null, time: 0, band: null });
+    Object.assign(this, { place, onTime, plots: [], parameters: [], titles: null, time: 0, band: null });
   }
 
   // `plots`: title, unit, x, and curves with their derivatives, if those are known
@@ -24,11 +25,11 @@ export class LivePlots {
       caption.textContent = title;
       area.className = "plot-area";
       area.style.height = "220px";
-      figure.append(caption, area);
+      figure.append(caption, area, Object.assign(document.createElement("p"), { className: "slopes soft" }));
       return figure;
     });
     this.place.replaceChildren(...figures);
-    this.plots = plots.map((plot, k) => new Plot(figures[k].querySelector(".plot-area"), this.spec(plot, []), { onTime: this.onTime }));
+    this.plots = plots.map((plot, k) => new Plot(figures[k].querySelector(".plot-area"), this.spec(plot, []), { onTime: this.onTime, onHover: (found) => this.showSlopes(figures[k].querySelector(".slopes"), found) }));
   }
 
   spec({ title, unit, x, curves }, events) {
@@ -36,6 +37,15 @@ export class LivePlots {
       title, over_time: true, x: { label: "time", unit: "s" }, y: { label: title, unit }, marks: events.map((event) => event.time),
       curves: curves.map((curve) => ({ x, ...curve })),
     };
+  }
+
+  // derivatives of the first curve under the pointer; of the others in the tip
+  showSlopes(place, found) {
+    const lines = (found ? found.points : []).filter(({ curve }) => curve.derivatives).map(({ curve, index }) => {
+      const slopes = curve.derivatives.map((d, k) => `${this.parameters[k]} ${readable(d[index], 3)}`);
+      return `∂ ${curve.name || "curve"}: ${slopes.join(", ")}`;
+    });
+    place.textContent = lines.join("\n");
   }
 
   setTime(time) {

@@ -21,10 +21,11 @@ export class Sliders {
   build({ name }) {
     const row = document.createElement("div");
     row.className = "slider";
-    row.innerHTML = '<header><span class="name"></span><button type="button" class="reset">reset</button><input class="value" inputmode="decimal"></header>'
+    row.innerHTML = '<header><input type="checkbox" class="follows" checked><span class="name"></span><button type="button" class="reset">reset</button><input class="value" inputmode="decimal"></header>'
       + '<input type="range" step="any"><div class="range"><span class="low"></span><span class="tolerance"></span><span class="high"></span></div>';
     const part = (selector) => row.querySelector(selector), range = part("input[type=range]"), value = part(".value");
     part(".name").textContent = name;
+    Object.assign(part(".follows"), { title: `${name} follows handles`, ariaLabel: `${name} follows handles` });
     range.setAttribute("aria-label", name);
     value.setAttribute("aria-label", `Value of ${name}`);
     range.oninput = () => {
@@ -43,6 +44,11 @@ export class Sliders {
     part(".reset").onclick = () => this.link.sendLast("set", { values: { [name]: this.rows.get(name).p.value }, final: true });
     this.rows.set(name, { row, range, value, part, p: null });
     return row;
+  }
+
+  // names of parameters that handles may change
+  following() {
+    return [...this.rows].filter(([, { part }]) => part(".follows").checked).map(([name]) => name);
   }
 
   show(p) {

@@ -1,0 +1,104 @@
+"""What pages may ask for besides values and texts: handles, tolerances, jobs and designs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import ModelError, unknown_name
+from ..core.expressions import fixed_number
+from ..files.tolerance_editing import with_tolerance
+from .handles import LIVE_STEPS, ObjectiveTarget, PointTarget, Target, brought, pulled
+from .session import Session
+from .worker import OPTIONAL
+
+GOALS = {"point": 1e-8, "objective": 1e-9}
+"""Where a pull ends: m, and the share of the wanted value."""
+DIGITS = 10
+"""Significant digits of values that a handle has found: a point stays within 1e-8 of its place."""
+
+
+def pull(
+    session: Session, final: bool = False, over: list[str] | None = None, **where: Any
+) -> None:
+    """Let parameters follow a handle: {point, place, time} (without a time: its path), or
+    {objective, value}.
+    """
+    engine, values = session.engine, session.values
+    if engine is None:
+        raise ModelError("the model has mistakes", remedy="mend its text first")
+    target, goal = _target(**where)
+    reached = (
+        brought(engine, values, target, over, goal=goal)
+        if final
+        else pulled(engine, values, target, over, steps=LIVE_STEPS, goal=goal)
+    )
+    if session.engine is not engine:
+        return  # another model came in between
+    followed = {n: x for n, x in reached.values.items() if n in (over or engine.wrt)}
+    session.set_values(followed, final=final, digits=DIGITS)
+    session.handle = {
+        **where,
+        "left": reached.distance,
+        "reached": reached.distance <= 100 * goal,
+        "at_bounds": list(reached.at_bounds),
+    }
+
+
+def _target(
+    point: str | None = None,
+    place: list[float] | None = None,
+    time: float | None = None,
+    objective: str | None = None,
+    value: float | None = None,
+) -> tuple[Target, float]:
+    numbers = [*(place or ()), *(x for x in (time, value) if x is not None)]
+    if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers):
+        raise ModelError("a handle is pulled to finite numbers")
+    if objective is not None and value is not None:
+        return ObjectiveTarget(objective, value), GOALS["objective"] * (abs(value) or 1.0)
+    if point is not None and place is not None:
+        return PointTarget(point, tuple(place), time), GOALS["point"]
+    raise ModelError(
+        "a handle is a point with a place, or an objective with a value",
+        remedy="give point and place, or objective and value",
+    )
+
+
+def set_tolerance(session: Session, name: str, width: float | str) -> None:
+    """Write the tolerance of a parameter into the text."""
+    known = {} if session.engine is None else session.engine.mechanism.data.parameter_set.parameters
+    if name not in known:
+        raise unknown_name("parameter", name, known)
+    if isinstance(width, str):
+        width = fixed_number(width, known[name].unit, f"tolerance of {name!r}")
+    session.edit(with_tolerance(session.text, name, float(width)))
+
+
+def take_result(session: Session) -> None:
+    """Go on with the values that a job has found."""
+    values = (session.jobs.state() or {}).get("values")
+    if not values:
+        raise ModelError("there is no design to take over", remedy="optimise first")
+    session.set_values(values, final=True, digits=DIGITS)
+
+
+def watch(session: Session, what: str, on: bool) -> bool:
+    """Compute results only while they are shown."""
+    if what not in OPTIONAL:
+        raise unknown_name("result", what, OPTIONAL)
+    (session.watched.add if on else session.watched.discard)(what)
+    return False
+
+
+LIVE_ACTIONS: dict[str, Callable[..., Any]] = {
+    "pull": pull,
+    "tolerance": set_tolerance,
+    "watch": watch,
+    "job": lambda session, what: session.start_job(str(what)),
+    "cancel": lambda session: session.jobs.cancel(),
+    "take_result": take_result,
+    "compare": lambda session, name: session.compare(None if name is None else str(name)),
+    "forget": lambda session, name: session.forget(str(name)),
+}

@@ -1,0 +1,154 @@
+"""Tolerances of a design: standard deviations by first-order moments at once, and distributions
+from samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import ModelError
+from ..files.studies import Studies
+from ..model.parameter import Tolerance
+from ..optimization.quantities import of_runs
+from ..problem import Problem
+from ..uncertainty.parameter_distributions import ParameterDistributions, distributions_of
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+SAMPLES = 2000
+"""Runs of a live histogram: its bars are off by some 10 %, its quantiles by 2 % of σ."""
+SEED = 0
+"""Always the same random numbers: a histogram changes with the design only."""
+ACCURACY = 1e-6
+"""Relative error of the runs of samples, which is far below the error of sampling."""
+BINS = 32
+QUANTILES = (0.00135, 0.05, 0.5, 0.95, 0.99865)
+"""Probabilities: ±3 σ of a normal distribution, 90 % and the median."""
+OF_STEPS = ("step", "every", "tolerance", "longest_step", "output", "integrator", "formulation")
+"""Settings of a study in place of which samples have `ACCURACY`."""
+
+
+def moment_rows(engine: Engine, values: Mapping[str, float]) -> list[dict[str, object]]:
+    """Each objective: σ² = g C gᵀ with its gradient g and the covariance C of the parameters, and
+    the share of each parameter in it.
+    """
+    varying = _varying(engine, values)
+    if varying is None or not engine.objectives:
+        return []
+    gradient = engine.gradient(values)
+    known = list(gradient.parameter_names)
+    columns = [known.index(name) if name in known else None for name in varying.names]
+    rows = []
+    for name, unit, value, slopes in zip(
+        gradient.objective_names,
+        gradient.units,
+        gradient.final_values,
+        np.asarray(gradient.final_gradient),
+        strict=True,
+    ):
+        g = np.array([0.0 if k is None else slopes[k] for k in columns])
+        parts = g * (varying.covariance @ g)
+        variance = float(parts.sum())
+        shares = parts / variance if variance > 0 else np.zeros(len(parts))
+        rows.append(
+            {
+                "name": name,
+                "unit": unit,
+                "value": float(value),
+                "deviation": float(np.sqrt(max(0.0, variance))),
+                "shares": dict(zip(varying.names, shares.tolist(), strict=True)),
+                "limits": _limits(engine.studies, name),
+                "without": [n for n, k in zip(varying.names, columns, strict=True) if k is None],
+            }
+        )
+    return rows
+
+
+def sampled(engine: Engine, values: Mapping[str, float]) -> dict[str, np.ndarray]:
+    """Values of each objective, sorted, one for each sample that could be run."""
+    varying = _varying(engine, values)
+    objectives = of_runs(engine.objectives)
+    if varying is None or not objectives:
+        return {}
+    fixed = {name: x for name, x in values.items() if name not in varying.names}
+    if engine.of_samples is None:
+        engine.of_samples = _stated(engine, objectives)
+    normal = np.random.default_rng(SEED).standard_normal((SAMPLES, len(varying.names)))
+    rows = dict(zip(varying.names, varying.from_normal(normal).T, strict=True))
+    ensemble = engine.of_samples.with_options(parameters=fixed).ensemble(rows)
+    values_of = np.asarray(ensemble.values.transpose("sample", "objective"))
+    return {
+        name: np.sort(column[np.isfinite(column)])
+        for name, column in zip(objectives, values_of.T, strict=True)
+    }
+
+
+def summary(values: np.ndarray) -> dict[str, Any]:
+    """Mean, standard deviation, quantiles and a histogram of sorted samples."""
+    if values.size < 2:
+        return {"count": int(values.size)}
+    low, high = float(values[0]), float(values[-1])
+    width = (high - low) / BINS or abs(low) * np.spacing(1.0) or 1.0
+    counts, _ = np.histogram(values, BINS, (low, low + BINS * width))
+    quantiles = np.quantile(values, QUANTILES)
+    return {
+        "count": int(values.size),
+        "mean": float(values.mean()),
+        "deviation": float(values.std(ddof=1)),
+        "quantiles": [
+            {"probability": p, "value": float(q)} for p, q in zip(QUANTILES, quantiles, strict=True)
+        ],
+        "histogram": {"start": low, "width": width, "counts": counts.tolist()},
+    }
+
+
+def _stated(engine: Engine, objectives: Mapping[str, Any]) -> Problem:
+    """The problem of a sample: fast steps if the mechanism takes them, those of the study if not."""
+    settings = engine.settings()
+    fast = {name: value for name, value in settings.items() if name not in OF_STEPS}
+    try:
+        return engine.mechanism.problem(
+            objectives, **{**fast, "tolerance": ACCURACY, "output": settings["duration"]}
+        )
+    except ModelError:
+        return engine.mechanism.problem(objectives, **settings)
+
+
+def _varying(engine: Engine, values: Mapping[str, float]) -> ParameterDistributions | None:
+    """The joint distribution about a design; None if no parameter has one."""
+    parameters = engine.mechanism.data.parameter_set.parameters
+    if all(p.distribution is None for p in parameters.values()):
+        return None
+    return distributions_of(parameters, _moved(engine, values), _correlation(engine.studies))
+
+
+def _moved(engine: Engine, values: Mapping[str, float]) -> dict[str, Any]:
+    """Tolerances about values that differ from the nominal ones; distributions with a mean of their
+    own stay where they are.
+    """
+    from scipy.stats import norm
+
+    known = engine.mechanism.data.parameter_set.parameters
+    carried = {name: known[name].distribution for name in values}
+    return {
+        name: norm(values[name], tolerance.sigma)
+        for name, tolerance in carried.items()
+        if isinstance(tolerance, Tolerance)
+    }
+
+
+def _correlation(studies: Studies) -> dict[tuple[str, str], float] | None:
+    study = studies.uncertainty
+    given = None if study is None else study.correlation
+    return {(c.between[0], c.between[1]): float(c.value) for c in given} if given else None
+
+
+def _limits(studies: Studies, objective: str) -> list[float | None]:
+    """Lower and upper limit of an objective, as constraints of the optimisation state them."""
+    study = studies.optimize
+    bound = ((study.constraints if study is not None else None) or {}).get(objective)
+    return [None, None] if bound is None else [bound.at_least, bound.at_most]

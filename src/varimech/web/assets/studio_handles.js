@@ -1,0 +1,113 @@
+// Handles: a point of the mechanism that is dragged to where it should be; the chosen parameters follow.
+
+import { element } from "./player.js";
+import { quantity } from "./studio_units.js";
+
+const NEAR = 14; // pixels from a point within which it is taken hold of
+
+// displacement (m) of a place that moves it by some pixels on the screen, the shortest one; for any camera
+export function displacement(camera, place, pixels) {
+  const from = Array.from(place), moved = from.slice(), size = 1e-3 * camera.size;
+  for (let round = 0; round < 3; round++) { // more than once: perspective is not linear
+    const now = camera.project(moved), start = camera.project(from);
+    const columns = moved.map((_, k) => {
+      const [x, y] = camera.project(moved.map((v, i) => v + (i === k ? size : 0)));
+      return [(x - now[0]) / size, (y - now[1]) / size];
+    });
+    const [r, s] = [start[0] + pixels[0] - now[0], start[1] + pixels[1] - now[1]];
+    const sum = (f) => columns.reduce((total, c) => total + f(c), 0);
+    const [a, b, d] = [sum((c) => c[0] * c[0]), sum((c) => c[0] * c[1]), sum((c) => c[1] * c[1])], det = a * d - b * b;
+    const [u, v] = [(d * r - b * s) / det, (a * s - b * r) / det];
+    columns.forEach((c, k) => (moved[k] += c[0] * u + c[1] * v));
+  }
+  return moved.map((x, k) => x - from[k]);
+}
+
+export class Handles {
+  // `animation` returns the present one, `following` the names of parameters that may change
+  constructor(canvas, link, animation, following) {
+    Object.assign(this, { canvas, link, animation, following, held: null, wanted: null });
+    this.mark = document.createElement("div");
+    this.mark.className = "target";
+    this.mark.hidden = true;
+    canvas.parentElement.append(this.mark);
+    canvas.addEventListener("pointerdown", (event) => this.take(event), { capture: true });
+    canvas.addEventListener("pointermove", (event) => this.move(event), { capture: true });
+    canvas.addEventListener("pointerup", (event) => this.release(event), { capture: true });
+    for (const radio of document.querySelectorAll("input[name=handle]")) radio.onchange = () => this.choose();
+  }
+
+  get mode() {
+    return document.querySelector("input[name=handle]:checked").value;
+  }
+
+  choose() {
+    this.wanted = null;
+    this.show(null);
+    this.canvas.classList.toggle("handles", this.mode !== "off");
+  }
+
+  // index of the named point at the pointer, or null
+  at(event) {
+    const animation = this.animation(), box = this.canvas.getBoundingClientRect();
+    let best = null, least = NEAR;
+    for (const point of animation.labels.keys()) {
+      const [x, y] = animation.camera.project(animation.place(animation.places, point));
+      const apart = Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y);
+      if (apart < least) [best, least] = [point, apart];
+    }
+    return best;
+  }
+
+  take(event) {
+    if (this.mode === "off" || !this.animation() || event.button !== 0) return;
+    const point = this.at(event);
+    if (point === null) return;
+    const animation = this.animation();
+    this.held = { point, from: [event.clientX, event.clientY], place: Array.from(animation.place(animation.places, point)), origin: animation.data.origin.slice(), time: animation.time };
+    this.canvas.setPointerCapture(event.pointerId);
+    event.stopImmediatePropagation();
+  }
+
+  move(event) {
+    if (!this.held) return;
+    event.stopImmediatePropagation(); // the view stays
+    const { from, place, origin } = this.held;
+    const by = displacement(this.animation().camera, place, [event.clientX - from[0], event.clientY - from[1]]);
+    this.wanted = place.map((x, k) => x + by[k] + origin[k]);
+    this.follow();
+    this.link.sendNewest("pull", this.request());
+  }
+
+  release(event) {
+    if (!this.held) return;
+    event.stopImmediatePropagation();
+    if (this.wanted) this.link.sendLast("pull", { ...this.request(), final: true });
+    this.held = null;
+  }
+
+  request() {
+    const { point, time } = this.held, name = this.animation().data.points[point];
+    return { point: name, place: this.wanted, ...(this.mode === "point" ? { time } : {}), over: this.following() };
+  }
+
+  // the mark stays at its place when the view moves
+  follow() {
+    this.mark.hidden = !this.wanted;
+    const animation = this.animation();
+    if (!this.wanted || !animation) return;
+    const [x, y] = animation.camera.project(this.wanted.map((v, k) => v - animation.data.origin[k]));
+    this.mark.style.transform = `translate(${x}px, ${y}px)`;
+  }
+
+  // what the last pull has reached, as the session reports it
+  show(handle) {
+    const note = element("handle-note");
+    if (!handle) this.wanted = this.held ? this.wanted : null;
+    this.follow();
+    note.textContent = "";
+    if (!handle) return;
+    const bounds = handle.at_bounds.length ? `; at a bound: ${handle.at_bounds.join(", ")}` : "";
+    note.textContent = handle.reached ? "reached" : `${quantity(handle.left, handle.point ? "m" : "", 3)} left${bounds}`;
+  }
+}

@@ -1,0 +1,116 @@
+// Tolerances: standard deviations and their causes at once, distributions from samples a moment later.
+
+import { Plot } from "./plot.js";
+import { quantity } from "./studio_units.js";
+
+const COLOUR = "#1f5fbf";
+
+// share of sorted values that are below `low` or above `high`; null stands for no limit
+export function failing(values, [low, high]) {
+  let count = 0;
+  for (const value of values) if ((low !== null && value < low) || (high !== null && value > high)) count++;
+  return values.length ? count / values.length : NaN;
+}
+
+function add(parent, name, className, text = "") {
+  return parent.appendChild(Object.assign(document.createElement(name), { className, textContent: text }));
+}
+
+export class Tolerances {
+  constructor(place, link) {
+    Object.assign(this, { place, link, cards: new Map(), names: null, units: new Map() });
+    this.widths = add(place, "div", "widths");
+    this.list = add(place, "div", "");
+    this.hint = add(place, "p", "soft", "No parameter has a tolerance yet: type one above. Objectives stand under studies: objectives: in the text.");
+  }
+
+  // a field for the tolerance of each parameter
+  setParameters(parameters) {
+    if (this.widths.contains(document.activeElement)) return; // something is being typed
+    this.widths.replaceChildren(...parameters.map(({ name, unit, tolerance, varies }) => {
+      const label = document.createElement("label"), field = document.createElement("input");
+      add(label, "span", "", `${name} ±`);
+      field.value = tolerance === null ? (varies ? "distribution" : "") : quantity(tolerance, unit);
+      field.disabled = varies && tolerance === null; // it has another distribution, which the text states
+      field.placeholder = "none";
+      field.setAttribute("aria-label", `Tolerance of ${name}`);
+      field.onchange = () => {
+        this.link.send("tolerance", { name, width: field.value.replace("µ", "u") });
+        field.blur();
+      };
+      label.append(field);
+      return label;
+    }));
+  }
+
+  // first-order moments: name, unit, value, deviation, shares, limits
+  setMoments(objectives) {
+    const names = objectives.map((o) => o.name).join("\n");
+    if (names !== this.names) {
+      this.names = names;
+      this.cards.clear();
+      this.list.replaceChildren(...objectives.map((o) => this.build(o)));
+    }
+    this.hint.hidden = objectives.length > 0;
+    for (const objective of objectives) this.showMoments(this.cards.get(objective.name), objective);
+  }
+
+  build({ name, limits }) {
+    const card = document.createElement("div");
+    card.className = "number";
+    add(card, "div", "name", name);
+    const entry = { card, moments: add(card, "strong", ""), shares: add(card, "div", "effect"), plot: null, limits: [...limits], samples: null };
+    entry.area = add(card, "div", "plot-area histogram");
+    const row = add(card, "div", "limits");
+    entry.fields = ["at least", "at most"].map((text, k) => {
+      const label = add(row, "label", "", `${text} `), field = label.appendChild(document.createElement("input"));
+      field.value = limits[k] === null ? "" : String(limits[k]);
+      field.inputMode = "decimal";
+      field.oninput = () => {
+        entry.limits[k] = field.value.trim() === "" || !Number.isFinite(Number(field.value)) ? null : Number(field.value);
+        this.showFailing(entry);
+      };
+      return field;
+    });
+    entry.failing = add(row, "b", "failing");
+    entry.quantiles = add(card, "p", "soft");
+    this.cards.set(name, entry);
+    return card;
+  }
+
+  showMoments(entry, { value, unit, deviation, shares }) {
+    entry.unit = unit;
+    entry.moments.textContent = `${quantity(value, unit, 5)} ± ${quantity(3 * deviation, unit, 3)}`;
+    entry.moments.title = "Value ± three standard deviations, to first order";
+    entry.shares.replaceChildren();
+    for (const [name, share] of Object.entries(shares).sort((a, b) => b[1] - a[1])) {
+      add(entry.shares, "span", "", name);
+      add(add(entry.shares, "span", "bar-area shares"), "i", "").style.cssText = `left: 0; width: ${Math.max(0, 100 * share)}%`;
+      add(entry.shares, "span", "", `${(100 * share).toFixed(1)} %`);
+    }
+  }
+
+  // distributions of samples: name, values (sorted), histogram, quantiles
+  setSamples(objectives) {
+    for (const samples of objectives) {
+      const entry = this.cards.get(samples.name);
+      if (!entry || !samples.histogram) continue;
+      entry.samples = samples;
+      const spec = { title: samples.name, over_time: false, x: { label: samples.name, unit: entry.unit }, y: { label: "samples" }, curves: [], histogram: { name: "samples", colour: COLOUR, ...samples.histogram } };
+      if (entry.plot) entry.plot.setData(spec);
+      else entry.plot = new Plot(entry.area, spec);
+      const [low, , median, , high] = samples.quantiles.map((q) => quantity(q.value, entry.unit));
+      entry.quantiles.textContent = `${samples.count} samples${samples.failed ? ` (${samples.failed} more could not be run)` : ""}: median ${median}; 99.73 % between ${low} and ${high}; σ ${quantity(samples.deviation, entry.unit, 3)}`;
+      this.showFailing(entry);
+    }
+  }
+
+  showFailing({ samples, limits, failing: place }) {
+    const none = !samples || limits.every((limit) => limit === null);
+    place.textContent = none ? "" : `fails: ${(100 * failing(samples.values, limits)).toFixed(2)} %`;
+  }
+
+  theme() {
+    for (const { plot } of this.cards.values()) if (plot) plot.theme();
+  }
+}
