@@ -46,9 +46,15 @@ class Hand:
         self.page.mouse.up()
 
     def wait(self, condition: str) -> None:
-        self.page.wait_for_function(
-            f"() => {{ const d = studio.build.board.drawing; return {condition}; }}"
-        )
+        """Until something holds of the drawing d. Asked from here: what waits within the page is made
+        from a text there, which its content security policy forbids.
+        """
+        question = f"() => {{ const d = studio.build.board.drawing; return Boolean({condition}); }}"
+        for _ in range(200):
+            if self.page.evaluate(question):
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"never: {condition}")
 
     @property
     def text(self) -> str:
@@ -124,11 +130,11 @@ def test_a_four_bar_from_nothing(opened: tuple[Hand, Path], tmp_path: Path) -> N
     assert page.locator("#board .chosen").get_attribute("data-name") == "L2"
 
     page.click("#build-toggle")
-    page.wait_for_function("() => studio.player && studio.player.animation.duration > 0")
+    hand.wait("studio.player && studio.player.animation.duration > 0")
     page.click("#play")
-    page.wait_for_function("() => studio.player.time > 0.05")
+    hand.wait("studio.player.time > 0.05")
     page.click("#save")
-    page.wait_for_function("() => document.getElementById('save').disabled")
+    hand.wait("document.getElementById('save').disabled")
     result = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     run = vm.Mechanism.from_file(path).simulate(duration=1.0, step=0.01)
