@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from studio_pages import served
 from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.cli.app import app
 from varimech.cli.studio import EMPTY
-from varimech.studio.launch import prepared
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to build with")
@@ -46,9 +45,15 @@ class Hand:
         self.page.mouse.up()
 
     def wait(self, condition: str) -> None:
-        self.page.wait_for_function(
-            f"() => {{ const d = studio.build.board.drawing; return {condition}; }}"
-        )
+        """Until something holds of the drawing d. Asked from here: what waits within the page is made
+        from a text there, which its content security policy forbids.
+        """
+        question = f"() => {{ const d = studio.build.board.drawing; return Boolean({condition}); }}"
+        for _ in range(200):
+            if self.page.evaluate(question):
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"never: {condition}")
 
     @property
     def text(self) -> str:
@@ -60,15 +65,12 @@ def opened(tmp_path: Path) -> Iterator[tuple[Hand, Path]]:
     from playwright.sync_api import sync_playwright
 
     path = tmp_path / "drawn.yaml"
-    path.write_text(EMPTY, encoding="utf-8")
-    serve, address = prepared(vm.Mechanism, EMPTY, path)
-    threading.Thread(target=serve, daemon=True).start()
-    with sync_playwright() as p:
+    with served(EMPTY, path) as studio, sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_context(viewport={"width": 1300, "height": 900}).new_page()
         complaints: list[str] = []
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
+        page.goto(studio.address)
         hand = Hand(page)
         hand.wait("d !== null")
         yield hand, path
@@ -124,11 +126,11 @@ def test_a_four_bar_from_nothing(opened: tuple[Hand, Path], tmp_path: Path) -> N
     assert page.locator("#board .chosen").get_attribute("data-name") == "L2"
 
     page.click("#build-toggle")
-    page.wait_for_function("() => studio.player && studio.player.animation.duration > 0")
+    hand.wait("studio.player && studio.player.animation.duration > 0")
     page.click("#play")
-    page.wait_for_function("() => studio.player.time > 0.05")
+    hand.wait("studio.player.time > 0.05")
     page.click("#save")
-    page.wait_for_function("() => document.getElementById('save').disabled")
+    hand.wait("document.getElementById('save').disabled")
     result = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     run = vm.Mechanism.from_file(path).simulate(duration=1.0, step=0.01)

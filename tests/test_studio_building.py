@@ -227,6 +227,14 @@ def test_strokes_that_make_no_sense_are_refused(four_bar: Session) -> None:
         ("slider", {"end": node("A")}),
         ("driver", {"body": "ground"}),
         ("posed", {}),
+        ("ground", {"end": {}}),
+        ("ground", {"end": "A"}),
+        ("delete", {"kind": "force", "name": "none"}),
+        ("delete", {"kind": "point", "name": "none"}),
+        ("value", {"section": "name", "name": "L1", "key": "mass", "text": "1"}),
+        ("value", {"section": "bodies", "name": "L1", "key": "mass", "text": "1}, x: {"}),
+        ("rename", {"kind": "body", "old": "L1", "new": "a/b"}),
+        ("rename", {"kind": "point", "old": "none", "new": "x"}),
     ]
     for stroke, arguments in senseless:
         with pytest.raises(ModelError):

@@ -184,7 +184,7 @@ class Building:
             where = ("parameters", before, "value")
             given = self._section("parameters")[before]
             before = str(given["value"] if isinstance(given, dict) else given)
-        quantity = split_quantity(before)
+        quantity, text = split_quantity(before), str(text)
         if quantity is not None and quantity[1] and _is_number(text):
             text = f"{text.strip()} {quantity[1]}"
         self._scalar(where, text.strip())
@@ -194,6 +194,7 @@ class Building:
         taken = set(self._sketch.bodies) | {
             p for names in self._sketch.points.values() for p in names
         }
+        old, new = str(old), str(new)
         if new in taken:
             raise ModelError(f"{new!r} is in use already", remedy="choose another name")
         point = self._named(old).members[0][1] if kind == "point" else None
@@ -260,7 +261,8 @@ class Building:
     # parts of strokes
 
     def _section(self, name: str) -> dict[str, Any]:
-        return Sketch(self.text).data.get(name) or {}
+        section = Sketch(self.text).data.get(name)
+        return section if isinstance(section, dict) else {}
 
     def _add(self, section: str, name: str, entry: str) -> None:
         self.text = with_entry(self.text, section, name, entry)
@@ -403,6 +405,8 @@ class Building:
 
     def _node(self, end: End) -> Node | None:
         """The point that a stroke begins or ends at; also one that the page has not heard of yet."""
+        if not isinstance(end, Mapping) or not {"node", "at"} & set(end):
+            raise ModelError(f"{end!r} is no end of a stroke", remedy="give a node, or a place at")
         if "node" in end:
             return self._named(str(end["node"]))
         place = _place(end["at"])

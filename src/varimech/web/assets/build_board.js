@@ -3,7 +3,7 @@
 import { niceLength } from "./camera.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
-const NEAR = 14; // pixels within which a point is hit
+const HIT = 14; // pixels within which a point is hit
 const CELL = 28; // least pixels between lines of the grid
 
 export function svg(kind, attributes = {}, ...children) {
@@ -14,13 +14,13 @@ export function svg(kind, attributes = {}, ...children) {
 }
 
 // spring from the origin to (length, 0)
-function coil(length) {
+function springPath(length) {
   const turns = Math.max(3, Math.round(length / 14)), lead = Math.min(10, length / 6), step = (length - 2 * lead) / (2 * turns);
   const teeth = Array.from({ length: 2 * turns }, (_, k) => `L${lead + (k + 0.5) * step} ${k % 2 ? 7 : -7}`);
   return `M0 0L${lead} 0${teeth.join("")}L${length - lead} 0L${length} 0`;
 }
 
-function dashpot(length) {
+function damperPath(length) {
   const middle = length / 2;
   return `M0 0H${middle}M${middle} -6V6M${middle - 10} -8H${middle + 10}M${middle - 10} 8H${middle + 10}M${middle + 10} -8V8M${middle + 10} 0H${length}`;
 }
@@ -93,7 +93,7 @@ export class Board {
   // the point under the pointer: moving ones first, since those are what links are joined at
   nodeAt(at, except = null) {
     const near = (node) => Math.hypot(...this.seen(node.place).map((x, k) => x - at[k]));
-    const hit = this.drawing.nodes.filter((node) => node.name !== except && near(node) < NEAR);
+    const hit = this.drawing.nodes.filter((node) => node.name !== except && near(node) < HIT);
     return hit.sort((a, b) => near(a) - near(b) || a.fixed - b.fixed)[0] || null;
   }
 
@@ -146,7 +146,7 @@ export class Board {
     if (places.some((p) => !p)) return null;
     const [[x0, y0], [x1, y1]] = places.map((p) => this.seen(p)), length = Math.hypot(x1 - x0, y1 - y0);
     const turn = `translate(${x0} ${y0}) rotate(${(Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI})`;
-    return this.group("force", name, null, svg("path", { d: kind === "spring" ? coil(length) : dashpot(length), transform: turn }));
+    return this.group("force", name, null, svg("path", { d: kind === "spring" ? springPath(length) : damperPath(length), transform: turn }));
   }
 
   slider({ name, node, axis }, wrong) {

@@ -26,6 +26,6 @@ function straight(from, place, onGrid) {
 
 export const endOf = ({ node, at }) => (node ? { node } : { at });
 
-export const lengthText = (a, b) => `${Number((Math.hypot(a[0] - b[0], a[1] - b[1]) * 1e3).toPrecision(4))} mm`;
+export const spanText = (a, b) => `${Number((Math.hypot(a[0] - b[0], a[1] - b[1]) * 1e3).toPrecision(4))} mm`;
 
 export const angleText = (a, b) => `${Number(((Math.atan2(b[1] - a[1], b[0] - a[0]) * 180) / Math.PI).toFixed(1))}°`;

@@ -1,7 +1,7 @@
 // What the pointer does on the drawing board, by tool. A stroke is sent once, when it ends.
 
 import { svg } from "./build_board.js";
-import { angleText, endOf, lengthText, snapped } from "./build_snap.js";
+import { angleText, endOf, spanText, snapped } from "./build_snap.js";
 
 export const TOOLS = [
   ["select", "Select", "Drag a point to move it; drag beside it to move the view", "v"],
@@ -105,7 +105,7 @@ export class Tools {
     const { board, begin } = this, [[x0, y0], [x1, y1]] = [begin.place, end.place].map((p) => board.seen(p));
     const parts = [svg("path", { d: `M${x0} ${y0}L${x1} ${y1}` }), svg("circle", { cx: x1, cy: y1, r: end.node ? 11 : 5 })];
     if (begin.node) parts.push(svg("circle", { cx: x0, cy: y0, r: 11 }));
-    parts.push(svg("text", { x: x1 + 14, y: y1 + 20 }, `${lengthText(begin.place, end.place)}, ${angleText(begin.place, end.place)}`));
+    parts.push(svg("text", { x: x1 + 14, y: y1 + 20 }, `${spanText(begin.place, end.place)}, ${angleText(begin.place, end.place)}`));
     board.layers.preview.replaceChildren(...parts);
   }
 }
