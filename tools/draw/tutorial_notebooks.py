@@ -24,6 +24,8 @@ CHAPTERS = (
 )
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 IMPORT = "from crank_slider import crank_slider\n"
+DOCSTRING = re.compile(r'^"""(.*)"""(?=\n)')
+"""Of a file, which is no docstring in a cell."""
 PRINTED = re.compile(r"^print\((\w+)\)$", flags=re.MULTILINE)
 SAVED = re.compile(r'^(.*)\.savefig\("[^"]*"\)$', flags=re.MULTILINE)
 """Results and figures, which a notebook shows as they are."""
@@ -72,6 +74,7 @@ def _add_code(cells: list[dict[str, object]], text: str) -> None:
         if not any("def crank_slider" in "".join(c["source"]) for c in cells):  # type: ignore[arg-type]
             _add_code(cells, shared)
         text = text.replace(IMPORT, "").lstrip("\n")
+    text = DOCSTRING.sub(r"# \1", text)
     text = SAVED.sub(r"display(\1)", PRINTED.sub(r"display(\1)", text)).rstrip()
     cells.append(
         {
