@@ -178,15 +178,20 @@ def test_a_job_optimises_and_its_design_is_taken_over(session: Session) -> None:
     assert session.history.can_undo
 
 
+def signal_for_long(process: int) -> None:
+    """Signals that do nothing, for 20 s, to a process that may have ended."""
+    for _ in range(200):
+        os.kill(process, 0)
+        time.sleep(0.1)
+
+
 def test_a_cancelled_job_ends_its_process(session: Session) -> None:
     session.start_job("optimize")
     number = session.jobs._process.pid
     session.jobs.cancel()
     assert finished(session)["status"] == "cancelled"
     with pytest.raises(ProcessLookupError):  # when the thread of the job has seen its end
-        for _ in range(200):
-            os.kill(number, 0)
-            time.sleep(0.1)
+        signal_for_long(number)
     with pytest.raises(ModelError, match="no design"):
         take_result(session)
 
