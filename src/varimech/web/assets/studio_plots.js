@@ -39,13 +39,13 @@ export class LivePlots {
     };
   }
 
-  // derivatives of the first curve under the pointer; of the others in the tip
+  // derivatives of all curves at the time under the pointer
   showSlopes(place, found) {
     const lines = (found ? found.points : []).filter(({ curve }) => curve.derivatives).map(({ curve, index }) => {
       const slopes = curve.derivatives.map((d, k) => `${this.parameters[k]} ${readable(d[index], 3)}`);
       return `∂ ${curve.name || "curve"}: ${slopes.join(", ")}`;
     });
-    place.textContent = lines.join("\n");
+    place.textContent = lines.length ? ["Derivatives at this time, in SI units", ...lines].join("\n") : "";
   }
 
   setTime(time) {
