@@ -43,7 +43,7 @@ def put_gpu(present: bool) -> None:
         module.launches += 1
         launch(self, *arguments, **options)
 
-    fake_gpu.Kernel.__call__ = counted  # type: ignore[assignment, method-assign]
+    fake_gpu.Kernel.__call__ = counted  # type: ignore[method-assign]
     sys.modules["cupy"] = module
 
 
