@@ -171,13 +171,22 @@ class Engine:
                 encode=message.single,
                 loads=bool(run.parameter_names),
             ),
-            parameters=[{"name": n, **_magnitude(run, n)} for n in run.parameter_names],
+            parameters=self._magnitudes(run),
             plots=[self._plot(run, kind, names, message) for kind, names in outputs.items()],
             events=[{"time": e.time, "what": e.what, "name": e.name} for e in run.events],
             seconds=run.info.get("seconds"),
             method=run.info["method"],
         )
         return message
+
+    def _magnitudes(self, run: Run) -> list[dict[str, object]]:
+        """Differentiated parameters, with the values by which a page changes them."""
+        known = self.mechanism.data.parameter_set.parameters
+        values = {name: float(run.info["parameters"][name]) for name in run.parameter_names}
+        return [
+            {"name": name, "value": value, "scale": abs(value) or 1.0, "unit": known[name].unit}
+            for name, value in values.items()
+        ]
 
     def _outputs(self, run: Run) -> tuple[dict[str, list[str]], list[str]]:
         """What is shown: what the file says, or what changes most in the first run."""
@@ -259,11 +268,6 @@ def _slider(p: Parameter) -> dict[str, object]:
         "tolerance": tolerance.sigma * 3 if isinstance(tolerance, Tolerance) else None,
         "varies": tolerance is not None,
     }
-
-
-def _magnitude(run: Run, name: str) -> dict[str, object]:
-    value = float(run.info["parameters"][name])
-    return {"value": value, "scale": abs(value) or 1.0, "unit": ""}
 
 
 def _objective_rows(gradient: Gradient) -> list[dict[str, object]]:
