@@ -359,8 +359,8 @@ def test_code_that_is_built_while_samples_are_prepared_is_taken_whole(
     made: list[Sampler] = []
     build, sizes = Sampler.__init__, vars(NativeProgram)["sizes"].fget
 
-    def noted(self: Sampler, *arguments: Any) -> None:
-        build(self, *arguments)
+    def noted(self: Sampler, *arguments: Any, **options: Any) -> None:
+        build(self, *arguments, **options)
         made.append(self)
 
     def sizes_and_build(self: NativeProgram) -> dict[str, int]:

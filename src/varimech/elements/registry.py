@@ -149,7 +149,7 @@ RESERVED = frozenset(
     """
     bodies campbell data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
     from_file from_urdf ground_point hessian joints kinematics linearize modes moments monte_carlo name optimize
-    parameter parameters point problem root_locus sensitivity simulate start studies study synthesize table to_file to_text
+    parameter parameters point problem root_locus sensitivity simulate start studies studio study synthesize table to_file to_text
     topology workspace
     """.split()  # noqa: SIM905 - a list would have a line for each
 )

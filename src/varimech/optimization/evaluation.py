@@ -153,20 +153,29 @@ class MechanismEvaluator:
         """What `run` yields or raises at each design, with runs in vectors of samples."""
         assert self._sampled is not None
         solver, task, sampler = self._sampled
-        rows = np.array([self._lean.at(self.at(x)).ρ for x in designs])
-        samples, failures = sample(solver, task, sampler, rows)
+        refused, places, rows = dict[int, VarimechError](), list[int](), list[np.ndarray]()
+        for k, x in enumerate(designs):
+            try:
+                rows.append(self._lean.at(self.at(x)).ρ)
+                places.append(k)
+            except VarimechError as error:  # of one design; the others go on
+                refused[k] = error
+        if not rows:
+            return [refused[k] for k in range(len(designs))]
+        samples, failures = sample(solver, task, sampler, np.array(rows))
         assert samples.gradients is not None
         order = [list(self.of_runs).index(name) for name in self.scalars]
         times, count = task.schedule.stored_times, task.schedule.stored_count
         none = np.zeros((0, count)), np.zeros((0, count, len(self.names)))
-        return [
-            failures[k]
+        found: dict[int, Outcome | VarimechError] = {
+            place: failures[k]
             if k in failures
             else Outcome(
                 samples.values[k, -1, order], samples.gradients[k, -1, order], times, *none
             )
-            for k in range(len(rows))
-        ]
+            for k, place in enumerate(places)
+        }
+        return [refused[k] if k in refused else found[k] for k in range(len(designs))]
 
     @cached_property
     def _sampled(self) -> tuple[Solver, Task, Sampler] | None:
