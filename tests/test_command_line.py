@@ -291,9 +291,9 @@ def test_every_command_speaks_to_programs(tmp_path: Path) -> None:
     assert called("new", path, "--json") == {"files": [str(path)]} and path.exists()
     called("methods", "--json", "--out", tmp_path / "a" / "methods.json")
     assert json.loads((tmp_path / "a" / "methods.json").read_text(encoding="utf-8"))["methods"]
-    for name in COMMANDS:
+    for name in set(COMMANDS) - {"studio"}:  # which has a page, and no result
         options = {option for p in get_command(app).commands[name].params for option in p.opts}  # type: ignore[attr-defined]
-        assert "--json" in options or name in ("schema", "studio"), name
+        assert "--json" in options or name == "schema", name
         assert "--out" in options or name == "new", name
 
 
