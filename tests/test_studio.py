@@ -183,6 +183,44 @@ def test_kept_designs_are_taken_again(session: Session) -> None:
         session.take("B")
 
 
+def test_a_text_with_mistakes_keeps_the_values_of_the_last_design(session: Session) -> None:
+    session.set_values({"crank": 0.12}, final=True)
+    session.edit(session.text.replace("mass: 0.8", "mas: 0.8"))
+    assert session.values == {"crank": 0.12} and session.problem is not None
+
+
+def test_a_text_with_mistakes_is_not_kept(session: Session) -> None:
+    session.edit(CRANK.replace("mass: 0.8", "mas: 0.8"))
+    with pytest.raises(ModelError, match="mend"):
+        session.keep("A")
+    session.edit(CRANK.replace("mass: 0.8", "mass: 0.9"))
+    assert session.problem is None and session.state()["kept"] == []
+
+
+def test_sliders_show_tolerances_as_the_text_states_them() -> None:
+    session = Session(
+        vm.Mechanism, CRANK.replace("tolerance: 0.3 mm", "tolerance: 0.3 mm, sigmas: 2")
+    )
+    rod = session.state()["parameters"][1]
+    assert rod["tolerance"] == pytest.approx(0.3e-3, rel=1e-12)
+
+
+def test_sliders_state_the_values_whatever_a_study_says() -> None:
+    text = CRANK.replace("step: 0.01}", "step: 0.01, parameters: {crank: 0.15}}")
+    session = Session(vm.Mechanism, text)
+    assert session.engine is not None
+    seen = unpacked(session.engine.motion({"rod": 0.3}).encoded())
+    assert first_place(seen, "S")[0] == pytest.approx(slider_at(0.1, 0.3), abs=1e-6)
+
+
+def test_parameters_without_derivatives_are_named(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("varimech.studio.engine.MOST_PARAMETERS", 1)
+    assert session.engine is not None
+    assert session.engine.numbers({}).content["without"] == ["rod"]
+
+
 # the worker
 
 

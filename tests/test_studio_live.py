@@ -14,7 +14,7 @@ import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 from varimech.benchmarks.five_bar import mechanism
 from varimech.core.errors import ModelError
-from varimech.files.tolerance_editing import with_tolerance
+from varimech.files.editing import with_tolerance
 from varimech.studio.handles import PointTarget, brought, pulled
 from varimech.studio.live_actions import pull, set_tolerance, take_result
 from varimech.studio.session import Session

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ..core.errors import ModelError
-from ..core.units import in_unit, si_value, split_quantity
+from ..core.units import si_value, split_quantity
 
 DIGITS = 7
 """Significant digits of numbers that are written: more than a drawing has."""
@@ -54,9 +54,7 @@ def in_unit_of(before: str, value: float, digits: int = DIGITS) -> str:
     if quantity is None:
         return shortest(value, digits)
     unit = quantity[1]
-    factor = si_value(1.0, unit, "unit")
-    scaled = value / factor if si_value(0.0, unit, "unit") == 0 else in_unit(value, "K", unit, "")
-    return f"{shortest(scaled, digits)} {unit}".rstrip()
+    return f"{shortest(value / si_value(1.0, unit, 'unit'), digits)} {unit}".rstrip()
 
 
 def shortest(value: float, digits: int = DIGITS) -> str:
@@ -64,6 +62,42 @@ def shortest(value: float, digits: int = DIGITS) -> str:
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     return f"{value:.{digits}g}"
+
+
+def with_tolerance(text: str, name: str, width: float) -> str:
+    """The text with another bilateral tolerance of a parameter, in the unit of its value.
+
+    Args:
+        text: of a model file.
+        name: of the parameter.
+        width: half of the tolerance zone, in SI units.
+
+    Raises:
+        ModelError: for a parameter that the text does not have, or one with a distribution.
+    """
+    if not width > 0:
+        raise ModelError(f"the tolerance of {name!r} is {width:g}", remedy="give a positive one")
+    node = _found(_root(text), ("parameters", name))
+    if not isinstance(node, yaml.MappingNode):
+        entry = f"{{value: {text[node.start_mark.index : node.end_mark.index]}, tolerance: {in_unit_of(node.value, width)}}}"
+        return _replaced(text, node, entry)
+    known = dict(_pairs(node))
+    if "distribution" in known:
+        raise ModelError(
+            f"parameter {name!r} has a distribution", remedy="change it in the text instead"
+        )
+    value = known.get("value")
+    if "tolerance" in known:
+        before = known["tolerance"]
+        return _replaced(text, before, in_unit_of(before.value, width))
+    entry = shortest(width) if value is None else in_unit_of(value.value, width)
+    last = node.value[-1][1]
+    if node.flow_style:
+        end = last.end_mark.index
+        return f"{text[:end]}, tolerance: {entry}{text[end:]}"
+    indent = " " * node.value[0][0].start_mark.column
+    begin = node.value[0][0].start_mark.index
+    return f"{text[:begin]}tolerance: {entry}\n{indent}{text[begin:]}"
 
 
 def with_entry(text: str, section: str, name: str, entry: str) -> str:

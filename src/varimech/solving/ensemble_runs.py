@@ -152,7 +152,7 @@ def prepared(
     wanted: DerivativeRequest,
     similar: Trajectory | None = None,
 ) -> Prepared | None:
-    """What a sampler of such runs takes; None where each has to be looked after."""
+    """What a sampler of such runs takes; None where each is run individually."""
     task = replace(task, progress=False, runs=runs)
     nominal = solver.model.parameter_set.nominal
     if similar is None:

@@ -96,7 +96,8 @@ class Engine:
     def numbers(self, values: Values) -> Message:
         """Objectives with their derivatives."""
         rows = _objective_rows(self.gradient(values)) if self.objectives else []
-        return Message("numbers", objectives=rows)
+        known = self.mechanism.data.parameter_set.parameters
+        return Message("numbers", objectives=rows, without=[n for n in known if n not in self.wrt])
 
     def run_with_derivatives(self, values: Values) -> Run:
         """The motion with derivatives of all outputs."""
@@ -227,7 +228,7 @@ class Engine:
         return found
 
     def settings(self) -> dict[str, Any]:
-        """Duration and run options of the studies."""
+        """Duration and run options of the studies; values of parameters are those of the sliders."""
         changes: dict[str, object] = {}
         simulate = self.studies.simulate
         given = {} if simulate is None else simulate.given()
@@ -236,6 +237,7 @@ class Engine:
         settings = resolved(self.mechanism.data, self.studies, "simulate", changes)
         if "step" not in settings and settings.get("output") is None:
             settings["output"] = settings["duration"] / FRAMES
+        settings.pop("parameters", None)
         return {**settings, "progress": False}
 
     def _objectives(self) -> Mapping[str, Any]:
@@ -265,7 +267,7 @@ def _slider(p: Parameter) -> dict[str, object]:
         "low": value - reach if low is None else low,
         "high": value + reach if high is None else high,
         "bounds": [low, high],
-        "tolerance": tolerance.sigma * 3 if isinstance(tolerance, Tolerance) else None,
+        "tolerance": tolerance.width if isinstance(tolerance, Tolerance) else None,
         "varies": tolerance is not None,
     }
 

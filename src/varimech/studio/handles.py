@@ -153,8 +153,9 @@ def pulled(
     damping, done = FIRST_DAMPING, 0
     while done < steps and damping < LARGEST_DAMPING and np.linalg.norm(linear.residual) > goal:
         done += 1
-        room = (np.maximum((low - x) / scale, -LONGEST), np.minimum((high - x) / scale, LONGEST))
-        ahead = np.clip(x + scale * _step(linear, scale, *room, damping), low, high)
+        least = np.maximum((low - x) / scale, -LONGEST)
+        most = np.minimum((high - x) / scale, LONGEST)
+        ahead = np.clip(x + scale * _step(linear, scale, least, most, damping), low, high)
         tried = _tried(engine, {**values, **_named(names, ahead)}, target, names)
         before = np.linalg.norm(linear.residual)
         after = np.inf if tried is None else np.linalg.norm(tried.residual)
@@ -229,11 +230,9 @@ def _named(names: Sequence[str], x: np.ndarray) -> dict[str, float]:
 def _tried(
     engine: Engine, values: Mapping[str, float], target: Target, names: Sequence[str]
 ) -> Linear | None:
-    """None for a design that cannot be assembled or run: a shorter step may do."""
+    """None for a design that makes no sense, or cannot be assembled or run: a shorter step may do."""
     try:
         return target.linear(engine, values, names)
-    except ModelError:
-        raise
     except VarimechError:
         return None
 

@@ -130,7 +130,7 @@ def _take(job: Job, kind: str, content: Any) -> None:
 def work(
     news: Connection, kind: str, make: Callable[..., Any], text: str, path: Path | None
 ) -> None:
-    """Carry out a job in a process of its own; everything is told over `news`."""
+    """Execute a job in a process of its own, which reports over `news`."""
     last = 0.0
 
     def tell(label: str, done: float, total: float | None, note: str) -> None:

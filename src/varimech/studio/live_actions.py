@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.errors import ModelError, unknown_name
 from ..core.expressions import fixed_number
-from ..files.tolerance_editing import with_tolerance
+from ..files.editing import with_tolerance
 from .handles import LIVE_STEPS, ObjectiveTarget, PointTarget, Target, brought, pulled
 from .session import Session
 from .worker import OPTIONAL

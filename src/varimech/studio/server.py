@@ -140,7 +140,7 @@ class Studio:
             await asyncio.gather(delivery, return_exceptions=True)
 
     async def _receive(self, mailbox: Mailbox, text: str) -> None:
-        """Carry out what a page asks for; what is wrong with it is told to that page only."""
+        """Execute what a page asks for; errors are reported to that page only."""
         try:
             kind, request = _request(text)
             changed = await asyncio.to_thread(ACTIONS[kind], self.session, **request)

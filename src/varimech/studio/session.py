@@ -54,11 +54,13 @@ class Session:
         self.watched: set[str] = set()
         """Results that are computed only while a page shows them."""
         self.notify: Callable[[], None] = lambda: None
-        """Tells pages that the state has changed, from any thread."""
+        """Sends the changed state to pages, from any thread."""
         self.revision = 0
         """Counts changes of the design."""
         self.drawing = False
         """Whether a page draws the mechanism, and needs a sketch of it."""
+        self._moved: dict[str, float] = {}
+        """Values of the text that differ from those of the engine's mechanism."""
         self._read()
 
     @property
@@ -150,15 +152,17 @@ class Session:
                 raise ModelError("the text has mistakes", remedy="mend them before you draw")
             text = changed(self.text, self._sketch(), stroke, arguments)
             try:
-                mechanism_of_text(self._make, text, self.path)
+                self._mechanism(text)
             except FileError as error:
                 raise ModelError(error.reason) from None
             self._commit(text)
 
     def _sketch(self) -> Sketch:
-        readable = self.problem is None
-        mechanism = mechanism_of_text(self._make, self.text, self.path) if readable else None
-        return Sketch(self.text, mechanism)
+        return Sketch(self.text, self._mechanism(self.text) if self.problem is None else None)
+
+    def _mechanism(self, text: str) -> Any:
+        """The mechanism of a text, which a page may have changed: it reads no other files."""
+        return mechanism_of_text(self._make, text, self.path, self._known_files)
 
     def undo(self) -> None:
         """Go back to the text before the last change."""
@@ -179,8 +183,14 @@ class Session:
                 self._commit(self.saved)
 
     def keep(self, name: str) -> None:
-        """Keep this design beside others."""
+        """Keep this design beside others.
+
+        Raises:
+            ModelError: if its text has mistakes.
+        """
         with self._lock:
+            if self.problem is not None:
+                raise ModelError("the text has mistakes", remedy="mend them before you keep it")
             self.kept[name] = self.text
             self._link_designs()
             self.revision += 1
@@ -241,9 +251,8 @@ class Session:
 
     def _read(self) -> None:
         """Make the mechanism of the text; one that differs in values only is the one there is."""
-        self._moved: dict[str, float] = {}
         try:
-            mechanism = mechanism_of_text(self._make, self.text, self.path, self._known_files)
+            mechanism = self._mechanism(self.text)
         except FileError as error:
             self.problem = {
                 "message": error.reason,
@@ -255,12 +264,9 @@ class Session:
             self.problem = {"message": str(error), "line": None, "remedy": ""}
             return
         self.problem = None
-        if (
-            self.engine is not None
-            and (moved := _moved(self.engine.mechanism, mechanism)) is not None
-        ):
-            self._moved = moved
-        else:
+        moved = None if self.engine is None else _moved(self.engine.mechanism, mechanism)
+        self._moved = moved or {}
+        if moved is None:
             self.engine = Engine(mechanism)
             self._link_designs()
 
@@ -269,7 +275,7 @@ class Session:
         if self.engine is None:
             return
         self.engine.kept = {
-            name: _moved(self.engine.mechanism, mechanism_of_text(self._make, text, self.path))
+            name: _moved(self.engine.mechanism, self._mechanism(text))
             for name, text in self.kept.items()
         }
         self.engine.ghost = self.ghost

@@ -40,7 +40,7 @@ class Worker:
         self._session, self._publish = session, publish
         self._kinds, self._late = kinds, late
         self._changed, self._ended = threading.Condition(), False
-        self._wanted = self._changed_at = 0.0
+        self._changed_at = 0.0
         self._done: dict[str, int] = {}
         self._thread = threading.Thread(target=self._loop, name="studio", daemon=True)
         self._thread.start()
@@ -49,12 +49,6 @@ class Worker:
         """There may be something to compute."""
         with self._changed:
             self._changed_at = time.monotonic()
-            self._changed.notify()
-
-    def again(self) -> None:
-        """Compute everything once more, for a page that has just come."""
-        with self._changed:
-            self._done.clear()
             self._changed.notify()
 
     def end(self) -> None:

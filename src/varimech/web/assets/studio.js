@@ -109,8 +109,8 @@ class Studio {
     }).observe(element("stage"));
   }
 
-  count({ objectives }) {
-    this.numbers.update(objectives, this.parameters);
+  count({ objectives, without }) {
+    this.numbers.update(objectives, this.parameters, without);
   }
 
   deviations({ objectives }) {

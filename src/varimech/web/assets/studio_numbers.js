@@ -18,8 +18,9 @@ export class Numbers {
     Object.assign(this, { place, aim, latest: null });
   }
 
-  update(objectives, parameters) {
-    this.latest = [objectives, parameters];
+  // `without`: parameters whose derivatives are not computed
+  update(objectives, parameters, without = []) {
+    this.latest = [objectives, parameters, without];
     if (this.place.contains(document.activeElement)) return; // a value is being typed
     const units = new Map(parameters.map((p) => [p.name, p.unit]));
     const cards = objectives.map((objective) => this.card(objective, effects(objective.derivatives, parameters), units));
@@ -28,6 +29,12 @@ export class Numbers {
       hint.className = "soft";
       hint.textContent = "No objectives. State some under studies: objectives: in the text, such as travel: {range: displacement(\"guide\")}.";
       cards.push(hint);
+    }
+    if (objectives.length && without.length) {
+      const note = document.createElement("p");
+      note.className = "soft";
+      note.textContent = `Without derivatives: ${without.join(", ")}. Name others under studies: sensitivity: wrt:.`;
+      cards.push(note);
     }
     this.place.replaceChildren(...cards);
   }
