@@ -10,18 +10,17 @@ current one.
 
 from __future__ import annotations
 
-import json
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gpu_gradients import COMPARED, DURATION, NAMES, REPETITIONS, rows_of, timed
+from gpu_gradients import DURATION, NAMES
+from gpu_timing import COMPARED, Results, difference, launches, rows_of, timed
 
 import varimech as vm
 from varimech.backends.batch import Gpu
-from varimech.backends.cuda import SweepingGpu, check_gpu, gpu_for
+from varimech.backends.cuda import SweepingGpu, gpu_for
 from varimech.backends.sampler import Sampler
 from varimech.backends.sweeps import SweepBatch
 from varimech.benchmarks import five_bar
@@ -69,8 +68,6 @@ def sampler_of(
 
 def kernel(sampler: Sampler, rows: np.ndarray, section: int | None = None) -> dict[str, Any]:
     """Times a kernel."""
-    import cupy
-
     built: list[Gpu] = []
     compiling = timed(lambda: built.append(gpu_for(sampler)))
     gpu, row = built[0], dict[str, Any]()
@@ -78,36 +75,15 @@ def kernel(sampler: Sampler, rows: np.ndarray, section: int | None = None) -> di
         gpu.fit(len(rows))
         gpu.batch.section = min(section or gpu.batch.section, gpu.batch.section)
         row = {"steps_of_a_section": gpu.batch.section, "bytes_per_run": gpu.batch.run_size}
-    most = min(len(rows), gpu.most)
-    values = cupy.asarray(rows[:most])
-
-    def launch() -> None:
-        gpu.launch(values)
-        cupy.cuda.runtime.deviceSynchronize()
-
-    first = timed(launch)
-    seconds = min(timed(launch) for _ in range(REPETITIONS))
-    return {
-        "samples": most,
-        "nvrtc_seconds": compiling,
-        "first_launch_seconds": first,
-        "seconds": seconds,
-        "per_second": most / seconds,
-        "local_memory_bytes_per_thread": int(gpu._kernel.local_size_bytes),
-        "registers": int(gpu._kernel.num_regs),
-        **row,
-    }
+    return {"nvrtc_seconds": compiling, **launches(gpu, rows, "per_second"), **row}
 
 
-def difference(here: np.ndarray, there: np.ndarray) -> dict[str, Any]:
-    """The largest one, over the largest derivative of each objective and parameter."""
+def compared(here: np.ndarray, there: np.ndarray) -> dict[str, Any]:
+    """The largest difference of derivatives, and of how many samples."""
     good = np.isfinite(here).all(axis=(1, 2)) & np.isfinite(there).all(axis=(1, 2))
-    a, b = here[good], there[good]
     return {
         "samples_compared": int(good.sum()),
-        "largest_relative_difference": float(
-            (np.abs(a - b).max(axis=0) / np.abs(a).max(axis=0)).max()
-        ),
+        "largest_relative_difference": difference(here[good], there[good]),
     }
 
 
@@ -119,7 +95,7 @@ def adjoint(m: vm.Mechanism, setting: dict[str, Any], count: int, section: int |
     here, there = sampler(rows[:COMPARED]), sampler.by(gpu_for(sampler), rows[:COMPARED])
     assert here.gradients is not None
     assert there.gradients is not None
-    return {**timing, **difference(here.gradients[:, -1], there.gradients[:, -1])}
+    return {**timing, **compared(here.gradients[:, -1], there.gradients[:, -1])}
 
 
 def products(m: vm.Mechanism, setting: dict[str, Any], count: int, method: str) -> Any:
@@ -148,7 +124,7 @@ def products(m: vm.Mechanism, setting: dict[str, Any], count: int, method: str) 
     }
     if sampler.steps is None:
         found["kernel"] = kernel(sampler.along, np.hstack([rows, directions])[:count])
-    return {**found, **difference(here, there)}
+    return {**found, **compared(here, there)}
 
 
 def pendulum(parameters: int) -> vm.Mechanism:
@@ -182,32 +158,19 @@ def both_methods(parameters: int, count: int) -> Any:
 
 
 def main(path: Path) -> None:
-    check_gpu()
-    import cupy
-
-    properties = cupy.cuda.runtime.getDeviceProperties(0)
-    report: dict[str, Any] = {
-        "device": properties["name"].decode(),
-        "date": date.today().isoformat(),
-        "objectives": list(five_bar.OBJECTIVES),
-        "parameters": NAMES,
-    }
-
-    def add(kind: str, row: dict[str, Any]) -> None:
-        report.setdefault(kind, []).append(row)
-        print(kind, json.dumps(row, ensure_ascii=False), flush=True)
-        path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
+    results = Results(path, objectives=list(five_bar.OBJECTIVES), parameters=NAMES)
     m = five_bar.mechanism()
     for scheme, setting, count in SCHEMES:
-        add("adjoint", {"method": scheme, **adjoint(m, setting, count, None)})
+        results.add("adjoint", {"method": scheme, **adjoint(m, setting, count, None)})
         for method in PRODUCTS:
             row = products(m, setting, count, method)
-            add("products", {"method": scheme, "over": method, **row})
+            results.add("products", {"method": scheme, "over": method, **row})
     scheme, setting, count = SCHEMES[0]
-    add("adjoint", {"method": f"{scheme}, in sections", **adjoint(m, setting, count, SECTION)})
+    results.add(
+        "adjoint", {"method": f"{scheme}, in sections", **adjoint(m, setting, count, SECTION)}
+    )
     for parameters in PARAMETERS:
-        add("many parameters", both_methods(parameters, 1 << 15))
+        results.add("many parameters", both_methods(parameters, 1 << 15))
 
 
 if __name__ == "__main__":

@@ -11,28 +11,23 @@ the current one.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
-from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gpu_timing import COMPARED, Results, difference, launches, rows_of, timed
 
 import varimech as vm
 from varimech.backends.batch import Gpu
-from varimech.backends.cuda import check_gpu, gpu_for
+from varimech.backends.cuda import gpu_for
 from varimech.backends.sampler import Sampler, Samples
 from varimech.schemes import choose
 from varimech.solving.ensemble_runs import run_many, sampler_for
 from varimech.solving.task import Task
 
-DURATION, HALF_WIDTH = 0.2, 0.01
-COMPARED = 10_000
-REPETITIONS = 3
+DURATION = 0.2
 NATURAL = {"coordinates": "natural"}
 MODELS: tuple[tuple[str, int, dict[str, Any], list[str] | None, int], ...] = (
     ("20 bars, recursive, Dormand–Prince 5, 20 equal steps", 20,
@@ -78,8 +73,6 @@ def measured(
     what: str, bars: int, setting: dict[str, Any], wrt: list[str] | None, count: int
 ) -> dict[str, Any]:
     """Times one kernel, and compares it with the processor."""
-    import cupy
-
     m = chain(bars)
     method, schedule = choose(DURATION, **setting)
     indices = None if wrt is None else m.data.parameter_set.indices(wrt)
@@ -87,35 +80,20 @@ def measured(
     solver = m._solvers.of(method)
     sampler = sampler_for(solver, task, COMPARED)
     assert sampler is not None
-    nominal = m.data.parameter_set.nominal
-    shares = np.random.default_rng(8).uniform(-1, 1, (max(count, COMPARED), nominal.size))
-    rows = nominal * (1 + HALF_WIDTH * shares)
+    rows = rows_of(m, max(count, COMPARED))
     built: list[Gpu] = []
     compiling = timed(lambda: built.append(gpu_for(sampler)))
-    gpu, most = built[0], min(count, built[0].most)
-    values = cupy.asarray(rows[:most])
-
-    def launch() -> None:
-        gpu.launch(values)
-        cupy.cuda.runtime.deviceSynchronize()
-
-    first = timed(launch)
-    seconds = min(timed(launch) for _ in range(REPETITIONS))
+    timing = launches(built[0], rows[:count], "runs_per_second")
     threads = os.cpu_count() or 1
     run_many(solver, task, rows[:64], threads)
     here, _, elapsed = run_many(solver, task, rows[:COMPARED], threads)
     return {
         "model": what,
-        "samples": most,
         "nvrtc_seconds": compiling,
-        "first_launch_seconds": first,
-        "seconds": seconds,
-        "runs_per_second": most / seconds,
+        **timing,
         "cpu_threads": threads,
         "cpu_runs_per_second": COMPARED / elapsed,
-        "local_memory_bytes_per_thread": int(gpu._kernel.local_size_bytes),
-        "registers": int(gpu._kernel.num_regs),
-        **compared(here, sampler, gpu, rows[:COMPARED]),
+        **compared(here, sampler, built[0], rows[:COMPARED]),
     }
 
 
@@ -123,43 +101,23 @@ def compared(here: Samples, sampler: Sampler, gpu: Gpu, rows: np.ndarray) -> dic
     """Largest differences of values and derivatives, over the largest of each among the samples."""
     there = sampler.by(gpu, rows)
     good = here.done & there.done
-
-    def difference(a: np.ndarray, b: np.ndarray) -> float:
-        a, b = a[good, -1], b[good, -1]
-        return float((np.abs(a - b).max(axis=0) / np.abs(a).max(axis=0)).max())
-
     report = {
         "samples_compared": int(good.sum()),
         "failed_on_gpu": int((~there.done).sum()),
-        "largest_relative_difference_of_values": difference(here.values, there.values),
+        "largest_relative_difference_of_values": difference(
+            here.values[good, -1], there.values[good, -1]
+        ),
     }
     if here.gradients is not None and there.gradients is not None:
-        largest = difference(here.gradients, there.gradients)
+        largest = difference(here.gradients[good, -1], there.gradients[good, -1])
         report["largest_relative_difference_of_gradients"] = largest
     return report
 
 
-def timed(what: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    what()
-    return time.perf_counter() - began
-
-
 def main(path: Path) -> None:
-    check_gpu()
-    import cupy
-
-    properties = cupy.cuda.runtime.getDeviceProperties(0)
-    report: dict[str, Any] = {
-        "device": properties["name"].decode(),
-        "date": date.today().isoformat(),
-        "models": [],
-    }
+    results = Results(path)
     for model in MODELS:
-        row = measured(*model)
-        report["models"].append(row)
-        print(json.dumps(row, ensure_ascii=False), flush=True)
-        path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        results.add("models", measured(*model))
 
 
 if __name__ == "__main__":
