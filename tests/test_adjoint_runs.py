@@ -14,7 +14,12 @@ from loops import OBJECTIVES, four_bar, pendulum
 
 import varimech as vm
 from test_adjoint import needs_compiler, objectives
-from varimech.analyses.gradients import ADJOINT_PAYS, ADJOINT_PAYS_UNROLLED
+from varimech.analyses.gradients import (
+    ADJOINT_PAYS,
+    ADJOINT_PAYS_IN_THREADS,
+    ADJOINT_PAYS_IN_VECTORS,
+    faster_method,
+)
 from varimech.backends.tape import Tape
 from varimech.core.errors import ModelError
 
@@ -141,7 +146,7 @@ def test_auto_counts() -> None:
         "height": vm.final(lambda s: s.position("tip")[1]),
         "square": vm.final(lambda s: s.position("tip")[1] ** 2),
     }
-    few, more = many(2 * ADJOINT_PAYS_UNROLLED), many(2 * ADJOINT_PAYS_UNROLLED + 1)
+    few, more = many(2 * ADJOINT_PAYS_IN_VECTORS), many(2 * ADJOINT_PAYS_IN_VECTORS + 1)
     options: dict[str, Any] = {
         "duration": 0.2,
         "step": 0.1,
@@ -162,6 +167,28 @@ def test_auto_knows_that_columns_of_large_models_cost_more() -> None:
     for parameters, method in ((ADJOINT_PAYS, "direct"), (ADJOINT_PAYS + 1, "adjoint")):
         m = hanging_chain(parameters)
         assert m.sensitivity(tip, duration=1e-3, tolerance=1e-3).method == method
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        (
+            {"step": 0.1, "integrator": "dop853"},
+            ADJOINT_PAYS_IN_VECTORS,
+        ),  # warps have a column each
+        ({"step": 0.1}, ADJOINT_PAYS_IN_THREADS),  # implicit
+        ({"tolerance": 1e-3}, ADJOINT_PAYS_IN_THREADS),
+    ],
+)
+def test_auto_knows_where_threads_of_a_gpu_have_all_columns(
+    options: dict[str, Any], most: int
+) -> None:
+    height = {"height": vm.final(lambda s: s.position("tip")[1])}
+    s = many(2).problem(height, duration=0.2, **options)._simulation
+    solver = s.solver(height)
+    assert faster_method(solver, 1, most, on_gpu=s.schedule) == "direct"
+    assert faster_method(solver, 1, most + 1, on_gpu=s.schedule) == "adjoint"
+    assert faster_method(solver, 1, ADJOINT_PAYS_IN_VECTORS) == "direct"
 
 
 def test_parameters_on_which_nothing_depends_have_no_influence() -> None:

@@ -329,9 +329,9 @@ class Problem(Displayed):
                 the CPU within rounding). Samples that fail there are rerun
                 individually on the CPU, in `threads`.
             method: of derivatives: "direct", along the motion; "adjoint", by a reverse sweep of each
-                sample; "auto", the faster one: the adjoint beyond 40 parameters per objective, or 8
-                for large mechanisms and on a GPU. An adjoint that is short of memory executes each
-                sample twice.
+                sample; "auto", the faster one: the adjoint beyond 40 parameters per objective, 14
+                on a GPU unless steps are equal, or 8 for large mechanisms. An adjoint that is short
+                of memory executes each sample twice.
 
         Returns:
             An `Ensemble` in the order of the samples. A sample that fails is reported in

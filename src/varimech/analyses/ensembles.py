@@ -58,7 +58,7 @@ def ensemble(
     if indices is None:
         method = "direct"
     elif method == "auto":
-        on_gpu = executor is not None
+        on_gpu = None if executor is None else s.schedule
         method = faster_method(solver, len(objectives), len(indices), on_gpu=on_gpu)
     task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress, method)
     from ..solving.ensemble_runs import run_many  # with the solver

@@ -29,12 +29,15 @@ from .solvers import Labels, Wrt, checked_bytes, seconds_of
 if TYPE_CHECKING:
     import xarray as xr
 
+    from ..core.schedule import Schedule
     from ..solving.solver import Solver
 
-ADJOINT_PAYS, ADJOINT_PAYS_UNROLLED = 8, 40
+ADJOINT_PAYS, ADJOINT_PAYS_IN_THREADS, ADJOINT_PAYS_IN_VECTORS = 8, 14, 40
 """Parameters for each objective beyond which an adjoint is faster: of assembled and recursive
-programs, and on GPUs; and of unrolled ones on the CPU, whose columns are computed in vectors; see
-docs/decisions/2026-11-derivatives.md and 2026-11-execution.md.
+programs; of unrolled ones on a GPU, where one thread has all columns of a run; and of unrolled ones
+whose columns are computed side by side, in vectors of the CPU or, for equal steps of explicit
+integrators, by threads of their own on a GPU. Measured: docs/decisions/2026-11-derivatives.md and
+2026-11-execution.md.
 """
 MOST_WARNINGS = 3
 """Events without derivatives that are named."""
@@ -167,11 +170,24 @@ def _executed(
     return trajectory, seconds, None
 
 
-def faster_method(solver: Solver, objectives: int, parameters: int, *, on_gpu: bool = False) -> str:
-    """The faster one of the direct and the adjoint method."""
-    vectors = not solver.programs.large and not on_gpu
-    pays = ADJOINT_PAYS_UNROLLED if vectors else ADJOINT_PAYS
-    adjoint_can = objectives > 0 and solver.method.integrator.traits.adjoint
+def faster_method(
+    solver: Solver, objectives: int, parameters: int, *, on_gpu: Schedule | None = None
+) -> str:
+    """The faster one of the direct and the adjoint method.
+
+    Args:
+        solver: of the mechanism, with its scheme.
+        objectives, parameters: how many.
+        on_gpu: steps of runs that a GPU executes; None on the CPU.
+    """
+    integrator = solver.method.integrator
+    if solver.programs.large:
+        pays = ADJOINT_PAYS
+    elif on_gpu is None or (on_gpu.step > 0 and integrator.coefficients is not None):
+        pays = ADJOINT_PAYS_IN_VECTORS
+    else:
+        pays = ADJOINT_PAYS_IN_THREADS
+    adjoint_can = objectives > 0 and integrator.traits.adjoint
     return "adjoint" if adjoint_can and parameters > pays * objectives else "direct"
 
 

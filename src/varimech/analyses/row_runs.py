@@ -193,7 +193,8 @@ class RowRuns:
             method = self.method
             if method == "auto":
                 sizes = len(self.objectives), len(indices)
-                method = faster_method(solver, *sizes, on_gpu=self.on_gpu)
+                on_gpu = s.schedule if self.on_gpu else None
+                method = faster_method(solver, *sizes, on_gpu=on_gpu)
         if not len(rows):
             none = np.zeros((0, len(self.objectives)))
             return none, None if indices is None else np.zeros((*none.shape, len(indices))), {}
