@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -113,6 +114,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture
+def ctrl_c_heard() -> Iterator[None]:
+    """Ctrl-C as at a terminal: shells ignore SIGINT for what runs in the background, and programs
+    that are started by a test inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
