@@ -4,10 +4,11 @@ nothing is compiled that no test waits for.
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 # processes of pytest-xdist use all cores already; threads of OpenBLAS would wait for each other
@@ -106,6 +107,19 @@ def _only_built_in_elements() -> Iterator[None]:
     yield
     registry.ELEMENTS.clear()
     registry.ELEMENTS.update(before)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is loaded to collect tests stays: looking for garbage in it again and again took a
+    seventh of the time of all tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
