@@ -26,6 +26,8 @@ from varimech.cli.output_files import give_json
 from varimech.cli.study_output import StudyOutput, StudyRequest, conduct
 from varimech.core.atomic_files import atomic_write
 
+pytestmark = pytest.mark.usefixtures("ctrl_c_heard")
+
 COMMANDS = list(get_command(app).commands)  # type: ignore[attr-defined]
 SHORT = ("--duration", "50 ms", "--backend", "interpreted", "--tolerance", "1e-6")
 

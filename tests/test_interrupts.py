@@ -31,6 +31,8 @@ from varimech.solving import ensemble_runs, solver
 from varimech.uncertainty import study_run
 from varimech.uncertainty.accumulator import Accumulator
 
+pytestmark = pytest.mark.usefixtures("ctrl_c_heard")
+
 FINAL = {"x": vm.final(x_of, unit="m"), "distance": vm.integral(lambda s: x_of(s) ** 2)}
 SCHEMES: list[dict[str, Any]] = [
     {"duration": 0.5, "step": 1e-3},

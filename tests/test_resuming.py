@@ -77,6 +77,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.usefixtures("ctrl_c_heard")
 @pytest.mark.parametrize(
     ("backend", "options"),
     [("native", {"step": 2e-4, "every": 5000}), ("interpreted", {"step": 0.1, "every": 10})],

@@ -216,6 +216,7 @@ def test_nothing_is_asked_of_the_network(context: Any, studio: OpenStudio) -> No
     assert asked and all(url.startswith(("http://127.0.0.1:", "data:")) for url in asked)
 
 
+@pytest.mark.usefixtures("ctrl_c_heard")
 def test_the_command_shows_a_page_soon(
     context: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

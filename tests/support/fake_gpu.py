@@ -1,19 +1,21 @@
 """A simulated GPU: cupy's functions on arrays of this machine, and kernels built as C++ for its
-processor. Threads of a block are executed one after the other, or, where they meet at barriers, as
-threads of the processor.
+processor, once: they are kept in the cache of compiled libraries. Threads of a block are executed one
+after the other, or, where they meet at barriers, as threads of the processor.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from varimech.backends.library_cache import LIBRARY, add_library, found_library
 
 HEADER = """
 #include <math.h>
@@ -69,18 +71,28 @@ def on_device(array: Any, dtype: Any = None) -> DeviceArray:
     return np.ascontiguousarray(array, dtype=dtype).view(DeviceArray)
 
 
+FLAGS = ["-std=c++17", "-O0", "-ffp-contract=off", "-w", "-fPIC", "-shared", "-pthread"]
+
+
+def built(text: str) -> Path:
+    """The library of a text in C++."""
+    assert COMPILER is not None
+    command = [COMPILER, *FLAGS]
+
+    def build(folder: Path) -> None:
+        file = folder / "kernel.cpp"
+        file.write_text(text, encoding="utf-8")
+        subprocess.run([*command, str(file), "-o", str(folder / LIBRARY)], check=True)
+
+    key = hashlib.sha256("\0".join([*command, text]).encode()).hexdigest()[:32]
+    return found_library(key) or add_library(key, build)
+
+
 class Kernel:
     def __init__(self, source: str, name: str):
-        assert COMPILER is not None
-        flags = ["-std=c++17", "-O0", "-ffp-contract=off", "-w", "-fPIC", "-shared", "-pthread"]
-        # the library stays loaded without its file
-        with tempfile.TemporaryDirectory(prefix="gpu-") as folder:
-            text, library = Path(folder, "kernel.cpp"), Path(folder, "kernel.so")
-            order = "side_by_side" if "__syncthreads" in source else "one_by_one"
-            footer = FOOTER.format(kernel=name, order=order)
-            text.write_text(HEADER + source + footer, encoding="utf-8")
-            subprocess.run([COMPILER, *flags, str(text), "-o", str(library)], check=True)
-            self._call = ctypes.CDLL(str(library)).every_thread
+        order = "side_by_side" if "__syncthreads" in source else "one_by_one"
+        footer = FOOTER.format(kernel=name, order=order)
+        self._call = ctypes.CDLL(str(built(HEADER + source + footer))).every_thread
         self._call.argtypes = [
             ctypes.c_void_p,
             ctypes.c_longlong,
