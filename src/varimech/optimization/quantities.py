@@ -74,8 +74,21 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     return Peak(unit=unit, samples=(sample,))
 
 
+class DesignQuantity(Comparable):
+    """A quantity of a design that no single run yields, such as a statistic over random parameters
+    or a cost: an evaluator of its own knows its value.
+    """
+
+    @property
+    def over_time(self) -> bool:
+        """Whether it has a value at every stored time."""
+        return False
+
+
 Goal = Objective | StabilityObjective
 """A number of a run, or one of small motions."""
+Target = Goal | DesignQuantity
+"""What a design problem can minimise."""
 Goals = Goal | Sequence[Goal] | Mapping[str, Goal]
 Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
