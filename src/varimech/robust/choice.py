@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..core.errors import unknown_name
 from .first_moments import FirstMoments
 from .method import METHODS, StatisticsMethod, StatisticsTask
+from .samples import SamplesMethod
+from .settings import StatisticsSettings
 
 
-def methods_of(task: StatisticsTask, method: str) -> list[StatisticsMethod]:
+@dataclass(frozen=True)
+class Chosen:
+    """A method for some statistics, and why it was chosen."""
+
+    method: StatisticsMethod
+    reason: str = ""
+
+
+def methods_of(task: StatisticsTask, method: str, settings: StatisticsSettings) -> list[Chosen]:
     """The methods for statistics by the name of a method.
 
     Raises:
@@ -15,4 +27,6 @@ def methods_of(task: StatisticsTask, method: str) -> list[StatisticsMethod]:
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    return [FirstMoments(task)]
+    if method == "samples":
+        return [Chosen(SamplesMethod(task, settings))]
+    return [Chosen(FirstMoments(task))]

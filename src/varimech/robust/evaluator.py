@@ -14,11 +14,15 @@ from ..analyses.simulation import Simulation
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..optimization.evaluation import MechanismEvaluator, Outcome, Second
-from ..optimization.quantities import DesignQuantity, Goal, Path
+from ..optimization.quantities import DesignQuantity, Goal, Path, Peak
+from ..results.gradient import Gradient
+from ..results.run import Run
+from .choice import Chosen, methods_of
 from .design_runs import DesignRuns, RunCounts
 from .explicit_goal import ExplicitGoal
 from .method import StatisticsMethod, StatisticsTask
 from .random_design import RandomDesign
+from .settings import StatisticsSettings
 from .statistic import Random, Statistic
 
 
@@ -35,6 +39,7 @@ class StatisticsEvaluator:
     paths: Mapping[str, Path | DesignQuantity] = field(default_factory=dict)
     method: str = "auto"
     """Of `method.METHODS`."""
+    settings: StatisticsSettings = field(default_factory=StatisticsSettings)
     gradients: str = "auto"
     """Where gradients of objectives at nominal values come from, as for `Problem.gradient`."""
     counts: RunCounts = field(default_factory=RunCounts)
@@ -50,9 +55,9 @@ class StatisticsEvaluator:
                 raise ModelError(problem, element=f"quantity {name!r}", value=q)
         scalars = {n: q for n, q in self.scalars.items() if not isinstance(q, DesignQuantity)}
         paths = {n: q for n, q in self.paths.items() if not isinstance(q, DesignQuantity)}
-        self.nominal = MechanismEvaluator(
-            self.simulation, self.design.nominals, self.gradients, scalars, paths
-        )
+        # where only widths vary, runs differ in nothing; a gradient needs one parameter
+        names = self.design.nominals or self.design.names[:1]
+        self.nominal = MechanismEvaluator(self.simulation, names, self.gradients, scalars, paths)
         """Objectives and paths at the nominal values."""
 
     @property
@@ -71,14 +76,16 @@ class StatisticsEvaluator:
         runs = DesignRuns(self.simulation, functions, self.design.indices, self.counts)
         return StatisticsTask(runs, self.design, self.statistics)
 
-    @cached_property
+    @property
     def methods(self) -> list[StatisticsMethod]:
-        """The methods that compute the statistics, each a part of them; chosen at the initial
+        """The methods that compute the statistics, each a part of them; chosen at the reference
         design.
         """
-        from .choice import methods_of
+        return [c.method for c in self._chosen]
 
-        return methods_of(self.task, self.method)
+    @cached_property
+    def _chosen(self) -> list[Chosen]:
+        return methods_of(self.task, self.method, self.settings)
 
     def run(self, x: np.ndarray) -> Outcome:
         """Values and derivatives of all quantities.
@@ -126,6 +133,33 @@ class StatisticsEvaluator:
             remedy=Message("use {hessian}", hessian="approximate"),
         )
 
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Statistic → why its method was chosen; empty where it was asked for."""
+        return {n: c.reason for c in self._chosen for n in c.method.task.statistics}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Statistic → the method that computes it, in words."""
+        return {name: m.title for m in self.methods for name in m.task.statistics}
+
+    def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
+        """The motion at the nominal values of a design."""
+        return self.nominal.simulate(self._nominal_values(x), finer=finer)
+
+    def gradient(self, x: np.ndarray) -> Gradient:
+        """Objectives at the nominal values with their gradient, and the motion."""
+        return self.nominal.gradient(self._nominal_values(x))
+
+    def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
+        """A function of the state at one instant (s), with its gradient."""
+        return self.nominal.at_instant(name, goal, instant, self._nominal_values(x))
+
+    def _nominal_values(self, x: np.ndarray) -> np.ndarray:
+        """Of the parameters that runs of `nominal` differ in."""
+        count = len(self.design.nominals)
+        return np.asarray(x, dtype=float)[:count] if count else self.design.reference[:1]
+
     def _nominal(self, x: np.ndarray) -> Outcome:
         """Quantities at the nominal values, with zero derivatives for widths."""
         count, n = len(self.design.nominals), len(self.design.variables)
@@ -134,8 +168,9 @@ class StatisticsEvaluator:
             times = np.array([0.0, self.simulation.duration])
             return Outcome(np.zeros(0), np.zeros((0, n)), times, *none)
         self.counts.gradients += 1
-        o = self.nominal.run(x[:count])
+        o = self.nominal.run(self._nominal_values(x))
         derivatives = np.zeros((len(o.values), n))
         path_derivatives = np.zeros((*o.paths.shape, n))
-        derivatives[:, :count], path_derivatives[:, :, :count] = o.derivatives, o.path_derivatives
+        derivatives[:, :count] = o.derivatives[:, :count]
+        path_derivatives[:, :, :count] = o.path_derivatives[:, :, :count]
         return Outcome(o.values, derivatives, o.time, o.paths, path_derivatives)

@@ -31,6 +31,11 @@ class StatisticsMethod(Protocol):
     """A way of computing statistics of columns of runs."""
 
     @property
+    def task(self) -> StatisticsTask:
+        """What it computes."""
+        ...
+
+    @property
     def title(self) -> str:
         """Name of the method with its order, number of samples, …, for results."""
         ...
