@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -26,6 +27,22 @@ from .method import StatisticsTask, Values
 from .normal_box import box_derivatives, box_probability
 from .random_design import RandomPoint
 from .statistic import Mean, Probability, Quantile, Statistic, Std, Worst
+
+
+class KnownMoments(Protocol):
+    """Means and (co)variances of columns, each with its derivatives."""
+
+    def mean(self, c: int) -> tuple[float, np.ndarray]:
+        """Mean of a column."""
+        ...
+
+    def std(self, c: int) -> tuple[float, np.ndarray]:
+        """Standard deviation of a column."""
+        ...
+
+    def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
+        """Covariance of two columns."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +58,7 @@ class FirstMoments:
 
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
         """See `StatisticsMethod`."""
-        moments = self._moments(x)
+        moments = self.moments(x)
         found = normal_statistics(self.task, moments)
         if not errors:
             return found
@@ -54,8 +71,8 @@ class FirstMoments:
             for name, v in found.items()
         }
 
-    def _moments(self, x: np.ndarray) -> NormalMoments:
-        """One run with gradients, and one along each direction C g that is wanted."""
+    def moments(self, x: np.ndarray) -> NormalMoments:
+        """Means and covariances: one run with gradients, and one along each direction C g that is wanted."""
         task, point = self.task, self.task.design.at(x)
         values, J = task.runs.first(point.mean_row[None])
         d = len(point.mean)
@@ -137,7 +154,7 @@ class NormalMoments:
         return σ, slope / (2 * σ)
 
 
-def normal_statistics(task: StatisticsTask, m: NormalMoments) -> dict[str, Values]:
+def normal_statistics(task: StatisticsTask, m: KnownMoments) -> dict[str, Values]:
     """Statistics of normal columns with known moments."""
     found = {}
     for name, statistic in task.statistics.items():
@@ -213,7 +230,7 @@ def _with_any(runs: np.ndarray) -> np.ndarray:
 
 
 def errors_of(
-    task: StatisticsTask, name: str, m: NormalMoments, wrong: np.ndarray, third: np.ndarray
+    task: StatisticsTask, name: str, m: KnownMoments, wrong: np.ndarray, third: np.ndarray
 ) -> np.ndarray:
     """Estimated errors of a statistic: those of mean and standard deviation, and what skewness
     adds by the first term of Cornish and Fisher, (z² − 1)/6 · μ₃/σ².
@@ -234,7 +251,7 @@ def errors_of(
     return errors
 
 
-def _of_one(statistic: Statistic, c: int, m: NormalMoments) -> tuple[float, np.ndarray]:
+def _of_one(statistic: Statistic, c: int, m: KnownMoments) -> tuple[float, np.ndarray]:
     """A statistic of one column."""
     if isinstance(statistic, Mean):
         return m.mean(c)
@@ -245,17 +262,17 @@ def _of_one(statistic: Statistic, c: int, m: NormalMoments) -> tuple[float, np.n
 
 
 def _standardised(
-    statistic: Probability, columns: list[int], m: NormalMoments
+    statistic: Probability, columns: list[int], m: KnownMoments
 ) -> tuple[np.ndarray, np.ndarray]:
     """Limits in standard deviations from the means, (limit,)."""
-    mean, σ = m.values[columns], np.array([m.std(c)[0] for c in columns])
+    mean, σ = (np.array([each(c)[0] for c in columns]) for each in (m.mean, m.std))
     lower = np.array([limit.lower for limit in statistic.limits])
     upper = np.array([limit.upper for limit in statistic.limits])
     return (lower - mean) / σ, (upper - mean) / σ
 
 
 def _probability(
-    name: str, statistic: Probability, columns: list[int], m: NormalMoments
+    name: str, statistic: Probability, columns: list[int], m: KnownMoments
 ) -> tuple[float, np.ndarray]:
     """Of a box in the space of normal columns."""
     σ, dσ = (np.array(each) for each in zip(*(m.std(c) for c in columns), strict=True))
@@ -286,7 +303,7 @@ def _probability(
 def _probability_error(
     statistic: Probability,
     columns: list[np.ndarray],
-    m: NormalMoments,
+    m: KnownMoments,
     wrong: np.ndarray,
     third: np.ndarray,
 ) -> float:

@@ -28,7 +28,7 @@ import numpy as np
 from ..core.errors import ModelError
 from ..core.messages import Message
 from .method import StatisticsTask, Values
-from .statistic import Mean, Probability, Quantile, Statistic, Std, Worst
+from .statistic import Limited, Mean, Probability, Quantile, Statistic, Std, Worst
 
 FEWEST_BEYOND = 8
 """Fewest samples beyond a limit that resolve a probability: its relative error is then some 40 %."""
@@ -85,7 +85,6 @@ class Column:
 class SampledStatistics:
     """Statistics of one set of samples."""
 
-    task: StatisticsTask
     values: np.ndarray
     """(sample, column)"""
     derivatives: np.ndarray
@@ -93,17 +92,33 @@ class SampledStatistics:
     groups: int
     """Independent groups of samples, one after another, whose differences show errors."""
 
-    def all(self) -> Mapping[str, Values]:
-        """All statistics of the task."""
+    def all(self, task: StatisticsTask) -> Mapping[str, Values]:
+        """All statistics of a task."""
         found = {}
-        for name, statistic in self.task.statistics.items():
-            columns = self.task.columns(statistic)
-            if isinstance(statistic, Probability):
-                each = [self._probability(statistic, [int(c[0]) for c in columns])]
-            else:
-                each = [self._of_one(statistic, self._column(int(c))) for c in columns[0]]
+        for name, statistic in task.statistics.items():
+            columns = task.columns(statistic)
+            each = [
+                self.of(statistic, [int(c[k]) for c in columns]) for k in range(len(columns[0]))
+            ]
             found[name] = Values(*(np.array(part) for part in zip(*each, strict=True)))
         return found
+
+    def of(self, statistic: Statistic, columns: list[int]) -> tuple[float, np.ndarray, float]:
+        """A statistic of the columns of its functions: value, derivatives and error."""
+        if isinstance(statistic, Probability):
+            return self._probability(statistic, columns)
+        return self._of_one(statistic, self._column(columns[0]))
+
+    def density(self, c: int, limit: Limited) -> float:
+        """Density of a column at its limits, times their distances from the mean in standard
+        deviations: by how much a probability changes with the deviation.
+        """
+        column, total = self._column(c), 0.0
+        (m, _), (σ, _) = column.mean, column.std
+        for bound in (limit.lower, limit.upper):
+            if math.isfinite(bound) and σ > 0:
+                total += float(column.below(bound)[2].mean()) * abs(bound - m) / σ
+        return total
 
     def _column(self, c: int) -> Column:
         return Column(self.values[:, c], self.derivatives[:, c])

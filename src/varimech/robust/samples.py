@@ -73,7 +73,7 @@ class SamplesMethod:
         point = self.task.design.at(x)
         values, J = self.task.runs.first(point.rows(point.values(self.points)))
         derivatives = point.in_variables(self.points, J)
-        found = SampledStatistics(self.task, values, derivatives, GROUPS).all()
+        found = SampledStatistics(values, derivatives, GROUPS).all(self.task)
         if errors:
             return found
         return {n: replace(v, errors=np.full(v.values.shape, np.nan)) for n, v in found.items()}
