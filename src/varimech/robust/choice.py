@@ -95,7 +95,7 @@ def _is_rare(s: Statistic) -> bool:
 def _for_moments(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
     """The first method that is good enough."""
     x, why = task.design.start, list[str]()
-    σ = FirstMoments(task).moments(x)
+    σ: KnownMoments = FirstMoments(task).moments(x)
     orders: dict[int, Callable[[], StatisticsMethod]] = {
         1: lambda: FirstMoments(task),
         2: lambda: SecondMoments(task),
@@ -104,7 +104,10 @@ def _for_moments(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
     for make in [*makers, lambda: _chaos(task, settings)]:
         try:
             method = make()
-            worst = _largest_error(task, method.evaluate(x, errors=True), σ)
+            found = method.evaluate(x, errors=True)
+            if isinstance(method, (FirstMoments, SecondMoments)):
+                σ = method.moments(x)
+            worst = _largest_error(task, found, σ)
         except ModelError as refused:  # of distributions, paths, too many parameters
             why.append(refused.without_remedy())
             continue

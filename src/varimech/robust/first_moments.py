@@ -15,7 +15,7 @@ correlations come from C alone. Exact for linear functions of normal parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -50,6 +50,8 @@ class FirstMoments:
     """The method; see the head of this file."""
 
     task: StatisticsTask
+    _last: dict[bytes, NormalMoments] = field(default_factory=dict)
+    """Of the last design."""
 
     @property
     def title(self) -> str:
@@ -72,7 +74,15 @@ class FirstMoments:
         }
 
     def moments(self, x: np.ndarray) -> NormalMoments:
-        """Means and covariances: one run with gradients, and one along each direction C g that is wanted."""
+        """Means and covariances: one run with gradients, and one along each direction C g that is
+        wanted.
+        """
+        if (key := x.tobytes()) not in self._last:
+            self._last.clear()
+            self._last[key] = self._computed(x)
+        return self._last[key]
+
+    def _computed(self, x: np.ndarray) -> NormalMoments:
         task, point = self.task, self.task.design.at(x)
         values, J = task.runs.first(point.mean_row[None])
         d = len(point.mean)

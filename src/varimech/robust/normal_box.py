@@ -81,11 +81,14 @@ def _given(
     weights = R[np.ix_(rest, fixed)] @ inverse
     mean = weights @ c
     variance = R[np.ix_(rest, rest)] - weights @ R[np.ix_(fixed, rest)]
-    σ = np.sqrt(np.maximum(np.diag(variance), 1 - DEGENERATE))
-    inside = box_probability(
-        (lower[rest] - mean) / σ, (upper[rest] - mean) / σ, variance / np.outer(σ, σ)
-    )
-    return density * inside
+    known = np.diag(variance) <= 1 - DEGENERATE  # by the fixed ones
+    if ((mean < lower[rest]) | (mean > upper[rest]))[known].any():
+        return 0.0
+    free = np.flatnonzero(~known)
+    σ = np.sqrt(np.diag(variance)[free])
+    left = variance[np.ix_(free, free)] / np.outer(σ, σ)
+    a, b = ((bound[rest] - mean)[free] / σ for bound in (lower, upper))
+    return density * box_probability(a, b, np.clip(left, -1.0, 1.0))
 
 
 def _regular(S: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ Exact for quadratic functions, derivatives also for cubic ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,8 @@ class SecondMoments:
     """The method; see the head of this file."""
 
     task: StatisticsTask
+    _last: dict[bytes, QuadraticMoments] = field(default_factory=dict)
+    """Of the last design."""
 
     def __post_init__(self) -> None:
         check_second(self.task.design.distributions)
@@ -68,19 +70,28 @@ class SecondMoments:
 
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
         """See `StatisticsMethod`."""
-        task, point = self.task, self.task.design.at(x)
-        d, size = len(point.mean), len(point.mean_row)
-        values, J = task.runs.first(point.mean_row[None])
-        along = task.runs.second(point.mean_row, np.eye(d, size))
-        m = QuadraticMoments(task, point, values[0], J[0], along.transpose(1, 0, 2))
+        task, m = self.task, self.moments(x)
         found = normal_statistics(task, m)
         if not errors:
             return found
-        wrong = neighbour_errors(task, point, m.values, m.g, m.hessians)
+        wrong = neighbour_errors(task, m.point, m.values, m.g, m.hessians)
         return {
             n: Values(v.values, v.derivatives, errors_of(task, n, m, wrong, m.third))
             for n, v in found.items()
         }
+
+    def moments(self, x: np.ndarray) -> QuadraticMoments:
+        """Means and variances: one run with gradients, and one with second derivatives for each
+        random parameter.
+        """
+        if (key := x.tobytes()) not in self._last:
+            task, point = self.task, self.task.design.at(x)
+            d, size = len(point.mean), len(point.mean_row)
+            values, J = task.runs.first(point.mean_row[None])
+            along = task.runs.second(point.mean_row, np.eye(d, size)).transpose(1, 0, 2)
+            self._last.clear()
+            self._last[key] = QuadraticMoments(task, point, values[0], J[0], along)
+        return self._last[key]
 
 
 @dataclass(frozen=True, eq=False)
