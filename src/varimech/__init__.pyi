@@ -98,6 +98,14 @@ from .results.root_locus import RootLocus as RootLocus
 from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology
 from .results.workspace import Workspace as Workspace
+from .robust.statistic import (
+    Statistic as Statistic,
+    mean as mean,
+    probability as probability,
+    quantile as quantile,
+    std as std,
+    worst as worst,
+)
 from .sensitivity.comparison import Constraint as Constraint
 from .sensitivity.objective import (
     Objective as Objective,

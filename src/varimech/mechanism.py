@@ -40,12 +40,11 @@ if TYPE_CHECKING:
     from .model.joint import Joint
     from .model.parameter import Parameter, Vector
     from .model.state import State
-    from .optimization.design import SearchOptions
     from .optimization.fit import Fit
     from .optimization.fitting import FitOptions
     from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
-    from .optimization.quantities import Goal, Goals
+    from .optimization.quantities import Goals, Target
     from .optimization.space import Over
     from .optimization.synthesis_result import Synthesis
     from .results.campbell import Campbell
@@ -59,14 +58,22 @@ if TYPE_CHECKING:
     from .results.run import Run
     from .results.topology import Topology
     from .results.workspace import Workspace
+    from .robust.design import RobustOptions
+    from .robust.statistics import StatisticsArguments, Wanted
+    from .robust.statistics_result import Statistics
     from .studio.launch import OpenStudio
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
     from .uncertainty.study import Study
 
-    class OptimizeOptions(ProblemOptions, SearchOptions, total=False):
+    class OptimizeOptions(ProblemOptions, RobustOptions, total=False):
         """Options of `Mechanism.optimize`."""
+
+    class StatisticsOfOptions(ProblemOptions, StatisticsArguments, total=False):
+        """Options of `Mechanism.statistics`."""
+
+        wrt: Wrt
 
     class FittingOptions(RunOptions, FitOptions, total=False):
         """Options of `Mechanism.fit`."""
@@ -170,7 +177,7 @@ class Mechanism(Model):
     ) -> Problem:
         """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
         `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
-        `p.openturns()`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
+        `p.openturns()`, `p.statistics()`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral`,
@@ -286,6 +293,29 @@ class Mechanism(Model):
             distributions, correlation=correlation, order=order, accuracy=accuracy
         )
 
+    def statistics(
+        self,
+        statistics: Wanted,
+        distributions: Given | None = None,
+        **options: Unpack[StatisticsOfOptions],
+    ) -> Statistics:
+        """Statistics of objectives over the random parameters, with derivatives: short for
+        `problem(…).statistics(…)`.
+
+        Args:
+            statistics, distributions: as for `Problem.statistics`.
+            options: those of `Problem.statistics` and of `problem`; `wrt` names parameters to
+                differentiate for beside the random ones (all if not given).
+
+        Returns:
+            `Statistics`.
+        """
+        from .robust.statistics import StatisticsArguments
+
+        own, rest = _split(options, StatisticsArguments)
+        wrt = rest.pop("wrt", None)
+        return self.problem((), wrt, **rest).statistics(statistics, distributions, **own)
+
     def monte_carlo(
         self,
         objectives: Goals,
@@ -311,7 +341,7 @@ class Mechanism(Model):
 
     def optimize(
         self,
-        objective: Goal | Mapping[str, Goal],
+        objective: Target | Mapping[str, Target],
         over: Over = None,
         **options: Unpack[OptimizeOptions],
     ) -> Optimum:
@@ -320,16 +350,16 @@ class Mechanism(Model):
 
         Args:
             objective: what to minimise: `vm.integral`, `vm.final`, `vm.peak`, `vm.growth_rate`, …,
-                alone or as {name: objective}.
+                or a statistic of one (`vm.std`, `vm.worst`, …), alone or as {name: objective}.
             over: parameters that may change; all of them if not given.
             options: those of `Problem.optimize` and of `problem`.
 
         Returns:
             An `Optimum`.
         """
-        from .optimization.design import SearchOptions
+        from .robust.design import RobustOptions
 
-        own, rest = _split(options, SearchOptions)
+        own, rest = _split(options, RobustOptions)
         return self.problem(_named(objective), **rest).optimize(over, **own)
 
     def fit(
@@ -1039,6 +1069,6 @@ def _split(options: Mapping[str, object], own: type) -> tuple[dict[str, Any], di
     )
 
 
-def _named(objective: Goal | Mapping[str, Goal]) -> Mapping[str, Goal]:
+def _named(objective: Target | Mapping[str, Target]) -> Mapping[str, Target]:
     """The objective of a design by name, which is "objective" where none is given."""
     return objective if isinstance(objective, Mapping) else {"objective": objective}

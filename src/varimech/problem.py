@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Required, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Required, Unpack
 
 from .analyses.gradients import gradient, with_small_motions
 from .analyses.hessians import MEMORY, hessian, hessian_product
@@ -21,11 +21,19 @@ from .analyses.solvers import ModelSolvers
 from .core.errors import ModelError, unknown_name
 from .core.markup import Displayed, html_heading, html_table
 from .core.messages import Call, Message, Text
-from .optimization.quantities import Goal, Goals, named_goals, of_runs, of_small_motions
+from .optimization.quantities import (
+    DesignQuantity,
+    Goals,
+    Target,
+    named_goals,
+    of_runs,
+    of_small_motions,
+)
 from .results.labels import Wrt
 from .schemes import RunOptions
 from .sensitivity.finite_difference import RELATIVE_STEPS
 from .sensitivity.objective import Objective
+from .sensitivity.stability_objective import StabilityObjective
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,7 +46,6 @@ if TYPE_CHECKING:
     from .frameworks.jax_function import JaxFunction
     from .frameworks.torch_function import TorchFunction
     from .model.state import State
-    from .optimization.design import DesignOptions, SearchOptions
     from .optimization.design_problem import DesignProblem
     from .optimization.fit import Fit
     from .optimization.fitting import FitOptions
@@ -52,6 +59,9 @@ if TYPE_CHECKING:
     from .results.linear_model import LinearModel
     from .results.modes import Modes
     from .results.run import Run
+    from .robust.design import RobustDesignOptions, RobustOptions
+    from .robust.statistics import StatisticsArguments, Wanted
+    from .robust.statistics_result import Statistics
     from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
@@ -95,7 +105,7 @@ class Problem(Displayed):
     '0.000151'
     """
 
-    objectives: Mapping[str, Goal]
+    objectives: Mapping[str, Target]
     """Objectives by name; those given without are called psi1, psi2, …"""
     _indices: list[int] | None
     """Positions of the parameters to differentiate for; None where none were named."""
@@ -185,6 +195,7 @@ class Problem(Displayed):
             Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion
                 up to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
         """
+        self._check_of_runs("gradient")
         s, indices = self._simulation, self._differentiated()
         small = of_small_motions(self.objectives)
         if small and method not in ("auto", "direct", "adjoint"):
@@ -386,6 +397,7 @@ class Problem(Displayed):
         """
         from .uncertainty.expanding import moments
 
+        self._check_of_runs("moments")
         if order != 1:
             self._of_runs("moments")
         self._check_some("moments")
@@ -467,6 +479,41 @@ class Problem(Displayed):
         from .uncertainty.global_study import global_study
 
         return global_study(self._simulation, self._some("openturns"), distributions, correlation)
+
+    def statistics(
+        self,
+        statistics: Wanted | None = None,
+        distributions: Given | None = None,
+        **options: Unpack[StatisticsArguments],
+    ) -> Statistics:
+        """Statistics of objectives over the random parameters, with exact derivatives with respect
+        to nominal values, tolerance widths and correlations.
+
+        Args:
+            statistics: `vm.mean(f)`, `vm.std(f)`, `vm.quantile(f, 0.999)`, `vm.worst(f, sigma=3)` or
+                `vm.probability(f <= limit, …)`, alone, in a list or by name; those that the problem
+                was stated with if not given.
+            distributions, correlation: as for `moments`.
+            method: "moments", "samples", "form", "chaos", or "auto" (if not given): the cheapest
+                one whose estimated error is small, for each statistic.
+            order: of moments, 1 or 2; chosen if not given.
+            samples: runs with gradients of "samples" and "chaos"; chosen if not given.
+            degree: of the polynomials of "chaos"; chosen if not given.
+            seed: of the samples; 0 if not given.
+
+        Returns:
+            `Statistics`: `.value`, `.error`, `.nominal_derivatives`, `.width_derivatives`,
+            `.correlation_derivatives`, `.bound_derivatives()`, `.bands`, `.methods`, `.table()`, …
+
+        Raises:
+            ModelError: for input that makes no sense, a probability that a method does not resolve,
+                or distributions that it cannot take.
+            VarimechError: if a run fails.
+        """
+        from .robust.statistics import named_statistics, statistics_of
+
+        named = named_statistics(statistics, self.objectives)
+        return statistics_of(self._simulation, named, self.wrt, distributions, **options)
 
     def function(
         self, method: str = "auto", *, executor: int | str | None = None, failures: str = "nan"
@@ -567,7 +614,7 @@ class Problem(Displayed):
         return export(self._simulation, objectives, self._indices, Path(folder), target)
 
     def optimize(
-        self, over: Over = None, *, minimize: str | None = None, **options: Unpack[SearchOptions]
+        self, over: Over = None, *, minimize: str | None = None, **options: Unpack[RobustOptions]
     ) -> Optimum:
         """Find parameter values that minimise an objective and meet constraints: a local optimum,
         or the best one of several.
@@ -595,10 +642,19 @@ class Problem(Displayed):
             tolerance_optimality: what may be left of the gradient, relative to that at the start;
                 1e-9 if not given.
             seed: of the starts within the bounds; 0 if not given.
+            distributions, correlation: of random parameters, as for `moments`, where the objective
+                or a constraint is a statistic (`vm.worst(f) <= 1`, `vm.probability(f <= 1) >=
+                0.999`, …). Then `over` may also name tolerance widths, "± crank", each with
+                `bounds`.
+            statistics: the method, as `method` of `statistics`; "auto" if not given.
+            order, samples, degree: as for `statistics`.
+            verify: number of independent samples that verify the statistics of the optimum;
+                chosen if not given (10,000 or more), False for none.
 
         Returns:
             An `Optimum`: `.parameters`, `.objective`, `.constraints`, `.multipliers`,
-            `.local_optima`, `.second_order`, `.history`, `.before`, `.after`, `.plot()`, …
+            `.local_optima`, `.second_order`, `.history`, `.before`, `.after`, `.plot()`, …; with
+            statistics a `RobustOptimum`, which adds `.verification` and `.widths`.
 
         Raises:
             ModelError: for input that makes no sense, such as objectives without a gradient or
@@ -609,26 +665,42 @@ class Problem(Displayed):
                 then.
         """
         from .optimization.design import optimize
+        from .robust.design import is_robust, optimize_robustly
 
         name, goal = self._goal(minimize)
-        return optimize(self._simulation, name, goal, self._over(over), **options)
+        if is_robust(goal, options.get("constraints", ()), options):
+            return optimize_robustly(self._simulation, name, goal, self._over(over), **options)
+        assert not isinstance(goal, DesignQuantity)
+        searching: Any = options  # none of statistics is among them
+        return optimize(self._simulation, name, goal, self._over(over), **searching)
 
     def design_problem(
-        self, over: Over = None, *, minimize: str | None = None, **options: Unpack[DesignOptions]
+        self,
+        over: Over = None,
+        *,
+        minimize: str | None = None,
+        **options: Unpack[RobustDesignOptions],
     ) -> DesignProblem:
         """The design problem as plain functions of a vector, for any other optimiser.
 
         Args:
             over, minimize, constraints, bounds, start, method: as for `optimize`.
+            distributions, correlation, statistics, order, samples, degree: as for `optimize`.
 
         Returns:
             A `DesignProblem`: `.fun(x)`, `.jac(x)`, `.hess(x)`, `.constraints(x)`,
             `.constraints_jac(x)`, `.constraint_bounds`, `.x0`, `.bounds`, `.names`.
         """
         from .optimization.design import design_problem
+        from .robust.design import is_robust, robust_problem, split_statistics
 
         name, goal = self._goal(minimize)
-        return design_problem(self._simulation, name, goal, self._over(over), **options)
+        statistics, design = split_statistics(options)
+        if is_robust(goal, options.get("constraints", ()), options):
+            own = self._over(over)
+            return robust_problem(self._simulation, name, goal, own, design, statistics)
+        assert not isinstance(goal, DesignQuantity)
+        return design_problem(self._simulation, name, goal, self._over(over), **design)
 
     def fit(self, measured: Measurements, over: Over = None, **options: Unpack[FitOptions]) -> Fit:
         """Find parameter values for which the motion meets measured data, by least squares, with
@@ -668,6 +740,7 @@ class Problem(Displayed):
 
     def _of_runs(self, analysis: str) -> dict[str, Objective]:
         """The objectives, all of which have to be of runs."""
+        self._check_of_runs(analysis)
         for name in of_small_motions(self.objectives):
             remedy: Text = "state the other objectives in a problem of their own"
             if analysis in ("moments", "monte_carlo", "openturns"):
@@ -680,6 +753,20 @@ class Problem(Displayed):
             )
         return of_runs(self.objectives)
 
+    def _check_of_runs(self, analysis: str) -> None:
+        """Refuse statistics: only what designs has them."""
+        for name, objective in self.objectives.items():
+            if isinstance(objective, DesignQuantity):
+                raise ModelError(
+                    f"objective {name!r} is a statistic over random parameters, not one of a run",
+                    element=analysis,
+                    remedy=Message(
+                        "use {} or {}, or state objectives of runs in a problem of their own",
+                        Call("statistics"),
+                        Call("optimize"),
+                    ),
+                )
+
     def _some(self, analysis: str) -> dict[str, Objective]:
         """The objectives, of which there has to be at least one, all of runs."""
         self._check_some(analysis)
@@ -690,7 +777,7 @@ class Problem(Displayed):
             remedy = "give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
             raise ModelError("there is no objective", element=analysis, remedy=remedy)
 
-    def _goal(self, minimize: str | None) -> tuple[str, Goal]:
+    def _goal(self, minimize: str | None) -> tuple[str, Target]:
         """The objective to minimise, with its name."""
         if minimize is None and len(self.objectives) != 1:
             problem = f"takes one objective, not {len(self.objectives)}"
@@ -751,7 +838,7 @@ def stated(
         from .analyses.stability import with_unit
 
         named = {
-            n: with_unit(solvers, g) if not isinstance(g, Objective) else g
+            n: with_unit(solvers, g) if isinstance(g, StabilityObjective) else g
             for n, g in named.items()
         }
     return Problem(named, None if wrt is None else solvers.indices(wrt), s)

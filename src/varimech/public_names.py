@@ -55,6 +55,7 @@ NAMES = {
     "results.run": "Run load_run",
     "results.topology": "Topology",
     "results.workspace": "Workspace",
+    "robust.statistic": "Statistic mean probability quantile std worst",
     "sensitivity.comparison": "Constraint",
     "sensitivity.objective": "Objective at final integral lowest range time_of",
     "sensitivity.stability_objective": "StabilityObjective critical_speed damping_ratio frequency growth_rate",

@@ -16,7 +16,7 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "execution": [("backends",)],
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
-    "studies": [("optimization",), ("uncertainty",), ("frameworks",), ("problem",)],
+    "studies": [("optimization",), ("uncertainty",), ("robust",), ("frameworks",), ("problem",)],
     "input and output": [("files",), ("web",), ("reports",), ("studio",), ("interchange",)],
     "interfaces": [
         ("mechanism",),

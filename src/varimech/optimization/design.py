@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import TypedDict, Unpack
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from ..analyses.simulation import Simulation
 from ..core.errors import Interrupted, ModelError, unknown_name
@@ -14,7 +14,7 @@ from .design_problem import DesignProblem, quantities_of
 from .evaluation import MechanismEvaluator
 from .optima import LocalOptimum, distinct, refined_optima
 from .optimum import Optimum
-from .quantities import Constraints, Goal, named_constraints
+from .quantities import Constraints, DesignQuantity, Goal, Path, Target, named_constraints
 from .search import Searches, Stopped, check_settings, search
 from .settings import Settings
 from .solvers import HESSIANS, find_solver
@@ -56,13 +56,8 @@ def design_problem(
     """Check the input and state the problem; runs the mechanism once, at the initial design."""
     named = named_constraints(constraints)
     space = space_of(analysis, s.solvers.data.parameter_set, over, bounds, start, s.given)
-    scalars, paths = quantities_of(name, goal, named)
-    if paths and method == "adjoint":
-        late = (
-            f"provides derivatives at the end of a run only, and {next(iter(paths))!r} is needed"
-            " during the run"
-        )
-        raise ModelError(late, element=analysis, field="method", value=method)
+    scalars, paths = of_mechanism(*quantities_of(name, goal, named))
+    check_gradients_of_paths(analysis, paths, method)
     evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
     with_jumps = check_derivatives(evaluator.equations, evaluator.of_runs, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
@@ -70,11 +65,71 @@ def design_problem(
     return problem
 
 
+def of_mechanism(
+    scalars: Mapping[str, Target], paths: Mapping[str, Path | DesignQuantity]
+) -> tuple[dict[str, Goal], dict[str, Path]]:
+    """Those quantities that one run at the nominal values yields."""
+    return (
+        {name: q for name, q in scalars.items() if isinstance(q, Goal)},
+        {name: q for name, q in paths.items() if isinstance(q, Path)},
+    )
+
+
+def check_gradients_of_paths(analysis: str, paths: Mapping[str, Path], method: str) -> None:
+    """Refuse gradients by an adjoint where they are needed during the run.
+
+    Raises:
+        ModelError: with the name of a path.
+    """
+    if paths and method == "adjoint":
+        late = (
+            f"provides derivatives at the end of a run only, and {next(iter(paths))!r} is needed"
+            " during the run"
+        )
+        raise ModelError(late, element=analysis, field="method", value=method)
+
+
 def optimize(
     s: Simulation,
     name: str,
     goal: Goal,
     over: Over,
+    **options: Unpack[SearchOptions],
+) -> Optimum:
+    """State the problem and solve it."""
+    design, searching = split_options(options)
+
+    def stated() -> DesignProblem:
+        return design_problem(s, name, goal, over, **design, analysis="optimize")
+
+    return solved(s, stated, Optimum, **searching)
+
+
+class Searching(TypedDict, total=False):
+    """Options of the search alone."""
+
+    starts: int
+    solver: str
+    hessian: str
+    max_iterations: int
+    tolerance_optimality: float
+    seed: int
+
+
+def split_options(options: SearchOptions) -> tuple[DesignOptions, Searching]:
+    """Options of the problem, and of the search."""
+    design: Any = {n: v for n, v in options.items() if n in DesignOptions.__annotations__}
+    searching: Any = {n: v for n, v in options.items() if n not in design}
+    return design, searching
+
+
+O = TypeVar("O", bound=Optimum)
+
+
+def solved(
+    s: Simulation,
+    stated: Callable[[], DesignProblem],
+    kind: Callable[..., O],
     *,
     starts: int = 1,
     solver: str = "ipopt",
@@ -82,20 +137,19 @@ def optimize(
     max_iterations: int = 100,
     tolerance_optimality: float = 1e-9,
     seed: int = 0,
-    **design: Unpack[DesignOptions],
-) -> Optimum:
-    """State the problem and solve it."""
+) -> O:
+    """State a problem and solve it; `kind` makes the result of the arguments of `Optimum`."""
     check_settings(max_iterations, tolerance_optimality)
     began = time.perf_counter()
-    problem = design_problem(s, name, goal, over, **design, analysis="optimize")
+    problem = stated()
     initial_designs = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance_optimality)
 
     def outcome(
         problem: DesignProblem, best: Attempt, searches: Searches, optima: list[LocalOptimum]
-    ) -> Optimum:
+    ) -> O:
         seconds = time.perf_counter() - began
-        return Optimum(
+        return kind(
             s.name,
             problem,
             settings,

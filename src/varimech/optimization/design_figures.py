@@ -13,6 +13,7 @@ from ..plotting.style import in_style
 from ..results.run import Run
 from ..sensitivity.objective import Objective
 from .measurement import component_suffix
+from .quantities import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,9 +71,10 @@ def compared(optimum: Optimum) -> list[Compared]:
     functions = []
     if isinstance(goal, Objective):
         functions = quantities_of(p.name, goal)
-    for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
+    paths = [(r, r.constraint.of) for r in p.rows if isinstance(r.constraint.of, Path)]
+    for r, path in paths[:MOST_PATHS]:
         limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
-        functions.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
+        functions.append(Compared(r.name, path.function, path.unit, limits))
     return functions
 
 

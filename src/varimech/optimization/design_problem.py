@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 
 from ..core.errors import ModelError, VarimechError
 from ..sensitivity.comparison import Constraint
 from .evaluation import Evaluator, Outcome, Second
-from .quantities import Goal, Path, Peak
+from .quantities import DesignQuantity, Path, Peak, Target
 from .space import Space
 
 
@@ -50,27 +51,36 @@ class Rows:
 
 
 def quantities_of(
-    name: str, goal: Goal, constraints: Mapping[str, Constraint]
-) -> tuple[dict[str, Goal], dict[str, Path]]:
+    name: str, goal: Target, constraints: Mapping[str, Constraint]
+) -> tuple[dict[str, Target], dict[str, Path | DesignQuantity]]:
     """Scalars and paths by name that one run has to provide."""
     if name in constraints:
         problem = f": objective and a constraint are both called {name!r}; rename one of them"
         raise ModelError(problem, field="constraints")
-    scalars: dict[str, Goal] = {}
-    paths: dict[str, Path] = {}
+    scalars: dict[str, Target] = {}
+    paths: dict[str, Path | DesignQuantity] = {}
+    if isinstance(goal, DesignQuantity) and goal.over_time:
+        problem = "it has a value at every stored time"
+        remedy = "minimise a statistic of vm.peak, vm.integral or vm.final of it, or bound it"
+        raise ModelError(problem, element=f"objective {name!r}", remedy=remedy)
     if isinstance(goal, Peak):
         paths[name] = Path(goal.function, goal.unit)
     else:
         scalars[name] = goal
     for key, constraint in constraints.items():
-        if isinstance(constraint.of, Path):
+        if isinstance(constraint.of, Path) or _over_time(constraint.of):
             paths[key] = constraint.of
-        elif isinstance(constraint.of, Goal):
+        elif isinstance(constraint.of, Target):
             scalars[key] = constraint.of
         else:
             problem = f"it bounds {constraint.of!r}, which is neither an objective nor a path"
             raise ModelError(problem, element=f"constraint {key!r}")
     return scalars, paths
+
+
+def _over_time(of: object) -> TypeGuard[DesignQuantity]:
+    """Whether it is a statistic, or the like, with a value at every stored time."""
+    return isinstance(of, DesignQuantity) and of.over_time
 
 
 class DesignProblem:
@@ -85,7 +95,7 @@ class DesignProblem:
         evaluator: Evaluator,
         space: Space,
         name: str,
-        goal: Goal,
+        goal: Target,
         constraints: Mapping[str, Constraint],
         log: RunLog | None = None,
     ):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -86,6 +86,23 @@ class Evaluator(Protocol):
         Raises:
             VarimechError: if the run fails.
         """
+        ...
+
+
+@runtime_checkable
+class RunsOfDesigns(Protocol):
+    """An evaluator that also shows the motion of a design."""
+
+    def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
+        """The motion, stored as requested, or `finer` times as often for adaptive steps."""
+        ...
+
+    def gradient(self, x: np.ndarray) -> Gradient:
+        """Scalars with their gradient, and the whole motion."""
+        ...
+
+    def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
+        """A function of the state at one instant (s), with its gradient."""
         ...
 
 

@@ -23,9 +23,9 @@ from ..sensitivity.stability_objective import StabilityObjective
 from .attempt import FEASIBLE, SETTLED, Attempt, Stationary
 from .curvature import Curvature
 from .design_problem import DesignProblem, Rows
-from .evaluation import MechanismEvaluator
+from .evaluation import RunsOfDesigns
 from .optima import LocalOptimum
-from .quantities import Peak
+from .quantities import Path, Peak
 from .refinement import FINER, summits
 from .scaled import Scaled
 from .search import FailedStart
@@ -398,11 +398,19 @@ class Optimum(Result):
 
     def _fine_paths(self, x: np.ndarray) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Paths on a finer grid of times, with that grid."""
-        run = self._evaluator.simulate(x, finer=FINER)
-        return {
-            name: (run.time, run.measure(path.function, name=name).to_numpy())
-            for name, path in self.problem.paths.items()
-        }
+        p, fine = self.problem, dict[str, tuple[np.ndarray, np.ndarray]]()
+        own = {name: path for name, path in p.paths.items() if isinstance(path, Path)}
+        if own:
+            run = self._evaluator.simulate(x, finer=FINER)
+            fine = {
+                n: (run.time, run.measure(h.function, name=n).to_numpy()) for n, h in own.items()
+            }
+        for k, name in enumerate(p.paths):
+            if name not in own:  # statistics are known at the stored times
+                outcome = p.outcome(x)
+                assert outcome is not None
+                fine[name] = p.time, outcome.paths[k]
+        return fine
 
     @property
     def peak(self) -> float | None:
@@ -414,8 +422,8 @@ class Optimum(Result):
         )
 
     @property
-    def _evaluator(self) -> MechanismEvaluator:
-        if not isinstance(self.problem.evaluator, MechanismEvaluator):
+    def _evaluator(self) -> RunsOfDesigns:
+        if not isinstance(self.problem.evaluator, RunsOfDesigns):
             problem = "this problem is not that of a mechanism: it has no runs"
             raise ModelError(problem, element=f"objective {self.problem.name!r}")
         return self.problem.evaluator

@@ -74,13 +74,26 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     return Peak(unit=unit, samples=(sample,))
 
 
+class DesignQuantity(Comparable):
+    """A quantity of a design that no single run yields, such as a statistic over random parameters
+    or a cost: an evaluator of its own knows its value.
+    """
+
+    @property
+    def over_time(self) -> bool:
+        """Whether it has a value at every stored time."""
+        return False
+
+
 Goal = Objective | StabilityObjective
 """A number of a run, or one of small motions."""
-Goals = Goal | Sequence[Goal] | Mapping[str, Goal]
+Target = Goal | DesignQuantity
+"""What a design problem can minimise."""
+Goals = Target | Sequence[Target] | Mapping[str, Target]
 Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
 
-def named_goals(objectives: Goals) -> dict[str, Goal]:
+def named_goals(objectives: Goals) -> dict[str, Target]:
     """Checked objectives by name; unnamed ones are called psi1, psi2, …"""
     if isinstance(objectives, Mapping):
         named = dict(objectives)
@@ -95,7 +108,7 @@ def named_goals(objectives: Goals) -> dict[str, Goal]:
             raise ModelError(
                 "it is a function of time", element=f"objective {name!r}", remedy=remedy
             )
-        if not isinstance(goal, Goal):
+        if not isinstance(goal, Target):
             problem = (
                 "is not an objective; make one with varimech.integral, varimech.final,"
                 " varimech.peak or varimech.growth_rate"
@@ -104,12 +117,12 @@ def named_goals(objectives: Goals) -> dict[str, Goal]:
     return named
 
 
-def of_runs(goals: Mapping[str, Goal]) -> dict[str, Objective]:
+def of_runs(goals: Mapping[str, Target]) -> dict[str, Objective]:
     """Those of them that a run yields."""
     return {name: goal for name, goal in goals.items() if isinstance(goal, Objective)}
 
 
-def of_small_motions(goals: Mapping[str, Goal]) -> dict[str, StabilityObjective]:
+def of_small_motions(goals: Mapping[str, Target]) -> dict[str, StabilityObjective]:
     """Those that eigenvalues yield."""
     return {name: goal for name, goal in goals.items() if isinstance(goal, StabilityObjective)}
 

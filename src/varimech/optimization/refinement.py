@@ -11,6 +11,7 @@ import numpy as np
 from .attempt import Attempt
 from .design_problem import DesignProblem
 from .evaluation import MechanismEvaluator
+from .quantities import Path
 from .search import Searches, Stopped, search
 from .settings import Settings
 
@@ -79,6 +80,7 @@ def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
     bounds[problem.name] = (-np.inf, problem.fun(x))
     instants: list[float] = []
     for name, path in problem.paths.items():
+        assert isinstance(path, Path)  # of a mechanism
         h = run.measure(path.function, name=name).to_numpy()
         lower, upper = bounds[name]
         for beyond in (h - upper, lower - h):

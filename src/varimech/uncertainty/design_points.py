@@ -19,9 +19,10 @@ Struct. Mech. 7 (1979).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -54,6 +55,15 @@ OPPOSITE = 1 - 1e-12
 """Largest correlation, so that the covariance matrix stays regular."""
 APART = 0.1
 """Smallest distance of two distinct design points."""
+
+
+class HasBeta(Protocol):
+    """A point of the standard space with its distance from the origin."""
+
+    @property
+    def beta(self) -> float: ...  # noqa: D102
+    @property
+    def standard(self) -> np.ndarray: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +215,7 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
                 raise
             failure = error
     for _ in range(SEARCHES):
-        sooner = met < SOONER * _to_planes(points, rays)
+        sooner = met < SOONER * to_planes(points, rays)
         if not sooner.any():
             break
         first = int(np.argmin(np.where(sooner, met, np.inf)))
@@ -270,10 +280,10 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
             f" {names}, and it does not change within six standard deviations"
         )
         raise ModelError(problem, element="probability")
-    return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
+    return rays, first_crossing(np.full(len(rays), at_origin), beyond), σ
 
 
-def _first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
+def first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
     """Radius at which values along each ray first become positive, by linear interpolation;
     infinite if they do not.
     """
@@ -286,7 +296,7 @@ def _first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
     return met
 
 
-def _to_planes(points: list[DesignPoint], rays: np.ndarray) -> np.ndarray:
+def to_planes(points: Sequence[HasBeta], rays: np.ndarray) -> np.ndarray:
     """Distance along each ray to the first tangent plane."""
     nearest = np.full(len(rays), np.inf)
     for p in points:

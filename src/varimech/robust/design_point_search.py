@@ -1,0 +1,265 @@
+"""Design points by exact gradients: the points nearest to the origin of the standard normal space
+on a limit  y(u) = c,  and the largest value of y on a sphere  |u| = β.
+
+The first are found by the iteration of Hasofer, Lind, Rackwitz and Fiessler,
+
+    u⁺ = [∇y·u − (y − c)] ∇y / |∇y|²,
+
+with step lengths that decrease  ½|u|² + κ |y − c|,  κ > |u|/|∇y|  (Y. Zhang and A. Der Kiureghian,
+Reliability and Optimization of Structural Systems (1995)); the second by  u⁺ = β ∇y/|∇y|, turned
+back halfway while y gets worse (B. D. Youn, K. K. Choi and Y. H. Park, J. Mech. Des. 125 (2003)).
+At a design point, with s = 1 where y > c fails and −1 where y < c does,
+
+    α = s ∇y/|∇y|,   β = α·u*,   dβ/dx = −s (∂y/∂x)/|∇y|,
+
+and dα/dx from  (I − λ∇²y) du − ∇y dλ = λ ∇_x∇y dx,  ∇y·du = −∂y/∂x dx,  λ = u·∇y/|∇y|².
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..core.errors import VarimechError
+from .method import StatisticsTask
+from .random_design import RandomPoint
+
+CONVERGED = 1e-7
+"""Tolerance of design points in standard deviations: derivatives are then as exact as gradients of
+runs.
+"""
+MOST = 60
+"""Most iterations of a search; it takes some five to ten."""
+SHORTEST = 2.0**-10
+"""Shortest step of a search, as a share of the whole one."""
+STEP = 1e-3
+"""Step of differences of gradients in the standard space: truncation h² and the roughness of
+gradients (1e-10) over h are then both at most 1e-6.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class At:
+    """One column of a run at a point of the standard space."""
+
+    u: np.ndarray
+    y: float
+    slope: np.ndarray
+    """∂y/∂u, (d,)"""
+    by_variable: np.ndarray
+    """∂y/∂x, (variable,)"""
+
+    @property
+    def length(self) -> float:
+        """|∇y|"""
+        return float(np.linalg.norm(self.slope))
+
+
+@dataclass(eq=False)
+class StandardColumn:
+    """A column as a function of the standard normal variables, at one design."""
+
+    task: StatisticsTask
+    point: RandomPoint
+    column: int
+    label: str
+    """For messages."""
+    _kept: dict[bytes, At] = field(default_factory=dict)
+
+    def at(self, u: np.ndarray) -> At:
+        """Value and derivatives at a point: one run with gradients."""
+        if (key := u.tobytes()) not in self._kept:
+            self._kept[key] = self.many(u[None])[0]
+        return self._kept[key]
+
+    def many(self, u: np.ndarray) -> list[At]:
+        """The same at many points, in vectors."""
+        values, J = self.task.runs.first(self.point.rows(self.point.values(u)))
+        only = J[:, self.column : self.column + 1]
+        slopes = self.point.in_standard(u, only)[:, 0]
+        by_variable = self.point.in_variables(u, only)[:, 0]
+        return [
+            At(*each) for each in zip(u, values[:, self.column], slopes, by_variable, strict=True)
+        ]
+
+    def values(self, u: np.ndarray) -> np.ndarray:
+        """Values alone, NaN where a run fails."""
+        found, _ = self.task.runs.reachable(self.point.rows(self.point.values(u)))
+        return found[:, self.column]
+
+
+@dataclass(frozen=True, eq=False)
+class Curved:
+    """Second derivatives of a column at a point, by differences of gradients."""
+
+    H: np.ndarray
+    """∇²y, (d, d)"""
+    mixed: np.ndarray
+    """∂²y/∂u∂x, (d, variable)"""
+
+
+@dataclass(frozen=True, eq=False)
+class FormPoint:
+    """A design point, and the half-space  α·u ≤ β  that stands for not failing."""
+
+    at: At
+    sign: float
+    """1 where larger values fail, −1 where smaller ones do."""
+
+    @property
+    def standard(self) -> np.ndarray:
+        """u*"""
+        return self.at.u
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Unit normal, towards failure."""
+        return np.asarray(self.sign * self.at.slope / self.at.length)
+
+    @property
+    def beta(self) -> float:
+        """Distance from the origin; negative where the origin fails."""
+        return float(self.alpha @ self.at.u)
+
+    @property
+    def beta_derivatives(self) -> np.ndarray:
+        """(variable,)"""
+        return np.asarray(-self.sign * self.at.by_variable / self.at.length)
+
+    def alpha_derivatives(self, curved: Curved) -> np.ndarray:
+        """(d, variable)"""
+        u, n = self.at.u, self.at.slope
+        d, λ = u.size, float(u @ n) / self.at.length**2
+        K = np.zeros((d + 1, d + 1))
+        K[:d, :d] = np.eye(d) - λ * curved.H
+        K[:d, d], K[d, :d] = -n, n
+        right = np.vstack([λ * curved.mixed, -self.at.by_variable])
+        du = np.linalg.solve(K, right)[:d]
+        moved = self.sign * (curved.H @ du + curved.mixed) / self.at.length
+        return np.asarray(moved - np.outer(self.alpha, self.alpha @ moved))
+
+    def second_order(self, curved: Curved) -> float:
+        """Probability of failure of second order (M. Hohenbichler and R. Rackwitz, J. Eng. Mech. 114
+        (1988)); NaN where the limit is curved around the origin as much as a sphere.
+        """
+        from scipy.special import log_ndtr, ndtr
+
+        β, α = self.beta, self.alpha
+        along = np.eye(α.size) - np.outer(α, α)
+        a = np.linalg.eigvalsh(along @ (self.sign * curved.H / self.at.length) @ along)
+        hazard = math.exp(-β * β / 2 - float(log_ndtr(-β))) / math.sqrt(2 * math.pi)
+        factors = 1 - hazard * a
+        return (
+            float(ndtr(-β)) / math.sqrt(float(np.prod(factors)))
+            if (factors > 0).all()
+            else math.nan
+        )
+
+
+def curved_at(column: StandardColumn, u: np.ndarray) -> Curved:
+    """Second derivatives at a point, from gradients on both sides in every direction."""
+    steps = STEP * np.eye(u.size)
+    sides = column.many(np.concatenate([u + steps, u - steps]))
+    plus, minus = sides[: u.size], sides[u.size :]
+    pairs = list(zip(plus, minus, strict=True))
+    H = np.array([(p.slope - m.slope) / (2 * STEP) for p, m in pairs])
+    mixed = np.array([(p.by_variable - m.by_variable) / (2 * STEP) for p, m in pairs])
+    return Curved((H + H.T) / 2, mixed)
+
+
+def nearest_point(
+    column: StandardColumn, limit: float, sign: float, start: np.ndarray
+) -> FormPoint:
+    """The design point that a search from a start leads to.
+
+    Raises:
+        VarimechError: if it does not converge.
+    """
+    here = column.at(start)
+    for _ in range(MOST):
+        _check_slope(column, here)
+        n, length = here.slope, here.length
+        target = (float(n @ here.u) - (here.y - limit)) / length**2 * n
+        step = target - here.u
+        if np.linalg.norm(step) <= CONVERGED * max(1.0, float(np.linalg.norm(here.u))):
+            return FormPoint(here, sign)
+        κ = 2 * max(float(np.linalg.norm(target)), float(np.linalg.norm(here.u)), 1.0) / length
+
+        def merit(at: At, κ: float = κ) -> float:
+            return 0.5 * float(at.u @ at.u) + κ * abs(at.y - limit)
+
+        share, there = 1.0, _reached(column, here.u + step)
+        while there is None or merit(there) >= merit(here):
+            share /= 2
+            if share < SHORTEST:  # rounding decides: the point is as good as runs allow
+                if abs(here.y - limit) <= 1e-6 * length and there is not None:
+                    return FormPoint(here, sign)
+                raise _lost(column, limit, here)
+            there = _reached(column, here.u + share * step)
+        here = there
+    raise _lost(column, limit, here)
+
+
+def extreme_on_sphere(
+    column: StandardColumn, β: float, sign: float, start: np.ndarray | None
+) -> At:
+    """The largest (sign 1) or smallest value on a sphere.
+
+    Raises:
+        VarimechError: if the search does not converge.
+    """
+    d = len(column.point.mean)
+    here = column.at(np.zeros(d) if start is None else start)
+    if start is None:
+        _check_slope(column, here)
+        here = column.at(β * sign * here.slope / here.length)
+    for _ in range(MOST):
+        _check_slope(column, here)
+        target = β * sign * here.slope / here.length
+        if np.linalg.norm(target - here.u) <= CONVERGED * max(1.0, β):
+            return here
+        share, there = 1.0, _reached(column, target)
+        while there is None or sign * there.y < sign * here.y:
+            share /= 2
+            if share < SHORTEST:
+                raise _lost_on_sphere(column, β)
+            turned = here.u + share * (target - here.u)
+            there = _reached(column, β * turned / np.linalg.norm(turned))
+        here = there
+    raise _lost_on_sphere(column, β)
+
+
+def _reached(column: StandardColumn, u: np.ndarray) -> At | None:
+    """The column at a point; None where the run fails."""
+    try:
+        return column.at(u)
+    except VarimechError:
+        return None
+
+
+def _check_slope(column: StandardColumn, here: At) -> None:
+    if not here.length > 0:
+        raise VarimechError(
+            f"{column.label}: it does not change with the random parameters at a point of the search"
+            " for the design point",
+            remedy="use statistics='samples'",
+        )
+
+
+def _lost(column: StandardColumn, limit: float, here: At) -> VarimechError:
+    missing = (here.y - limit) / here.length if here.length > 0 else math.inf
+    return VarimechError(
+        f"{column.label}: no design point was found; the search for {limit:g} ended"
+        f" {abs(missing):.2g} standard deviations away from it. The limit may be out of reach",
+        remedy="use statistics='samples'",
+    )
+
+
+def _lost_on_sphere(column: StandardColumn, β: float) -> VarimechError:
+    return VarimechError(
+        f"{column.label}: no extreme value was found {β:.3g} standard deviations away from the"
+        " medians of the parameters",
+        remedy="use statistics='samples'",
+    )

@@ -1,0 +1,329 @@
+"""Statistics by moments of order 1: objectives are linear in the random parameters, about their
+means m, and normal.
+
+    E[ψ] = ψ(m),    Cov[ψ_a, ψ_b] = g_a' C g_b,     quantile = E + Φ⁻¹(p) σ,
+    P[ψ_i ≤ c_i] = Φ_n((c − E)/σ; R)
+
+With H the Hessian, the derivatives with respect to nominal values are
+
+    ∂E/∂x = g,    ∂Cov[ψ_a, ψ_b]/∂x = H_a C g_b + H_b C g_a,
+
+one Hessian-vector product for each objective along C g; those with respect to widths and
+correlations come from C alone. Exact for linear functions of normal parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..core.errors import ModelError
+from ..uncertainty.expansion import ROUNDING
+from ..uncertainty.neighbour_runs import NeighbourRuns, unexplained
+from .method import StatisticsTask, Values
+from .normal_box import box_derivatives, box_probability
+from .random_design import RandomPoint
+from .statistic import Mean, Probability, Quantile, Statistic, Std, Worst
+
+
+class KnownMoments(Protocol):
+    """Means and (co)variances of columns, each with its derivatives."""
+
+    def mean(self, c: int) -> tuple[float, np.ndarray]:
+        """Mean of a column."""
+        ...
+
+    def std(self, c: int) -> tuple[float, np.ndarray]:
+        """Standard deviation of a column."""
+        ...
+
+    def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
+        """Covariance of two columns."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FirstMoments:
+    """The method; see the head of this file."""
+
+    task: StatisticsTask
+    _last: dict[bytes, NormalMoments] = field(default_factory=dict)
+    """Of the last design."""
+
+    @property
+    def title(self) -> str:
+        """See `StatisticsMethod`."""
+        return "moments of order 1"
+
+    def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
+        """See `StatisticsMethod`."""
+        moments = self.moments(x)
+        found = normal_statistics(self.task, moments)
+        if not errors:
+            return found
+        wrong = self._neighbours(moments)
+        skewness = self._skewness(moments)
+        return {
+            name: Values(
+                v.values, v.derivatives, errors_of(self.task, name, moments, wrong, skewness)
+            )
+            for name, v in found.items()
+        }
+
+    def moments(self, x: np.ndarray) -> NormalMoments:
+        """Means and covariances: one run with gradients, and one along each direction C g that is
+        wanted.
+        """
+        if (key := x.tobytes()) not in self._last:
+            self._last.clear()
+            self._last[key] = self._computed(x)
+        return self._last[key]
+
+    def _computed(self, x: np.ndarray) -> NormalMoments:
+        task, point = self.task, self.task.design.at(x)
+        values, J = task.runs.first(point.mean_row[None])
+        d = len(point.mean)
+        g, C = J[0, :, :d], point.covariance
+        wanted = varying_columns(task)
+        products = np.zeros((values.shape[1], *J.shape[1:]))
+        if wanted.size and task.design.nominals:
+            products[wanted] = self._products(point, g[wanted] @ C)
+        return NormalMoments(point, values[0], J[0], g, products)
+
+    def _products(self, point: RandomPoint, directions: np.ndarray) -> np.ndarray:
+        """H_b d for each direction d and each column b."""
+        runs, d = self.task.runs, directions.shape[1]
+        size = len(point.mean_row)
+        if len(directions) <= d:
+            whole = np.zeros((len(directions), size))
+            whole[:, :d] = directions
+            return runs.second(point.mean_row, whole)
+        # over time each instant has a direction of its own: they are combined of those of parameters
+        along = runs.second(point.mean_row, np.eye(d, size))
+        return np.einsum("ai,icp->acp", directions, along)
+
+    def _neighbours(self, m: NormalMoments) -> np.ndarray:
+        """Larger error of mean and standard deviation of each column, from runs at one standard
+        deviation on both sides of the means.
+        """
+        return neighbour_errors(self.task, m.point, m.values, m.g, None)
+
+    def _skewness(self, m: NormalMoments) -> np.ndarray:
+        """Third central moment of each column, to the order that first and second derivatives
+        know.
+        """
+        μ3 = third_moments(m.point)
+        d = m.g.shape[1]
+        wanted = varying_columns(self.task)
+        third = m.g**3 @ μ3
+        for c in wanted:
+            third[c] += 3 * (m.g[c] @ m.point.covariance) @ m.products[c, c, :d]
+        return third
+
+
+@dataclass(frozen=True, eq=False)
+class NormalMoments:
+    """Means and covariances of columns as functions of the design."""
+
+    point: RandomPoint
+    values: np.ndarray
+    """(column,)"""
+    J: np.ndarray
+    """(column, index)"""
+    g: np.ndarray
+    """(column, d): of the random parameters"""
+    products: np.ndarray
+    """H_b C g_a, (a, b, index); zero where it is not wanted."""
+
+    def mean(self, c: int) -> tuple[float, np.ndarray]:
+        """Mean of a column, and its derivatives."""
+        design = self.point.design
+        slope = np.zeros(design.size)
+        slope[: len(design.nominals)] = self.J[c, design.nominal_columns]
+        return float(self.values[c]), slope
+
+    def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
+        """Covariance of two columns, and its derivatives."""
+        design, C = self.point.design, self.point.covariance
+        slope = np.einsum("i,kij,j->k", self.g[a], self.point.covariance_derivatives, self.g[b])
+        along = self.products[a, b] + self.products[b, a]
+        slope[: len(design.nominals)] += along[design.nominal_columns]
+        return float(self.g[a] @ C @ self.g[b]), slope
+
+    def std(self, c: int) -> tuple[float, np.ndarray]:
+        """Standard deviation of a column, and its derivatives; zero where nothing varies, as at a
+        fixed initial state.
+        """
+        variance, slope = self.covariance(c, c)
+        σ = float(np.sqrt(max(variance, 0.0)))
+        if σ <= ROUNDING * abs(self.values[c]):
+            return 0.0, np.zeros_like(slope)
+        return σ, slope / (2 * σ)
+
+
+def normal_statistics(task: StatisticsTask, m: KnownMoments) -> dict[str, Values]:
+    """Statistics of normal columns with known moments."""
+    found = {}
+    for name, statistic in task.statistics.items():
+        columns = task.columns(statistic)
+        if isinstance(statistic, Probability):
+            pairs = [_probability(name, statistic, [int(c[0]) for c in columns], m)]
+        else:
+            pairs = [_of_one(statistic, int(c), m) for c in columns[0]]
+        values, slopes = np.array([v for v, _ in pairs]), np.array([s for _, s in pairs])
+        found[name] = Values(values, slopes, np.full(values.shape, np.nan))
+    return found
+
+
+def varying_columns(task: StatisticsTask) -> np.ndarray:
+    """Columns of which more than the mean is wanted."""
+    wanted = [
+        c
+        for statistic in task.statistics.values()
+        if not isinstance(statistic, Mean)
+        for c in task.columns(statistic)
+    ]
+    return np.unique(np.concatenate(wanted)) if wanted else np.zeros(0, dtype=int)
+
+
+def sigmas_of(statistic: Statistic) -> float:
+    """Standard deviations above the mean at which a normal variable has this statistic."""
+    from scipy.special import ndtri
+
+    if isinstance(statistic, Worst):
+        return statistic.sigma
+    return float(ndtri(statistic.p)) if isinstance(statistic, Quantile) else 0.0
+
+
+def third_moments(point: RandomPoint) -> np.ndarray:
+    """Third central moments of the random parameters; 0 where they are not known."""
+    own = point.design.distributions
+    μ3 = np.array([m.higher_moments[0] for m in own.marginals])
+    scaled = np.where(np.isfinite(μ3), μ3, 0.0) * (point.sigma / own.sigma) ** 3
+    return np.asarray(scaled)
+
+
+def neighbour_errors(
+    task: StatisticsTask,
+    point: RandomPoint,
+    values: np.ndarray,
+    g: np.ndarray,
+    H: np.ndarray | None,
+) -> np.ndarray:
+    """Larger error of mean and standard deviation of each column (`neighbour_runs.py`)."""
+    C, runs = point.covariance, task.runs
+    root = np.linalg.cholesky(C).T
+    σ = np.sqrt(np.maximum(np.einsum("ci,ij,cj->c", g, C, g), 0.0))
+    few = len(values) <= len(root)  # over time the directions of the parameters have to do
+    largest = (
+        [g[c] @ C / σ[c] if σ[c] > 0 else point.sigma for c in range(len(values))] if few else []
+    )
+    u = np.concatenate([root, largest]) if few else root
+    rows = point.rows(np.concatenate([point.mean + u, point.mean - u]))
+    found, _ = runs.reachable(rows)
+    plus, minus = found[: len(u), None], found[len(u) :, None]
+    if not few:  # the direction of a column is any of those
+        plus, minus, u = (
+            _with_any(plus),
+            _with_any(minus),
+            np.concatenate([u, np.tile(u[:1], (len(values), 1))]),
+        )
+    neighbours = NeighbourRuns(u, plus, minus)
+    return unexplained(values[None], g[None], None if H is None else H[None], C, neighbours)[0]
+
+
+def _with_any(runs: np.ndarray) -> np.ndarray:
+    return np.concatenate([runs, np.tile(runs[:1], (runs.shape[2], 1, 1))])
+
+
+def errors_of(
+    task: StatisticsTask, name: str, m: KnownMoments, wrong: np.ndarray, third: np.ndarray
+) -> np.ndarray:
+    """Estimated errors of a statistic: those of mean and standard deviation, and what skewness
+    adds by the first term of Cornish and Fisher, (z² − 1)/6 · μ₃/σ².
+    """
+    statistic = task.statistics[name]
+    columns = task.columns(statistic)
+    if isinstance(statistic, Probability):
+        return np.array([_probability_error(statistic, columns, m, wrong, third)])
+    c = columns[0]
+    if isinstance(statistic, (Mean, Std)):
+        return wrong[c]
+    z = sigmas_of(statistic)
+    errors = (1 + abs(z)) * wrong[c]
+    if isinstance(statistic, Quantile):
+        σ2 = np.array([m.std(int(k))[0] for k in c]) ** 2
+        off = np.abs(z**2 - 1) / 6 * np.abs(third[c])
+        errors = errors + np.divide(off, σ2, out=np.zeros_like(off), where=σ2 > 0)
+    return errors
+
+
+def _of_one(statistic: Statistic, c: int, m: KnownMoments) -> tuple[float, np.ndarray]:
+    """A statistic of one column."""
+    if isinstance(statistic, Mean):
+        return m.mean(c)
+    if isinstance(statistic, Std):
+        return m.std(c)
+    (mean, dmean), (σ, dσ), z = m.mean(c), m.std(c), sigmas_of(statistic)
+    return mean + z * σ, dmean + z * dσ
+
+
+def _standardised(
+    statistic: Probability, columns: list[int], m: KnownMoments
+) -> tuple[np.ndarray, np.ndarray]:
+    """Limits in standard deviations from the means, (limit,)."""
+    mean, σ = (np.array([each(c)[0] for c in columns]) for each in (m.mean, m.std))
+    lower = np.array([limit.lower for limit in statistic.limits])
+    upper = np.array([limit.upper for limit in statistic.limits])
+    return (lower - mean) / σ, (upper - mean) / σ
+
+
+def _probability(
+    name: str, statistic: Probability, columns: list[int], m: KnownMoments
+) -> tuple[float, np.ndarray]:
+    """Of a box in the space of normal columns."""
+    σ, dσ = (np.array(each) for each in zip(*(m.std(c) for c in columns), strict=True))
+    if not (σ > 0).all():
+        problem = "to first order its objective does not vary with the random parameters"
+        remedy = "use statistics='samples'"
+        raise ModelError(problem, element=f"probability {name!r}", remedy=remedy)
+    dmean = np.array([m.mean(c)[1] for c in columns])
+    n, size = len(columns), dmean.shape[1]
+    R, dR = np.eye(n), np.zeros((n, n, size))
+    for i in range(n):
+        for j in range(i):
+            cov, dcov = m.covariance(columns[i], columns[j])
+            R[i, j] = R[j, i] = r = cov / (σ[i] * σ[j])
+            dR[i, j] = dcov / (σ[i] * σ[j]) - r * (dσ[i] / σ[i] + dσ[j] / σ[j])
+    lower, upper = _standardised(statistic, columns, m)
+    of_lower, of_upper, of_R = box_derivatives(lower, upper, R)
+    slope = np.zeros(size)
+    for i in range(n):
+        for bound, weight in ((lower[i], of_lower[i]), (upper[i], of_upper[i])):
+            if np.isfinite(bound):
+                slope -= weight * (dmean[i] + bound * dσ[i]) / σ[i]
+        for j in range(i):
+            slope += of_R[i, j] * dR[i, j]
+    return box_probability(lower, upper, R), slope
+
+
+def _probability_error(
+    statistic: Probability,
+    columns: list[np.ndarray],
+    m: KnownMoments,
+    wrong: np.ndarray,
+    third: np.ndarray,
+) -> float:
+    """Density at each limit times the error of the quantile there, added up."""
+    c = [int(k[0]) for k in columns]
+    total = 0.0
+    for bounds in _standardised(statistic, c, m):
+        for k, z in zip(c, bounds, strict=True):
+            if np.isfinite(z):
+                σ = m.std(k)[0]
+                off = (1 + abs(z)) * wrong[k] + abs(z**2 - 1) / 6 * abs(third[k]) / σ**2
+                total += float(np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * off / σ)
+    return min(total, 1.0)

@@ -1,0 +1,242 @@
+"""Statistics by moments of order 2: objectives are quadratic in the random parameters, about their
+means m. Means and variances are those of the quadratic (`uncertainty/expansion.py`); quantiles and
+probabilities those of a normal variable with these.
+
+    E = ψ + ½ tr(HC),    V = g'Cg + ½ tr[(HC)²]      (normal; of independent ones with μ₃, μ₄)
+    ∂E/∂x = g + ½ C : T,    ∂V/∂x = (∂V/∂g)'H + M : T,    M = ∂V/∂H (normal: C H C)
+
+T are third derivatives. A contraction with a symmetric matrix needs two Hessian-vector products for
+each of its eigenvectors v (in units of the standard deviations), with eigenvalue λ:
+
+    M : T = Σ λ [H(m + h v) v − H(m − h v) v]/(2h) .
+
+Exact for quadratic functions, derivatives also for cubic ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..core.errors import ModelError
+from ..core.messages import Message
+from ..uncertainty.expansion import ROUNDING, check_second
+from .first_moments import (
+    errors_of,
+    neighbour_errors,
+    normal_statistics,
+    third_moments,
+    varying_columns,
+)
+from .method import StatisticsTask, Values
+from .random_design import RandomPoint
+from .statistic import Probability, Std
+
+STEP = 1e-3
+"""Step of differences of Hessians, in standard deviations: truncation h² and the roughness of second
+derivatives (1e-9) over h are then both about 1e-6.
+"""
+NOTHING = 1e-12
+"""Share of the largest eigenvalue below which one is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class SecondMoments:
+    """The method; see the head of this file."""
+
+    task: StatisticsTask
+    _last: dict[bytes, QuadraticMoments] = field(default_factory=dict)
+    """Of the last design."""
+
+    def __post_init__(self) -> None:
+        check_second(self.task.design.distributions)
+        for name, statistic in self.task.statistics.items():
+            if statistic.over_time:
+                problem = "moments of order 2 are for numbers, and this is a statistic of a path"
+                remedy = Message("use {order}, or {statistics}", order=1, statistics="samples")
+                raise ModelError(problem, element=f"statistic {name!r}", remedy=remedy)
+            if isinstance(statistic, Probability) and len(statistic.limits) > 1:
+                problem = "moments of order 2 are for one comparison, and this has several"
+                remedy = Message("use {order}, or {statistics}", order=1, statistics="form")
+                raise ModelError(problem, element=f"statistic {name!r}", remedy=remedy)
+
+    @property
+    def title(self) -> str:
+        """See `StatisticsMethod`."""
+        return "moments of order 2"
+
+    def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
+        """See `StatisticsMethod`."""
+        task, m = self.task, self.moments(x)
+        found = normal_statistics(task, m)
+        if not errors:
+            return found
+        wrong = neighbour_errors(task, m.point, m.values, m.g, m.hessians)
+        return {
+            n: Values(v.values, v.derivatives, errors_of(task, n, m, wrong, m.third))
+            for n, v in found.items()
+        }
+
+    def moments(self, x: np.ndarray) -> QuadraticMoments:
+        """Means and variances: one run with gradients, and one with second derivatives for each
+        random parameter.
+        """
+        if (key := x.tobytes()) not in self._last:
+            task, point = self.task, self.task.design.at(x)
+            d, size = len(point.mean), len(point.mean_row)
+            values, J = task.runs.first(point.mean_row[None])
+            along = task.runs.second(point.mean_row, np.eye(d, size)).transpose(1, 0, 2)
+            self._last.clear()
+            self._last[key] = QuadraticMoments(task, point, values[0], J[0], along)
+        return self._last[key]
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticMoments:
+    """Means and variances of quadratic columns as functions of the design."""
+
+    task: StatisticsTask
+    point: RandomPoint
+    values: np.ndarray
+    """(column,)"""
+    J: np.ndarray
+    """(column, index)"""
+    along: np.ndarray
+    """∂²ψ/∂ρ_i∂ρ, (column, d, index)"""
+
+    @property
+    def g(self) -> np.ndarray:
+        """(column, d)"""
+        return self.J[:, : len(self.point.mean)]
+
+    @cached_property
+    def hessians(self) -> np.ndarray:
+        """(column, d, d), symmetric"""
+        only = self.along[:, :, : len(self.point.mean)]
+        return np.asarray((only + only.transpose(0, 2, 1)) / 2)
+
+    def mean(self, c: int) -> tuple[float, np.ndarray]:
+        """Mean of a column, and its derivatives."""
+        d, C, H = self.point.design, self.point.covariance, self.hessians[c]
+        slope = 0.5 * np.einsum("kij,ji->k", self.point.covariance_derivatives, H)
+        nominal = self.J[c] + 0.5 * self._contracted[c, 0]
+        slope[: len(d.nominals)] += nominal[d.nominal_columns]
+        return float(self.values[c] + 0.5 * np.sum(H * C)), slope
+
+    def std(self, c: int) -> tuple[float, np.ndarray]:
+        """Standard deviation of a column, and its derivatives; zero where nothing varies."""
+        v, of_g, _, explicit = self._variances[c]
+        σ = float(np.sqrt(max(v, 0.0)))
+        if σ <= ROUNDING * abs(self.values[c]):
+            return 0.0, np.zeros_like(explicit)
+        d, slope = self.point.design, explicit.copy()
+        nominal = of_g @ self.along[c] + self._contracted[c, 1]
+        slope[: len(d.nominals)] += nominal[d.nominal_columns]
+        return σ, slope / (2 * σ)
+
+    def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
+        """Refused before: systems have order 1."""
+        raise AssertionError("moments of order 2 have one column for each probability")
+
+    @cached_property
+    def third(self) -> np.ndarray:
+        """Third central moment of each column, for normal parameters; of others that of the linear
+        part, and what it has in common with the quadratic one.
+        """
+        C, g, H = self.point.covariance, self.g, self.hessians
+        HC = H @ C
+        curved = 3 * np.einsum("ci,cij,cj->c", g @ C, H, g @ C)
+        pure = np.einsum("cij,cjk,cki->c", HC, HC, HC)
+        return np.asarray(g**3 @ third_moments(self.point) + curved + pure)
+
+    @cached_property
+    def _variances(self) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
+        """For each column V, ∂V/∂g, ∂V/∂H, and derivatives with respect to widths and correlations."""
+        normal = self.point.design.distributions.normal
+        each = self._normal if normal else self._independent
+        return [each(g, H) for g, H in zip(self.g, self.hessians, strict=True)]
+
+    def _normal(
+        self, g: np.ndarray, H: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        C, dC = self.point.covariance, self.point.covariance_derivatives
+        CHC = C @ H @ C
+        explicit = np.einsum("i,kij,j->k", g, dC, g) + np.einsum("kij,ji->k", dC, H @ C @ H)
+        return float(g @ C @ g + 0.5 * np.sum(H * CHC)), 2 * C @ g, CHC, explicit
+
+    def _independent(
+        self, g: np.ndarray, H: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        point, design = self.point, self.point.design
+        share = point.sigma / design.distributions.sigma
+        higher = np.array([m.higher_moments for m in design.distributions.marginals]).T
+        μ2, μ3, μ4 = point.sigma**2, higher[0] * share**3, higher[1] * share**4
+        h = np.diag(H)
+        pairs = H * np.outer(μ2, μ2)
+        np.fill_diagonal(pairs, 0.0)
+        own = g**2 * μ2 + g * h * μ3 + 0.25 * h**2 * (μ4 - μ2**2)
+        value = float(own.sum() + 0.5 * np.sum(H * pairs))
+        M = pairs + np.diag(g * μ3 + 0.5 * h * (μ4 - μ2**2))
+        # each central moment of order k is proportional to σᵏ
+        by_σ = 2 * g**2 * μ2 + 3 * g * h * μ3 + h**2 * (μ4 - μ2**2) + 2 * (H * pairs).sum(axis=1)
+        explicit = np.zeros(design.size)
+        first = len(design.nominals)
+        for row, k in enumerate(design.width_columns, first):
+            explicit[row] = by_σ[k] / (point.sigma[k] * design.sigmas[k])
+        return value, 2 * g * μ2 + h * μ3, M, explicit
+
+    @cached_property
+    def _contracted(self) -> np.ndarray:
+        """C : T and M : T of each column, (column, 2, index); zero where they are not wanted."""
+        found = np.zeros((len(self.values), 2, self.J.shape[1]))
+        wanted: list[tuple[int, int, np.ndarray]] = []
+        varying = set(varying_columns(self.task).tolist())
+        shifted = {
+            int(c[0])
+            for s in self.task.statistics.values()
+            if not isinstance(s, Std)
+            for c in self.task.columns(s)
+        }
+        # of the mean, all columns have the same directions
+        if shifted:
+            wanted.append((-1, 0, self.point.covariance))
+        wanted += [(c, 1, self._variances[c][2]) for c in sorted(varying)]
+        if not self.point.design.nominals or not wanted:
+            return found
+        owners, scales, steps = [], [], []
+        for c, kind, M in wanted:
+            for λ, v in _eigenvectors(M, self.point.sigma):
+                owners.append((c, kind))
+                scales.append(λ)
+                steps.append(v)
+        if not steps:
+            return found
+        d = len(self.point.mean)
+        directions = np.zeros((len(steps), self.J.shape[1]))
+        directions[:, :d] = steps
+        rows = self.point.mean_row + STEP * directions
+        other = self.point.mean_row - STEP * directions
+        both = self.task.runs.second_at(
+            np.concatenate([rows, other]), np.concatenate([directions, directions])
+        )
+        T = (both[: len(steps)] - both[len(steps) :]) / (2 * STEP)
+        for (c, kind), λ, along in zip(owners, scales, T, strict=True):
+            if c < 0:
+                found[:, kind] += λ * along
+            else:
+                found[c, kind] += λ * along[c]
+        return found
+
+
+def _eigenvectors(M: np.ndarray, σ: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """λ and v with  M = Σ λ v v',  v in units of the standard deviations."""
+    values, vectors = np.linalg.eigh(M / np.outer(σ, σ))
+    largest = np.abs(values).max(initial=0.0)
+    return [
+        (float(λ), σ * w)
+        for λ, w in zip(values, vectors.T, strict=True)
+        if abs(λ) > NOTHING * largest
+    ]

@@ -1,0 +1,42 @@
+"""Settings of the methods that compute statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core.errors import ModelError, check_whole
+
+SAMPLES = 512
+"""Samples where nothing asks for more: the mean of a smooth objective is then known to some 0.1 % of
+its standard deviation by Sobol points, the deviation to some 1 %.
+"""
+MOST_SAMPLES = 1 << 16
+"""Most samples that are chosen automatically, each a run with gradients."""
+
+
+@dataclass(frozen=True)
+class StatisticsSettings:
+    """What a user can set about the methods; None where a method chooses."""
+
+    order: int | None = None
+    """Of moments: 1 or 2."""
+    samples: int | None = None
+    """Of "samples"; and runs that polynomials are fitted to."""
+    degree: int | None = None
+    """Of polynomial chaos."""
+    seed: int = 0
+
+    def check(self, analysis: str) -> None:
+        """Refuse numbers that make no sense.
+
+        Raises:
+            ModelError: with the name of the option.
+        """
+        if self.order not in (None, 1, 2):
+            problem = "must be 1 or 2"
+            raise ModelError(problem, element=analysis, field="order", value=self.order)
+        if self.samples is not None:
+            check_whole(analysis, 32, samples=self.samples)
+        if self.degree is not None:
+            check_whole(analysis, 1, degree=self.degree)
+        check_whole(analysis, 0, seed=self.seed)

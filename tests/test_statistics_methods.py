@@ -1,0 +1,256 @@
+"""Statistics by second moments, samples, FORM and polynomial chaos, against closed forms; their
+derivatives against differences with common random numbers; the automatic choice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from random_functions import OPTIONS, carrier, differences, evaluator, function_of
+from scipy import stats
+
+import varimech as vm
+from varimech.robust.design_point_search import FormPoint, StandardColumn, curved_at, nearest_point
+from varimech.robust.evaluator import StatisticsEvaluator
+from varimech.robust.settings import StatisticsSettings
+from varimech.robust.verification import interval
+
+QUADRATIC = function_of("a**2 + 3 * a * b - b + c")
+LINEAR = function_of("3 * a - 2 * b + c")
+NORMAL = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6)), "c": (0.5, None)}
+MIXED = {
+    "a": (1.0, stats.uniform(0.7, 0.6)),
+    "b": (2.0, stats.lognorm(0.2, scale=2.0)),
+    "c": (0.5, vm.Tolerance(0.2, sigmas=2)),
+}
+EVERY: dict[str, vm.Statistic] = {
+    "mean": vm.mean(QUADRATIC),
+    "std": vm.std(QUADRATIC),
+    "worst": vm.worst(QUADRATIC, sigma=3),
+    "quantile": vm.quantile(QUADRATIC, 0.95),
+    "probability": vm.probability(QUADRATIC.between(4.0, 7.0)),
+}
+
+
+def check_derivatives(ev: StatisticsEvaluator, rel: float, step: float = 1e-4) -> None:
+    """Derivatives with respect to nominal values and widths, by differences at the same random
+    numbers.
+    """
+    x = ev.design.start
+    scale = np.abs(ev.run(x).derivatives).max(axis=1, keepdims=True)
+    by_differences = differences(lambda x: ev.run(x).values, x, step)
+    assert ev.run(x).derivatives / scale == pytest.approx(by_differences / scale, abs=rel)
+
+
+def quadratic_of_normal() -> tuple[float, float, np.ndarray, np.ndarray]:
+    """Mean and variance of `QUADRATIC` with correlation 0.3, and their derivatives with respect to
+    a, b, and both widths.
+    """
+    a, b, c, σa, σb, r = 1.0, 2.0, 0.5, 0.1, 0.2, 0.3
+    mean = a**2 + σa**2 + 3 * (a * b + r * σa * σb) - b + c
+    C = np.array([[σa**2, r * σa * σb], [r * σa * σb, σb**2]])
+    g, H = np.array([2 * a + 3 * b, 3 * a - 1]), np.array([[2.0, 3.0], [3.0, 0.0]])
+    variance = g @ C @ g + 0.5 * np.trace(H @ C @ H @ C)
+    dC = [np.array([[2 * σa, r * σb], [r * σb, 0.0]]), np.array([[0.0, r * σa], [r * σa, 2 * σb]])]
+    of_widths = [(g @ d @ g + np.trace(H @ d @ H @ C)) / 3 for d in dC]
+    dmean = np.array([2 * a + 3 * b, 3 * a - 1, (2 * σa + 3 * r * σb) / 3, r * σa])
+    return mean, float(variance), dmean, np.array([*(2 * H @ C @ g), *of_widths])
+
+
+def test_second_moments_of_a_quadratic_function_of_normal_variables() -> None:
+    ev = evaluator(
+        carrier(NORMAL),
+        {k: EVERY[k] for k in ("mean", "std", "worst", "quantile", "probability")},
+        nominals=["a", "b"],
+        widths=["a", "b"],
+        correlation={("a", "b"): 0.3},
+    )
+    ev.settings = StatisticsSettings(order=2)
+    mean, variance, dmean, dvariance = quadratic_of_normal()
+    found, σ = ev.run(ev.design.start), math.sqrt(variance)
+    assert ev.titles["std"] == "moments of order 2"
+    assert found.values[:3] == pytest.approx([mean, σ, mean + 3 * σ], rel=1e-10)
+    assert found.derivatives[0] == pytest.approx(dmean, rel=1e-8)
+    assert found.derivatives[1] == pytest.approx(dvariance / (2 * σ), rel=1e-8)
+    check_derivatives(ev, 1e-8, step=1e-3)
+    pair = ev.methods[0].evaluate(ev.design.start)["mean"].derivatives[0, -1]
+    assert pair == pytest.approx(3 * 0.1 * 0.2, rel=1e-8)  # E[3ab] contains 3 r σa σb
+
+
+def test_second_moments_of_independent_variables_that_are_not_normal() -> None:
+    quantities = {k: EVERY[k] for k in ("mean", "std")}
+    ev = evaluator(carrier(MIXED), quantities, nominals=["a", "b"], widths=["a", "b", "c"])
+    ev.settings = StatisticsSettings(order=2)
+    found = ev.run(ev.design.start)
+    A, B = stats.uniform(0.7, 0.6), stats.lognorm(0.2, scale=2.0)
+    a = [A.moment(k) for k in range(5)]
+    b = [B.moment(k) for k in range(3)]
+    mean = a[2] + 3 * a[1] * b[1] - b[1] + 0.5
+    # E[(a² + 3ab − b)²], and c is added independently
+    square = a[4] + 9 * a[2] * b[2] + b[2] + 6 * a[3] * b[1] - 2 * a[2] * b[1] - 6 * a[1] * b[2]
+    variance = square - (mean - 0.5) ** 2 + 0.1**2
+    assert found.values == pytest.approx([mean, math.sqrt(variance)], rel=1e-8)
+    assert found.derivatives[1, 4] == pytest.approx(0.1 / math.sqrt(variance) / 2, rel=1e-8)
+    check_derivatives(ev, 1e-7, step=1e-3)
+
+
+def test_cubic_function_has_exact_derivatives_of_second_moments() -> None:
+    f = function_of("a**2 * b + b**3 / 10 + c * a")
+    ev = evaluator(
+        carrier(NORMAL), {"mean": vm.mean(f), "std": vm.std(f)}, nominals=["a", "b", "c"]
+    )
+    ev.settings = StatisticsSettings(order=2)
+    check_derivatives(ev, 1e-7, step=1e-3)
+
+
+def test_form_of_a_linear_function_of_normal_variables_is_exact() -> None:
+    quantities = {
+        "rare": vm.probability(LINEAR >= 1.5),
+        "system": vm.probability(LINEAR <= 0.4, function_of("a + b") <= 3.2),
+        "quantile": vm.quantile(LINEAR, 0.001),
+    }
+    ev = evaluator(
+        carrier(NORMAL), quantities, nominals=["a", "b"], widths=["a", "b"], method="form"
+    )
+    found = ev.run(ev.design.start)
+    m, σ = -0.5, math.sqrt(9 * 0.1**2 + 4 * 0.2**2)
+    β = (1.5 - m) / σ
+    r = (3 * 0.1**2 - 2 * 0.2**2) / (σ * math.sqrt(0.05))
+    upper = [0.9 / σ, 0.2 / math.sqrt(0.05)]
+    both = stats.multivariate_normal.cdf(upper, [0, 0], [[1, r], [r, 1]])
+    z = stats.norm.ppf(0.001)
+    assert found.values[0] == pytest.approx(stats.norm.sf(β), rel=1e-8)
+    assert found.values[1] == pytest.approx(both, rel=1e-6)
+    assert found.values[2] == pytest.approx(m + z * σ, rel=1e-8)
+    of_β = -stats.norm.pdf(β)
+    expected = np.array([-3 / σ, 2 / σ, -β / σ * (9 * 0.1 / σ) / 3, -β / σ * (4 * 0.2 / σ) / 3])
+    assert found.derivatives[0] == pytest.approx(of_β * expected, rel=1e-6)
+    check_derivatives(ev, 1e-5, step=1e-3)
+    errors = ev.methods[0].evaluate(ev.design.start, errors=True)
+    assert errors["rare"].errors[0] < 1e-6 * found.values[0]
+
+
+def test_form_follows_two_design_points_and_their_correlation() -> None:
+    f = function_of("(a - 1)**2 * 30 + (b - 2)")
+    ev = evaluator(
+        carrier(NORMAL), {"p": vm.probability(f <= 1.2)}, nominals=["a", "b"], method="form"
+    )
+    found = ev.run(ev.design.start)
+    ((_, points),) = ev.methods[0]._points.items()  # type: ignore[attr-defined]
+    assert len(points) == 2
+    # given a, b is normal
+    a = np.linspace(0.3, 1.7, 20001)
+    inside = stats.norm.pdf(a, 1, 0.1) * stats.norm.cdf((1.2 - 30 * (a - 1) ** 2) / 0.2)
+    exact = 1 - np.trapezoid(inside, a)
+    assert 1 - found.values[0] == pytest.approx(exact, rel=0.35)  # of first order
+    error = ev.methods[0].evaluate(ev.design.start, errors=True)["p"].errors[0]
+    assert abs(1 - found.values[0] - exact) < 2 * error
+    check_derivatives(ev, 1e-4, step=1e-3)
+
+
+def test_second_order_probability_of_a_parabola() -> None:
+    """The limit is a parabola about the design point: Breitung's formula in closed form."""
+    f = function_of("a + 0.5 * (b - 2)**2")
+    ev = evaluator(
+        carrier({"a": (0.0, vm.Tolerance(3.0)), "b": (2.0, vm.Tolerance(3.0)), "c": (0, None)}),
+        {"p": vm.probability(f >= 4.0)},
+        nominals=["a"],
+        method="form",
+    )
+    column = StandardColumn(ev.task, ev.design.at(ev.design.start), 0, "f")
+    point: FormPoint = nearest_point(column, 4.0, 1.0, np.array([3.9, 0.0]))
+    assert point.at.u == pytest.approx([4.0, 0.0], abs=1e-6)
+    curved = curved_at(column, point.at.u)
+    assert np.diag([0.0, 1.0]) == pytest.approx(curved.H, abs=1e-6)
+    assert math.isnan(point.second_order(curved))  # curved like a sphere of radius 1
+
+
+@pytest.mark.parametrize("method", ["samples", "chaos"])
+@pytest.mark.parametrize("distributions", [NORMAL, MIXED], ids=["normal", "mixed"])
+def test_sampling_and_polynomials_agree_with_independent_samples(
+    method: str, distributions: dict[str, Any]
+) -> None:
+    ev = evaluator(
+        carrier(distributions),
+        EVERY,
+        nominals=["a", "b"],
+        widths=["a", "b"],
+        method=method,
+    )
+    ev.settings = StatisticsSettings(samples=1024 if method == "samples" else 90, degree=4)
+    found = ev.methods[0].evaluate(ev.design.start, errors=True)
+    u = np.random.default_rng(7).standard_normal((400_000, len(ev.design.distributions.names)))
+    values = ev.design.at(ev.design.start).values(u)
+    a, b = values.T[:2]
+    c = values[:, 2] if values.shape[1] > 2 else 0.5
+    ψ = a**2 + 3 * a * b - b + c
+    for name, statistic in EVERY.items():
+        value, lower, upper = interval(statistic, ψ[:, None])
+        assert lower < value < upper
+        # 1.5 half widths of 95 % are 99.7 %
+        tolerance = found[name].errors[0] + 0.75 * (upper - lower)
+        assert found[name].values[0] == pytest.approx(value, abs=tolerance), name
+        # 1,024 independent samples have the half width 1.96 √(p (1 − p)/n)/f = 0.13 σ at 95 %
+        assert found[name].errors[0] < 0.13 * ψ.std(), name
+    check_derivatives(ev, 1e-6)
+
+
+def test_polynomials_of_normal_and_uniform_variables_are_exact_for_polynomials() -> None:
+    parameters = {**NORMAL, "b": (2.0, stats.uniform(1.7, 0.6))}
+    quantities = {k: EVERY[k] for k in ("mean", "std")}
+    ev = evaluator(
+        carrier(parameters), quantities, nominals=["a", "b"], widths=["a", "b"], method="chaos"
+    )
+    σa, σb = 0.1, 0.6 / math.sqrt(12)
+    μ4 = 0.6**4 / 80
+    mean = 1 + σa**2 + 6 - 2 + 0.5
+    # (2 + 6) α + 2 β + α² + 3 α β with deviations α and β
+    variance = 64 * σa**2 + 4 * σb**2 + 2 * σa**4 + 9 * σa**2 * σb**2
+    found = ev.run(ev.design.start)
+    assert μ4 == pytest.approx(stats.uniform(1.7, 0.6).stats("k") * σb**4 + 3 * σb**4)
+    assert found.values == pytest.approx([mean, math.sqrt(variance)], rel=1e-9)
+    of_σa = (128 * σa + 8 * σa**3 + 18 * σa * σb**2) / (2 * math.sqrt(variance))
+    assert found.derivatives[1, 2] == pytest.approx(of_σa / 3, rel=1e-8)
+
+
+def test_choice_by_estimated_errors() -> None:
+    flat = function_of("a + 0.01 * a * b")
+    curved = function_of("(a - 1)**2 + (b - 2)**2")
+    wavy = function_of("sin(60 * a)")
+    p = carrier(NORMAL).problem(**OPTIONS)
+    chosen = p.statistics({"s": vm.std(flat)})
+    assert chosen.methods["s"] == "moments of order 1"
+    assert "estimated errors" in chosen.reasons["s"]
+    of_curved = p.statistics({"s": vm.std(curved)})
+    assert of_curved.methods["s"] == "moments of order 2"
+    assert of_curved["s"] == pytest.approx(math.sqrt(2 * 0.1**4 + 2 * 0.2**4), rel=1e-8)
+    of_wavy = p.statistics({"s": vm.std(wavy)})
+    assert of_wavy.methods["s"].endswith("samples")
+    # sin(60 a) with a deviation of 6 rad is as good as uniformly distributed
+    assert of_wavy["s"] == pytest.approx(math.sqrt(0.5), abs=of_wavy.dataset["error"].item())
+    assert p.statistics({"p": vm.probability(flat <= 1.25)}).methods["p"] == "FORM"
+    ring = p.statistics({"p": vm.probability(curved <= 0.1)})
+    assert ring.methods["p"] != "FORM"
+
+
+def test_derivatives_with_respect_to_the_bounds_of_a_uniform_distribution() -> None:
+    found = carrier({**NORMAL, "a": (1.0, stats.uniform(0.7, 0.6))}).statistics(
+        {"mean": vm.mean(QUADRATIC), "std": vm.std(QUADRATIC)}, method="chaos", **OPTIONS
+    )
+    bounds = found.bound_derivatives()
+
+    def at(lower: float, upper: float) -> np.ndarray:
+        m = carrier({**NORMAL, "a": ((lower + upper) / 2, stats.uniform(lower, upper - lower))})
+        s = m.statistics(
+            {"mean": vm.mean(QUADRATIC), "std": vm.std(QUADRATIC)}, method="chaos", **OPTIONS
+        )
+        return s.value.to_numpy()
+
+    h = 1e-4
+    of_lower = (at(0.7 + h, 1.3) - at(0.7 - h, 1.3)) / (2 * h)
+    of_upper = (at(0.7, 1.3 + h) - at(0.7, 1.3 - h)) / (2 * h)
+    assert bounds["lower"].to_numpy() == pytest.approx(of_lower, rel=1e-6)
+    assert bounds["upper"].to_numpy() == pytest.approx(of_upper, rel=1e-6)

@@ -1,0 +1,130 @@
+"""Statistics by moments: closed forms of linear and quadratic functions, and every derivative."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from random_functions import carrier, differences, evaluator, function_of
+from scipy import stats
+
+import varimech as vm
+
+LINEAR = function_of("3 * a + 2 * b + c * a**2")
+NORMAL = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6)), "c": (0.0, None)}
+
+
+def test_linear_function_of_correlated_normal_variables() -> None:
+    quantities = {
+        "mean": vm.mean(LINEAR),
+        "std": vm.std(LINEAR),
+        "quantile": vm.quantile(LINEAR, 0.99),
+        "worst": vm.worst(LINEAR, sigma=-3),
+        "probability": vm.probability(LINEAR.between(5.5, 7.8)),
+    }
+    ev = evaluator(
+        carrier(NORMAL),
+        quantities,
+        nominals=["a"],
+        widths=["a", "b"],
+        correlation={("a", "b"): 0.3},
+    )
+    found = ev.run(ev.design.start)
+    ρ, σa, σb = 0.3, 0.1, 0.2
+    σ = math.sqrt(9 * σa**2 + 4 * σb**2 + 12 * ρ * σa * σb)
+    z, (lower, upper) = stats.norm.ppf(0.99), ((5.5 - 7) / σ, (7.8 - 7) / σ)
+    inside = stats.norm.cdf(upper) - stats.norm.cdf(lower)
+    assert found.values == pytest.approx([7, σ, 7 + z * σ, 7 - 3 * σ, inside], rel=1e-12)
+    # σ² = 9 σa² + …, and each width is 3 σ
+    dσ = np.array([0.0, (18 * σa + 12 * ρ * σb) / 6 / σ, (8 * σb + 12 * ρ * σa) / 6 / σ])
+    dm = np.array([3.0, 0.0, 0.0])
+    of_m, of_σ = stats.norm.pdf([lower, upper]) / σ @ [[1, lower], [-1, -upper]]
+    expected = [dm, dσ, dm + z * dσ, dm - 3 * dσ, of_m * dm + of_σ * dσ]
+    assert found.derivatives == pytest.approx(np.array(expected), rel=1e-10, abs=1e-12)
+    correlation = ev.methods[0].evaluate(ev.design.start)["std"].derivatives[0, -1]
+    assert correlation == pytest.approx(6 * σa * σb / σ, rel=1e-12)
+    assert ev.counts.gradients <= 2
+
+
+def test_nominal_values_move_the_deviation_through_second_derivatives() -> None:
+    f = function_of("a**2 * b + c * b**3")
+    quantities = {"std": vm.std(f), "probability": vm.probability(f <= 2.4, f >= 0.5)}
+    ev = evaluator(
+        carrier({**NORMAL, "c": (0.1, None)}),
+        quantities,
+        nominals=["a", "b", "c"],
+        widths=["a"],
+        correlation={("a", "b"): -0.4},
+    )
+    x = ev.design.start
+    a, b, c, ρ, σa, σb = 1.0, 2.0, 0.1, -0.4, 0.1, 0.2
+    g = np.array([2 * a * b, a**2 + 3 * c * b**2])
+    C = np.array([[σa**2, ρ * σa * σb], [ρ * σa * σb, σb**2]])
+    H = np.array([[2 * b, 2 * a, 0.0], [2 * a, 6 * c * b, 3 * b**2]])
+    σ = math.sqrt(g @ C @ g)
+    found = ev.run(x)
+    assert found.values[0] == pytest.approx(σ, rel=1e-12)
+    assert found.derivatives[0, :3] == pytest.approx(g @ C @ H / σ, rel=1e-9)
+    by_differences = differences(lambda x: ev.run(x).values, x, 1e-3)
+    assert found.derivatives == pytest.approx(by_differences, rel=1e-7)
+
+
+def test_system_of_correlated_limits_against_the_bivariate_normal_distribution() -> None:
+    f, g = function_of("a + b"), function_of("a - b")
+    quantities = {"both": vm.probability(f <= 3.1, g >= -1.2)}
+    ev = evaluator(carrier(NORMAL), quantities, nominals=["a", "b"], widths=["a", "b"])
+    σ2 = 0.1**2 + 0.2**2
+    r = -(0.1**2 - 0.2**2) / σ2
+    upper = np.array([0.1, 0.2]) / math.sqrt(σ2)
+    expected = stats.multivariate_normal.cdf(upper, [0, 0], [[1, r], [r, 1]])
+    found = ev.run(ev.design.start)
+    assert found.values[0] == pytest.approx(expected, rel=1e-7)
+    by_differences = differences(lambda x: ev.run(x).values, ev.design.start, 1e-3)
+    assert found.derivatives == pytest.approx(by_differences, rel=1e-8)
+
+
+def test_correlated_variables_that_are_not_normal_have_covariances_by_their_copula() -> None:
+    parameters = {
+        "a": (1.0, stats.uniform(0.8, 0.4)),
+        "b": (2.0, stats.lognorm(0.1, scale=2.0)),
+        "c": (0.0, None),
+    }
+    m, pair = carrier(parameters), ("a", "b")
+
+    def deviation(r: float) -> tuple[float, float]:
+        ev = evaluator(
+            m, {"std": vm.std(LINEAR)}, nominals=["a"], widths=["a"], correlation={pair: r}
+        )
+        found = ev.methods[0].evaluate(ev.design.start)["std"]
+        return float(found.values[0]), float(found.derivatives[0, -1])
+
+    σ, slope = deviation(0.5)
+    h = 1e-4
+    assert slope == pytest.approx(
+        (deviation(0.5 + h)[0] - deviation(0.5 - h)[0]) / (2 * h), rel=1e-6
+    )
+    assert σ != pytest.approx(deviation(0.4)[0], rel=1e-3)
+
+
+def test_path_has_statistics_at_every_stored_time() -> None:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0, unit="m", distribution=vm.Tolerance(0.03))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=3.0)
+    m.revolute("O")
+    m.start(angle={"rod": -1.0})
+    p = m.problem(wrt="L", duration=1.0, output=0.1)
+    from varimech.robust.evaluator import StatisticsEvaluator
+    from varimech.robust.random_design import random_design
+
+    design = random_design(p._simulation, None, None, nominals=["L"], widths=["L"])
+    angle = vm.path(lambda s: s.angle("rod"), unit="rad")
+    ev = StatisticsEvaluator(p._simulation, design, {}, {"σ": vm.std(angle)}, method="moments")
+    found = ev.run(design.start)
+    of_path = m.problem({"angle": vm.final(lambda s: s.angle("rod"))}, duration=1.0, output=0.1)
+    moments = of_path.moments(order=1)
+    assert found.time == pytest.approx(moments.time)
+    assert found.paths[0] == pytest.approx(moments.std.to_numpy()[:, 0], rel=1e-6, abs=1e-12)
+    by_differences = differences(lambda x: ev.run(x).paths[0], design.start, 1e-3)
+    assert found.path_derivatives[0] == pytest.approx(by_differences, rel=1e-5, abs=1e-8)
