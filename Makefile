@@ -32,8 +32,7 @@ examples: $(FRAMEWORKS)  ## the gallery: twenty-four examples with their picture
 test: $(FRAMEWORKS)  ## formatter, linter, type checker, documentation and all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(SITE) build --strict
+	$(SITE) build --strict & pages=$$!; $(BIN)/mypy; types=$$?; wait $$pages && exit $$types
 	$(BIN)/pytest -n 2 --dist worksteal
 
 docs: setup  ## the documentation as a site
@@ -44,7 +43,7 @@ docs-serve: setup  ## the same while it is written, anew with every change
 	$(SITE) serve
 
 verify: $(FRAMEWORKS)  ## every acceptance figure with its bound, in one table, after the tests that take long
-	$(BIN)/pytest -n 2 --dist worksteal -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow -o faulthandler_timeout=3600
 	$(BIN)/python tools/verify/verify.py
 
 harden: setup  ## thousands of random mechanisms, files and builds, each of which agrees, is refused by name, or is a fault; takes hours

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 from joint_conditions import DOWN, O3, vec
-from newton_euler import Array, X, Z, part, project, second_order, turned, unit
+from newton_euler import Array, X, Z, part, product, project, second_order, turned, unit
 
 import varimech as vm
 
@@ -32,13 +32,11 @@ def double_pendulum(p: float, times: Array) -> Array:
     def acceleration(_: float, q: Array, u: Array) -> Array:
         r1, rb, r2 = arms(q)
         return project(
-            part(
-                2.0, 0.15, [np.cross(Z, r1), O3], -(u[0] ** 2) * r1, [Z, O3], O3, u, 2.0 * DOWN[2]
-            ),
+            part(2.0, 0.15, [product(Z, r1), O3], -(u[0] ** 2) * r1, [Z, O3], O3, u, 2.0 * DOWN[2]),
             part(
                 1.2,
                 0.06,
-                [np.cross(Z, rb), np.cross(Z, r2)],
+                [product(Z, rb), product(Z, r2)],
                 -(u[0] ** 2) * rb - u[1] ** 2 * r2,
                 [O3, Z],
                 O3,
@@ -74,7 +72,7 @@ def welded_pendulum(p: float, times: Array) -> Array:
 
     def acceleration(_: float, q: Array, u: Array) -> Array:
         r = turned(Z, q[0]) @ arm
-        return np.array([np.cross(r, 3.0 * DOWN[2])[2] / inertia])
+        return np.array([product(r, 3.0 * DOWN[2])[2] / inertia])
 
     return np.array(
         [turned(Z, y[0]) @ tip for y in second_order(acceleration, [0.2], [-1.0], times)]
@@ -112,12 +110,12 @@ def pin_in_slot(p: float, times: Array) -> Array:
     def acceleration(_: float, q: Array, u: Array) -> Array:
         P, e, r = places(q)
         rb = turned(Z, q[0]) @ c_bar
-        bias = -(u[0] ** 2) * P + 2 * u[0] * u[1] * np.cross(Z, e) - u[2] ** 2 * r
+        bias = -(u[0] ** 2) * P + 2 * u[0] * u[1] * product(Z, e) - u[2] ** 2 * r
         return project(
             part(
                 1.5,
                 0.2,
-                [np.cross(Z, rb), O3, O3],
+                [product(Z, rb), O3, O3],
                 -(u[0] ** 2) * rb,
                 [Z, O3, O3],
                 O3,
@@ -127,7 +125,7 @@ def pin_in_slot(p: float, times: Array) -> Array:
             part(
                 0.8,
                 0.02,
-                [np.cross(Z, P), e, np.cross(Z, r)],
+                [product(Z, P), e, product(Z, r)],
                 bias,
                 [O3, O3, Z],
                 O3,
@@ -166,7 +164,7 @@ def rod_pendulum(p: float, times: Array) -> Array:
         d, r = arms(q)
         bias = -(u[0] ** 2) * d - u[1] ** 2 * r
         return project(
-            part(1.5, 0.1, [np.cross(Z, d), np.cross(Z, r)], bias, [O3, Z], O3, u, 1.5 * DOWN[2])
+            part(1.5, 0.1, [product(Z, d), product(Z, r)], bias, [O3, Z], O3, u, 1.5 * DOWN[2])
         )
 
     path = second_order(acceleration, [φ, -0.8], [-0.6 / (p * np.sin(φ)), 2.0], times)

@@ -22,6 +22,7 @@ from newton_euler import (
     held_point,
     normals_of,
     part,
+    product,
     project,
     rod,
     second_order,
@@ -78,14 +79,14 @@ def slider(dimension: int, p: float, times: Array) -> Array:
     def acceleration(_: float, q: Array, u: Array) -> Array:
         R = turned(a, q[0])
         rb, r, e = R @ c_bar, R @ (p0 + q[1] * u_ + C @ c), R @ u_
-        spin, coriolis = u[0] ** 2, 2 * u[0] * u[1] * np.cross(a, e)
+        spin, coriolis = u[0] ** 2, 2 * u[0] * u[1] * product(a, e)
         I_bar, I = R @ BAR_INERTIA[dimension] @ R.T, R @ C @ SLIDER_INERTIA[dimension] @ C.T @ R.T
         return project(
             part(
                 1.5,
                 I_bar,
-                [np.cross(a, rb), O3],
-                spin * np.cross(a, np.cross(a, rb)),
+                [product(a, rb), O3],
+                spin * product(a, product(a, rb)),
                 [a, O3],
                 O3,
                 u,
@@ -94,8 +95,8 @@ def slider(dimension: int, p: float, times: Array) -> Array:
             part(
                 0.8,
                 I,
-                [np.cross(a, r), e],
-                spin * np.cross(a, np.cross(a, r)) + coriolis,
+                [product(a, r), e],
+                spin * product(a, product(a, r)) + coriolis,
                 [a, O3],
                 O3,
                 u,
@@ -161,10 +162,10 @@ def on_tilted_axis(
         return np.asarray(turned(a, φ) @ tip)
 
     φ0 = float(brentq(lambda φ: tip_at(φ)[1] + s0 * a[1] - y, -1.2, 0.9, xtol=1e-15))
-    φ̇0 = (rate - ṡ0 * a[1]) / np.cross(a, tip_at(φ0))[1]
+    φ̇0 = (rate - ṡ0 * a[1]) / product(a, tip_at(φ0))[1]
 
     def acceleration(_: float, q: Array, u: Array) -> Array:
-        return np.array([a @ np.cross(turned(a, q[0]) @ arm, 2.0 * DOWN[3]) / inertia])
+        return np.array([a @ product(turned(a, q[0]) @ arm, 2.0 * DOWN[3]) / inertia])
 
     path = second_order(acceleration, [φ0], [φ̇0], times)
     s = s0 + ṡ0 * times + (0.0 if slide is None else DOWN[3] @ a) * times**2 / 2
@@ -187,7 +188,7 @@ def on_tilted_screw(p: float, times: Array) -> Array:
     inertia = a @ (LOPSIDED + steiner(2.0, arm)) @ a + 2.0 * h**2
 
     def acceleration(_: float, q: Array, u: Array) -> Array:
-        turning = a @ np.cross(turned(a, q[0]) @ arm, 2.0 * DOWN[3])
+        turning = a @ product(turned(a, q[0]) @ arm, 2.0 * DOWN[3])
         return np.array([(turning + h * 2.0 * DOWN[3] @ a) / inertia])
 
     path = second_order(acceleration, [0.4], [2.0], times)
@@ -227,7 +228,7 @@ def flying_weld(p: float, times: Array) -> Array:
     start = BodyState(
         np.array([0.1, 0.2, 0.3]) + arm,
         FREE_START,
-        np.array([1.0, -0.5, 2.0]) + np.cross(FREE_SPIN, arm),
+        np.array([1.0, -0.5, 2.0]) + product(FREE_SPIN, arm),
         FREE_SPIN,
     )
     path = RigidBody(3.0, inertia, 3.0 * DOWN[3]).run(start, times)
@@ -254,7 +255,7 @@ def contact_motion(P: Array, place: Array, speed: Array, contact: Contact, times
     """Positions of the points P and tip, from the place and speed of P at the start."""
     R, ω = BODY_START, BODY_SPIN
     arm = R @ (COM - P)
-    start = BodyState(place + arm, R, speed + np.cross(ω, arm), ω)
+    start = BodyState(place + arm, R, speed + product(ω, arm), ω)
     path = RigidBody(2.0, LOPSIDED, 2.0 * DOWN[3]).run(start, times, contact)
     return np.array([np.concatenate([s.at(P - COM), s.at(TIP - COM)]) for s in path])
 
@@ -301,7 +302,7 @@ def build_threaded(m: vm.Mechanism, p: vm.Parameter) -> None:
 def threaded(p: float, times: Array) -> Array:
     """O = P + s R e, so that  P = O − s R e  and  Ṗ = −ṡ R e − s ω × R e."""
     P, e = np.array([p, -0.02, 0.1]), BODY_START @ unit(RAIL)
-    speed = -0.7 * e + 0.2 * np.cross(BODY_SPIN, e)
+    speed = -0.7 * e + 0.2 * product(BODY_SPIN, e)
     return contact_motion(P, ANCHOR + 0.2 * e, speed, guiding_body(ANCHOR, normals_of(RAIL)), times)
 
 
@@ -343,7 +344,7 @@ def plate(p: float, times: Array) -> Array:
     )
     place[2] = ANCHOR[2] - n[:2] @ (place - ANCHOR)[:2] / n[2]
     # n·Ṗ = (ω × n)·(O − P), from n·(O − P) = 0
-    speed[2] = (np.cross(BODY_SPIN, n) @ (ANCHOR - place) - n[:2] @ speed[:2]) / n[2]
+    speed[2] = (product(BODY_SPIN, n) @ (ANCHOR - place) - n[:2] @ speed[:2]) / n[2]
     return contact_motion(P, place, speed, guiding_body(ANCHOR, unit(PLANE)[None, :]), times)
 
 
@@ -377,7 +378,7 @@ def build_cross(m: vm.Mechanism, p: vm.Parameter) -> None:
     m.start(
         position={"b.tip": (0.45, 0.3, None)},
         speed={"b.tip": (0.5, -0.8, None)},
-        near={"b": carrying(CROSS_ON_BODY, np.cross(TILTED, X))},
+        near={"b": carrying(CROSS_ON_BODY, product(TILTED, X))},
     )
 
 
@@ -385,7 +386,7 @@ def cross(p: float, times: Array) -> Array:
     """R = R(a, α) Q R(b, β), where Q carries the body's axis b to w, at right angles to a:  ω = α̇
     a + β̇ R(a, α) w.
     """
-    a, w, b = unit(TILTED), unit(np.cross(TILTED, X)), unit([p, 1.0, 0.2])
+    a, w, b = unit(TILTED), unit(product(TILTED, X)), unit([p, 1.0, 0.2])
     Q = carrying(b, w)
 
     def pose(q: Array) -> tuple[Array, Array]:
@@ -393,18 +394,18 @@ def cross(p: float, times: Array) -> Array:
 
     def acceleration(_: float, q: Array, u: Array) -> Array:
         R, second = pose(q)
-        r, ω, β = R @ (COM - PIVOT), u[0] * a + u[1] * second, u[0] * u[1] * np.cross(a, second)
-        bias = np.cross(β, r) + np.cross(ω, np.cross(ω, r))
+        r, ω, β = R @ (COM - PIVOT), u[0] * a + u[1] * second, u[0] * u[1] * product(a, second)
+        bias = product(β, r) + product(ω, product(ω, r))
         W = [a, second]
         return project(
-            part(2.0, R @ LOPSIDED @ R.T, [np.cross(e, r) for e in W], bias, W, β, u, 2.0 * DOWN[3])
+            part(2.0, R @ LOPSIDED @ R.T, [product(e, r) for e in W], bias, W, β, u, 2.0 * DOWN[3])
         )
 
     tip = TIP - PIVOT
     q0 = fsolve(lambda q: (pose(q)[0] @ tip)[:2] - [0.45, 0.3], [0.0, 0.0], xtol=1e-13)
     R, second = pose(q0)
     u0 = np.linalg.solve(
-        np.column_stack([np.cross(e, R @ tip)[:2] for e in (a, second)]), [0.5, -0.8]
+        np.column_stack([product(e, R @ tip)[:2] for e in (a, second)]), [0.5, -0.8]
     )
     return np.array(
         [pose(y)[0] @ tip for y in second_order(acceleration, list(q0), list(u0), times)]
@@ -458,19 +459,19 @@ def block(p: float, times: Array) -> Array:
         """Place of a point of the block, and its partial velocities."""
         R, c = turned(a, q[0]), arm(q[3], point)
         r = R @ (TABLE_TOP + q[1] * e1 + q[2] * e2 + c)
-        return r, [np.cross(a, r), R @ e1, R @ e2, R @ np.cross(n, c)]
+        return r, [product(a, r), R @ e1, R @ e2, R @ product(n, c)]
 
     def acceleration(_: float, q: Array, u: Array) -> Array:
         R, (_r, J) = turned(a, q[0]), partial(q, COM)
         top, Rn, S = R @ TABLE_COM, R @ n, R @ turned(n, q[3]) @ Q
         sliding = sum(w * d for w, d in zip(u[1:], J[1:], strict=True))
         bias = (
-            u[0] ** 2 * np.cross(a, J[0])
-            + 2 * u[0] * np.cross(a, sliding)
-            + u[3] ** 2 * np.cross(Rn, J[3])
+            u[0] ** 2 * product(a, J[0])
+            + 2 * u[0] * product(a, sliding)
+            + u[3] ** 2 * product(Rn, J[3])
         )
         I_table = R @ BAR_INERTIA[3] @ R.T
-        across, swing = np.cross(a, top), u[0] ** 2 * np.cross(a, np.cross(a, top))
+        across, swing = product(a, top), u[0] ** 2 * product(a, product(a, top))
         return project(
             part(1.5, I_table, [across, O3, O3, O3], swing, [a, O3, O3, O3], O3, u, 1.5 * g),
             part(
@@ -479,7 +480,7 @@ def block(p: float, times: Array) -> Array:
                 J,
                 bias,
                 [a, O3, O3, Rn],
-                u[0] * u[3] * np.cross(a, Rn),
+                u[0] * u[3] * product(a, Rn),
                 u,
                 2.0 * g,
             ),
