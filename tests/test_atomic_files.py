@@ -100,6 +100,7 @@ WRITERS: dict[str, tuple[Any, str, Callable[[Path], object]]] = {
 }
 
 
+@pytest.mark.usefixtures("ctrl_c_heard")
 @pytest.mark.parametrize("which", WRITERS)
 def test_ctrl_c_leaves_no_half_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str
@@ -111,6 +112,7 @@ def test_ctrl_c_leaves_no_half_of_a_file(
     assert all(path.suffix == ".h" for path in tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("ctrl_c_heard")
 @pytest.mark.parametrize("at", ["write", "savefig"])
 def test_ctrl_c_leaves_no_half_of_the_files_of_a_benchmark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
@@ -120,6 +122,7 @@ def test_ctrl_c_leaves_no_half_of_the_files_of_a_benchmark(
     assert result.exit_code == 130 and os.listdir(tmp_path) == []
 
 
+@pytest.mark.usefixtures("ctrl_c_heard")
 def test_ctrl_c_leaves_no_half_of_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
