@@ -23,6 +23,8 @@ import varimech
 from varimech.optimization.design import DesignOptions, SearchOptions
 from varimech.optimization.fitting import FitOptions
 from varimech.problem import ProblemOptions
+from varimech.robust.design import RobustDesignOptions, RobustOptions
+from varimech.robust.statistics import StatisticsArguments
 from varimech.schemes import RunOptions
 from varimech.uncertainty.monte_carlo import StudyOptions
 
@@ -44,7 +46,17 @@ MADE_BY_USERS = {
 """Classes that are called by their names; all others are made by element methods and analyses."""
 
 
-OPTIONS = (RunOptions, ProblemOptions, StudyOptions, DesignOptions, SearchOptions, FitOptions)
+OPTIONS = (
+    RunOptions,
+    ProblemOptions,
+    StudyOptions,
+    DesignOptions,
+    SearchOptions,
+    RobustDesignOptions,
+    RobustOptions,
+    StatisticsArguments,
+    FitOptions,
+)
 """What `**options` of analyses take."""
 PACKAGE = Path(varimech.__file__ or "")
 MODULES = PACKAGE.with_name("public_names.py")

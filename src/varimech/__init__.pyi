@@ -98,6 +98,7 @@ from .results.root_locus import RootLocus as RootLocus
 from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology
 from .results.workspace import Workspace as Workspace
+from .robust.design import RobustOptimum as RobustOptimum
 from .robust.statistic import (
     Statistic as Statistic,
     mean as mean,
@@ -106,6 +107,8 @@ from .robust.statistic import (
     std as std,
     worst as worst,
 )
+from .robust.statistics_result import Statistics as Statistics
+from .robust.verification import Verification as Verification
 from .sensitivity.comparison import Constraint as Constraint
 from .sensitivity.objective import (
     Objective as Objective,

@@ -34,6 +34,10 @@ MOST = 60
 """Most iterations of a search; it takes some five to ten."""
 SHORTEST = 2.0**-10
 """Shortest step of a search, as a share of the whole one."""
+ROUGH = 1e-9
+"""Relative change of a value that is roughness of runs (tolerance 1e-10): near the solution it would
+turn good steps back.
+"""
 STEP = 1e-3
 """Step of differences of gradients in the standard space: truncation h² and the roughness of
 gradients (1e-10) over h are then both at most 1e-6.
@@ -191,11 +195,10 @@ def nearest_point(
             return 0.5 * float(at.u @ at.u) + κ * abs(at.y - limit)
 
         share, there = 1.0, _reached(column, here.u + step)
-        while there is None or merit(there) >= merit(here):
+        most = merit(here) * (1 + ROUGH) + κ * ROUGH * abs(limit)
+        while there is None or merit(there) > most:
             share /= 2
-            if share < SHORTEST:  # rounding decides: the point is as good as runs allow
-                if abs(here.y - limit) <= 1e-6 * length and there is not None:
-                    return FormPoint(here, sign)
+            if share < SHORTEST:
                 raise _lost(column, limit, here)
             there = _reached(column, here.u + share * step)
         here = there
@@ -221,7 +224,7 @@ def extreme_on_sphere(
         if np.linalg.norm(target - here.u) <= CONVERGED * max(1.0, β):
             return here
         share, there = 1.0, _reached(column, target)
-        while there is None or sign * there.y < sign * here.y:
+        while there is None or sign * there.y < sign * here.y - ROUGH * abs(here.y):
             share /= 2
             if share < SHORTEST:
                 raise _lost_on_sphere(column, β)

@@ -1,0 +1,278 @@
+"""Statistics of a mechanism as objective and constraints of optimisation, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from random_functions import OPTIONS, carrier, differences, function_of
+from scipy import stats
+
+import varimech as vm
+from varimech.robust.design import RobustOptimum
+from varimech.robust.evaluator import StatisticsEvaluator
+from varimech.robust.random_design import random_design
+from varimech.robust.settings import StatisticsSettings
+
+F = function_of("a**2 + b")
+PARAMETERS = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6)), "c": (0.5, None)}
+RUN: Any = {"duration": 0.15, "step": 1e-3, "every": 25}
+
+
+def slider_crank() -> vm.Mechanism:
+    """A crank with an initial speed that drives a slider against a spring."""
+    m = vm.Mechanism("slider-crank", gravity=(0, -9.81))
+    r = m.parameter("crank", 0.1, unit="m", distribution=vm.Tolerance(0.003))
+    L = m.parameter("rod", 0.3, unit="m", distribution=vm.Tolerance(0.006))
+    k = m.parameter("k", 400.0, unit="N/m", bounds=(100.0, 2000.0))
+    m.ground_point("O", (0, 0))
+    m.bar("crank", "O", "A", length=r, mass=0.5)
+    m.bar("rod", "A", "B", length=L, mass=0.8)
+    m.body("slider", mass=0.6, inertia=1e-3, points={"B": (0, 0)})
+    m.revolute("O")
+    m.revolute("A")
+    m.revolute("B")
+    m.prismatic("guide", "ground.O", "slider.B", axis=(1, 0))
+    m.spring("s", "O", "B", stiffness=k, natural_length=0.3)
+    m.start(angle={"crank": 0.5}, near={"B": (0.38, 0)}, speed={"crank": 20.0})
+    return m
+
+
+def position(s: vm.State) -> Any:
+    """Of the slider (m)."""
+    return s.position("B")[0]
+
+
+END = vm.final(position, unit="m")
+
+
+@pytest.fixture(scope="module")
+def crank() -> vm.Mechanism:
+    return slider_crank()
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "tolerance", "step"),
+    [
+        ("moments", StatisticsSettings(), 1e-5, 0.05),
+        ("moments", StatisticsSettings(order=2), 1e-5, 0.05),
+        ("samples", StatisticsSettings(samples=64), 1e-5, 0.02),
+        ("form", StatisticsSettings(), 1e-4, 0.05),
+        ("chaos", StatisticsSettings(degree=2), 1e-5, 0.01),
+    ],
+    ids=["order 1", "order 2", "samples", "form", "chaos"],
+)
+def test_derivatives_of_a_mechanism_by_differences_with_common_random_numbers(
+    crank: vm.Mechanism, method: str, settings: StatisticsSettings, tolerance: float, step: float
+) -> None:
+    quantities: dict[str, Any] = {
+        "mean": vm.mean(END),
+        "std": vm.std(END),
+        "worst": vm.worst(END, sigma=-3),
+        "quantile": vm.quantile(END, 0.8),
+        "probability": vm.probability(END <= crank_end(crank) + 0.003),
+    }
+    s = crank.problem(END, **RUN)._simulation
+    pair = {("crank", "rod"): 0.4}
+    design = random_design(s, None, pair, nominals=["crank", "k"], widths=["crank", "rod"])
+    ev = StatisticsEvaluator(s, design, quantities, method=method, settings=settings)
+    x = design.start
+    found = ev.run(x).derivatives
+    sizes = np.array([1e-3, 1.0, 1e-4, 1e-4])
+
+    def scaled(z: np.ndarray) -> np.ndarray:
+        return ev.run(x + sizes * z).values
+
+    by_differences = differences(scaled, np.zeros(4), step)
+    whole = np.abs(found * sizes).max(axis=1, keepdims=True)
+    assert found * sizes / whole == pytest.approx(by_differences / whole, abs=tolerance)
+
+
+def crank_end(m: vm.Mechanism) -> float:
+    """Final position at nominal values (m)."""
+    return float(m.problem(END, **RUN).run().position("B")[-1, 0])
+
+
+def test_robust_optimum_of_the_slider_crank_is_verified_by_samples(crank: vm.Mechanism) -> None:
+    best = crank.optimize(
+        {"reach": vm.worst(-1.0 * END, sigma=3)},
+        ["crank", "k"],
+        bounds={"crank": (0.08, 0.11), "k": (200.0, 800.0)},
+        constraints={"spread": vm.std(END) <= 3.2e-3},
+        **RUN,
+    )
+    assert isinstance(best, RobustOptimum)
+    assert best.converged
+    assert best.objective < best.objective_before or best.broken_before
+    assert best.evaluator.counts.gradients < 100
+    v = best.verification
+    assert v is not None
+    assert not v.contradictions
+    assert v.samples == 10_000
+    assert {c.name for c in v.checked} == {"reach", "spread"}
+    for checked in v.checked:
+        # moments are off by up to 2 % of a standard deviation, and half widths are 1 to 3 %
+        off = 0.02 * 4 * 3.2e-3 + (checked.upper - checked.lower)
+        assert checked.claimed == pytest.approx(checked.estimate, abs=off)
+    assert "Verification" in best.text()
+    assert best.info["gradient_runs"] == best.evaluator.counts.gradients
+    assert best.after.position("B").shape == best.before.position("B").shape
+
+
+def test_optimum_with_widths_against_the_closed_form() -> None:
+    """Largest sum of widths for a given deviation: Lagrange's multipliers give equal λ σᵢ gᵢ²."""
+    f = function_of("3 * a + 2 * b")
+    m = carrier(PARAMETERS)
+    slack = vm.final(lambda s: 0 * s.parameter("a"))
+    problem = m.problem({"slack": slack}, **OPTIONS)
+    best = m.optimize(
+        {"std": vm.std(f)},
+        ["± a", "± b"],
+        bounds={"± a": (0.1, 1.0), "± b": (0.2, 1.0)},
+        verify=1000,
+        **OPTIONS,
+    )
+    assert best.widths == pytest.approx({"a": 0.1, "b": 0.2})  # type: ignore[attr-defined]
+    assert best.parameters == {}
+    assert best.objective == pytest.approx(math.hypot(0.1, 2 * 0.2 / 3), rel=1e-9)
+    with pytest.raises(vm.ModelError, match="is for statistics"):
+        problem.optimize(["a"], verify=False)
+
+
+def test_statistics_as_plain_functions_for_other_optimisers() -> None:
+    p = carrier(PARAMETERS).problem({"worst": vm.worst(F)}, **OPTIONS)
+    d = p.design_problem(
+        ["a", "± b"],
+        bounds={"± b": (0.1, 1.0)},
+        constraints={"safe": vm.probability(F <= 4.0) >= 0.99, "F": F >= 2.0},
+        statistics="moments",
+    )
+    assert d.names == ("a", "± b")
+    assert d.fun(d.x0) == pytest.approx(3 + 3 * math.hypot(0.2, 0.2), rel=1e-9)
+    assert d.constraints(d.x0)[1] == pytest.approx(3.0)
+    assert d.constraints_jac(d.x0)[1] == pytest.approx([2.0, 0.0])
+    assert d.jac(d.x0) == pytest.approx(differences(lambda x: np.array([d.fun(x)]), d.x0, 1e-3)[0])
+
+
+def test_verification_that_contradicts_a_bound_says_so() -> None:
+    curved = function_of("b * ((a - 1)**2 + a / 10000)")  # to first order it hardly varies
+    m = carrier(PARAMETERS)
+    best = m.optimize(
+        {"mean": vm.mean(F)},
+        ["b"],
+        bounds={"b": (1.0, 3.0)},
+        constraints={"std": vm.std(curved) <= 1e-3},
+        statistics="moments",
+        **OPTIONS,
+    )
+    assert best.verification.contradictions == ["std"]  # type: ignore[attr-defined]
+    assert "bound broken" in best.text()
+
+
+def test_bands_over_time_agree_with_moments(crank: vm.Mechanism) -> None:
+    path = vm.path(position, unit="m")
+    found = crank.statistics(
+        {"mean": vm.mean(path), "std": vm.std(path)}, wrt=["k"], method="moments", **RUN
+    )
+    assert set(found.methods.values()) == {"moments of order 1"}
+    moments = crank.moments(END, order=1, **RUN)
+    bands = found.bands["value"].sel(statistic="std").to_numpy()
+    assert bands == pytest.approx(moments.std.to_numpy()[:, 0], rel=1e-9, abs=1e-15)
+    limited = crank.problem({"k": vm.mean(END)}, **RUN).design_problem(
+        ["k"], constraints={"band": vm.worst(path, sigma=3) <= 0.42}
+    )
+    assert limited.row_count == limited.time.size
+
+
+def test_saved_statistics_are_read_again(tmp_path: Any) -> None:
+    found = carrier(PARAMETERS).statistics({"F": vm.std(F)}, **OPTIONS)
+    for ending in ("nc", "json"):
+        again = vm.Statistics.load(found.save(tmp_path / f"s.{ending}"))
+        assert again.dataset["value"].item() == found["F"]
+        assert again.text() == found.text()
+    assert found.table().loc["F", "value"] == pytest.approx(found["F"])
+
+
+REFUSED: list[tuple[str, Callable[[], object]]] = [
+    ("between 0 and 1", lambda: vm.quantile(F, 1.0)),
+    ("finite number of standard deviations", lambda: vm.worst(F, sigma=0)),
+    ("exactly 1 is 0", lambda: vm.probability(F.equals(1.0))),
+    ("has no comparison", vm.probability),
+    ("is no comparison", lambda: vm.probability(F)),  # type: ignore[arg-type]
+    ("is a comparison", lambda: vm.mean(F <= 1)),  # type: ignore[arg-type]
+    ("of small motions", lambda: vm.std(vm.growth_rate())),  # type: ignore[arg-type]
+    ("a statistic", lambda: vm.mean(vm.std(F))),  # type: ignore[arg-type]
+    ("is a number", lambda: vm.mean(3.0)),  # type: ignore[arg-type]
+    ("is not a statistic", lambda: statistics_of(F)),
+    ("there is no statistic", lambda: carrier(PARAMETERS).statistics({}, **OPTIONS)),
+    ("method", lambda: statistics_of(vm.std(F), method="exact")),
+    ("must be 1 or 2", lambda: statistics_of(vm.std(F), order=3)),
+    ("samples", lambda: statistics_of(vm.std(F), method="samples", samples=3)),
+    ("do not resolve", lambda: statistics_of(vm.quantile(F, 1e-6), method="samples", samples=64)),
+    ("need 132 runs", lambda: statistics_of(vm.std(F), method="chaos", degree=10, samples=40)),
+    ("probabilities and quantiles", lambda: statistics_of(vm.std(F), method="form")),
+    (
+        "order 2 are for one comp",
+        lambda: statistics_of(vm.probability(F <= 3, F >= 1), order=2, method="moments"),
+    ),
+    (
+        "no parameter is called 'x'",
+        lambda: carrier(PARAMETERS).statistics(vm.std(F), {"x": vm.Tolerance(1)}, **OPTIONS),
+    ),
+    (
+        "its own distribution",
+        lambda: carrier(PARAMETERS).statistics(vm.std(F), parameters={"a": 2.0}, **OPTIONS),
+    ),
+    (
+        "is a statistic over",
+        lambda: carrier(PARAMETERS).problem({"s": vm.std(F)}, **OPTIONS).gradient(),
+    ),
+    (
+        "is a statistic over",
+        lambda: carrier(PARAMETERS).problem({"s": vm.std(F)}, **OPTIONS).moments(order=1),
+    ),
+    (
+        "is a statistic over",
+        lambda: carrier(PARAMETERS).problem({"s": vm.std(F)}, **OPTIONS).monte_carlo(),
+    ),
+    ("positive lower one", lambda: optimum(["± a"])),
+    ("no random parameter is called 'c'", lambda: optimum(["± c"], bounds={"± c": (0.1, 1.0)})),
+    ("names '± a'", lambda: optimum(["a"], bounds={"± a": (0.1, 1.0)})),
+    (
+        "at every stored time",
+        lambda: carrier(PARAMETERS).optimize(vm.std(vm.path("parameter('a')")), ["a"], **OPTIONS),
+    ),
+    (
+        "no parameter has a distribution",
+        lambda: carrier({"a": (1.0, None), "b": (1.0, None)}).statistics(vm.std(F), **OPTIONS),
+    ),
+    (
+        "correlated and not all normal",
+        lambda: carrier({**PARAMETERS, "a": (1.0, stats.uniform(0.5, 1))}).statistics(
+            vm.std(F), correlation={("a", "b"): 0.5}, method="moments", order=2, **OPTIONS
+        ),
+    ),
+    ("hessian", lambda: optimum(["a"], hessian="exact")),
+]
+
+
+def statistics_of(statistic: Any, **options: Any) -> object:
+    """Of the carrier."""
+    return carrier(PARAMETERS).statistics({"s": statistic}, **OPTIONS, **options)
+
+
+def optimum(over: list[str], **options: Any) -> object:
+    """Of the carrier."""
+    return carrier(PARAMETERS).optimize({"s": vm.worst(F)}, over, **OPTIONS, **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "call"), REFUSED, ids=[f"{k} {w}" for k, (w, _) in enumerate(REFUSED)]
+)
+def test_refused(words: str, call: Callable[[], object]) -> None:
+    with pytest.raises(vm.ModelError) as refused:
+        call()
+    assert words in str(refused.value)
