@@ -73,7 +73,7 @@ def test_derivatives_of_a_mechanism_by_differences_with_common_random_numbers(
         "std": vm.std(END),
         "worst": vm.worst(END, sigma=-3),
         "quantile": vm.quantile(END, 0.8),
-        "probability": vm.probability(END <= crank_end(crank) + 0.003),
+        "probability": vm.probability(crank_end(crank) + 0.003 >= END),
     }
     s = crank.problem(END, **RUN)._simulation
     pair = {("crank", "rod"): 0.4}
@@ -253,6 +253,14 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         "correlated and not all normal",
         lambda: carrier({**PARAMETERS, "a": (1.0, stats.uniform(0.5, 1))}).statistics(
             vm.std(F), correlation={("a", "b"): 0.5}, method="moments", order=2, **OPTIONS
+        ),
+    ),
+    (
+        "do not resolve a probability of 1e-06",
+        lambda: optimum(
+            ["a"],
+            constraints={"p": vm.probability(F >= 9.0) <= 1e-6},
+            statistics="samples",
         ),
     ),
     ("hessian", lambda: optimum(["a"], hessian="exact")),

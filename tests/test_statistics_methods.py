@@ -133,6 +133,23 @@ def test_form_of_a_linear_function_of_normal_variables_is_exact() -> None:
     assert errors["rare"].errors[0] < 1e-6 * found.values[0]
 
 
+def test_form_of_limits_far_away_and_out_of_reach() -> None:
+    bounded = function_of("sin(a)")
+    quantities = {
+        "far": vm.probability(LINEAR <= -6.0),
+        "never": vm.probability(bounded >= 2.0),
+        "always": vm.probability(bounded <= 2.0),
+    }
+    ev = evaluator(carrier(NORMAL), quantities, nominals=["a", "b"], method="form")
+    found = ev.methods[0].evaluate(ev.design.start, errors=True)
+    σ = math.sqrt(9 * 0.1**2 + 4 * 0.2**2)
+    assert found["far"].values[0] == pytest.approx(stats.norm.cdf(-5.5 / σ), rel=1e-6)
+    assert found["far"].values[0] < 1e-20
+    assert found["never"].values[0] == 0.0
+    assert found["always"].values[0] == 1.0
+    assert found["always"].errors[0] == 1e-9
+
+
 def test_form_follows_two_design_points_and_their_correlation() -> None:
     f = function_of("(a - 1)**2 * 30 + (b - 2)")
     ev = evaluator(

@@ -95,6 +95,11 @@ class ChaosMethod:
                 found.append(tuple(chosen.count(k) for k in range(self.dimension)))
         return found
 
+    @property
+    def resolution(self) -> int:
+        """Number of samples of the sum that probabilities are counted with."""
+        return DRAWN
+
     @cached_property
     def points(self) -> np.ndarray:
         """u, (run, random parameter): the same at every design."""

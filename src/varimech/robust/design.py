@@ -30,9 +30,13 @@ from ..optimization.space import Bounds, Over, Space, space_of
 from ..results.result import Description
 from ..sensitivity.comparison import Constraint
 from ..uncertainty.parameter_distributions import Correlation, Given
+from .chaos import ChaosMethod
 from .evaluator import StatisticsEvaluator
 from .random_design import WIDTH, RandomDesign, random_design
+from .sampled_statistics import check_resolved
+from .samples import SamplesMethod
 from .settings import StatisticsSettings
+from .statistic import Probability
 from .verification import Verification, verified
 
 
@@ -153,9 +157,22 @@ def robust_problem(
     if plain or plain_paths:
         own = evaluator.nominal
         with_jumps = check_derivatives(own.equations, own.of_runs, plain_paths)
+    _check_resolved(evaluator, named)
     problem = DesignProblem(evaluator, space, name, goal, named)
     check_influence(analysis, problem, with_jumps)
     return problem
+
+
+def _check_resolved(evaluator: StatisticsEvaluator, constraints: Mapping[str, Constraint]) -> None:
+    """Refuse bounds of probabilities that samples do not resolve."""
+    for method in evaluator.methods if evaluator.statistics else []:
+        if not isinstance(method, (SamplesMethod, ChaosMethod)):
+            continue
+        for name, c in constraints.items():
+            if name in method.task.statistics and isinstance(c.of, Probability):
+                for bound in (c.lower, c.upper):
+                    if 0 < bound < 1:
+                        check_resolved(name, bound, method.resolution)
 
 
 def optimize_robustly(

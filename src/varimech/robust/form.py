@@ -46,6 +46,8 @@ from .normal_box import box_derivatives, box_probability
 from .settings import StatisticsSettings
 from .statistic import Probability, Quantile
 
+UNREACHED = 1e-9
+"""Error of a probability whose limit was not met within six standard deviations: Φ(−6)."""
 MATTERS = 1e-9
 """Derivative of the probability with respect to a correlation of two planes above which it counts:
 accuracy of the probability itself.
@@ -60,6 +62,10 @@ class Side:
     limit: float
     sign: float
     """1 where larger values fail."""
+
+    def broken(self, y: float) -> bool:
+        """Whether a value fails."""
+        return self.sign * (y - self.limit) > 0
 
 
 @dataclass(eq=False)
@@ -133,11 +139,14 @@ class FormMethod:
         self, name: str, sides: list[Side], columns: list[StandardColumn], errors: bool
     ) -> tuple[float, np.ndarray, float]:
         points = list[tuple[FormPoint, StandardColumn]]()
-        for side, column in zip(sides, columns, strict=True):
-            points += [(p, column) for p in self._design_points(name, side, column)]
         size = self.task.design.size
+        for side, column in zip(sides, columns, strict=True):
+            own = self._design_points(name, side, column)
+            points += [(p, column) for p in own]
+            if not own and side.broken(column.at(np.zeros(len(column.point.mean))).y):
+                return 0.0, np.zeros(size), UNREACHED if errors else math.nan
         if not points:  # every limit is out of reach
-            return 1.0, np.zeros(size), 0.0 if errors else math.nan
+            return 1.0, np.zeros(size), UNREACHED if errors else math.nan
         β = np.array([p.beta for p, _ in points])
         α = np.array([p.alpha for p, _ in points])
         R = α @ α.T
@@ -187,8 +196,8 @@ def _sides(statistic: Probability, columns: list[int]) -> list[Side]:
 
 
 def _all_points(column: StandardColumn, side: Side, seed: int) -> list[FormPoint]:
-    """The design point nearest to the origin, and others that rays meet; none where no ray comes
-    near the limit.
+    """The design point nearest to the origin, and others that rays meet; none where no ray within
+    six standard deviations and no search meets the limit.
 
     Raises:
         VarimechError: if rays meet the limit, but no search converges.
@@ -206,11 +215,10 @@ def _all_points(column: StandardColumn, side: Side, seed: int) -> list[FormPoint
     )
     met = first_crossing(np.full(len(rays), -abs(failing)), oriented)
     points, failure = list[FormPoint](), None
-    if not np.isfinite(met).any():
-        return []
-    first = rays[int(np.argmin(met))] * met.min()
     starts = [np.zeros(d)] if middle.length > 0 else []
-    for start in [*starts, first]:
+    if reached := bool(np.isfinite(met).any()):
+        starts.append(rays[int(np.argmin(met))] * met.min())
+    for start in starts:
         try:
             points.append(nearest_point(column, side.limit, side.sign, start))
             break
@@ -228,7 +236,7 @@ def _all_points(column: StandardColumn, side: Side, seed: int) -> list[FormPoint
         except VarimechError as error:
             failure = error
         met[rays @ rays[k] > np.cos(np.pi / 6)] = np.inf
-    if not points:
+    if not points and reached:
         assert failure is not None
         raise failure
     return _distinct(points)

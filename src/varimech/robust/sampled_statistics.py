@@ -32,6 +32,8 @@ from .statistic import Limited, Mean, Probability, Quantile, Statistic, Std, Wor
 
 FEWEST_BEYOND = 8
 """Fewest samples beyond a limit that resolve a probability: its relative error is then some 40 %."""
+UNSEEN = 3.0
+"""An event that none of n samples shows has a probability below 3/n, with 95 % certainty."""
 ROUND = 1e-13
 """Relative standard deviation below which a column does not vary."""
 
@@ -171,8 +173,11 @@ class SampledStatistics:
             slope = slope * share[:, None] + inside[:, None] * slopes
             inside = inside * share
             raw &= (column.ψ >= limit.lower) & (column.ψ <= limit.upper)
-        p = float(inside.mean())
-        return p, slope.mean(axis=0), self._error(inside) + abs(p - float(raw.mean()))
+        p, counted = float(inside.mean()), int(raw.sum())
+        error = self._error(inside) + abs(p - counted / raw.size)
+        if min(counted, raw.size - counted) < FEWEST_BEYOND:
+            error = max(error, UNSEEN / raw.size)
+        return p, slope.mean(axis=0), error
 
 
 def check_resolved(name: str, p: float, samples: int) -> None:

@@ -59,6 +59,11 @@ class SamplesMethod:
         each = -(-wanted // GROUPS)
         return GROUPS * (1 << (each - 1).bit_length())
 
+    @property
+    def resolution(self) -> int:
+        """Number of samples that probabilities are counted with."""
+        return self.count
+
     @cached_property
     def points(self) -> np.ndarray:
         """u, (sample, random parameter): the same at every design."""
