@@ -71,6 +71,12 @@ from .model.solids import (
     mesh as mesh,
 )
 from .model.state import State as State
+from .model.tolerance_cost import (
+    Cost as Cost,
+    cost as cost,
+    exponential_cost as exponential_cost,
+    grade_cost as grade_cost,
+)
 from .optimization.design_problem import DesignProblem as DesignProblem
 from .optimization.fit import Fit as Fit
 from .optimization.measurement import Measurement as Measurement, measurement as measurement

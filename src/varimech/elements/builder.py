@@ -21,9 +21,17 @@ from ..model.force import ForceLaw
 from ..model.initial_condition_reader import InitialConditionReader
 from ..model.joint import Joint
 from ..model.model_data import ModelData
-from ..model.parameter import Number, Parameter, Parameters, Tolerance, Vector
+from ..model.parameter import (
+    Number,
+    Parameter,
+    Parameters,
+    Tolerance,
+    Vector,
+    stated_tolerance,
+)
 from ..model.parameter_set import evaluated
 from ..model.state import OUTPUTS_IN_TEXT
+from ..model.tolerance_cost import Cost
 from ..model.writing import change
 from .methods import ElementMethods, method_of
 from .registry import ELEMENTS
@@ -115,6 +123,64 @@ class Model(ElementMethods):
         parameter = Parameter(name, value, unit=unit, bounds=bounds, distribution=distribution)
         self.data.parameter_set.add(parameter)
         return parameter
+
+    @change
+    def tolerance(
+        self,
+        parameter: str | Parameter,
+        width: float | str | None = None,
+        *,
+        at_least: float | str | None = None,
+        at_most: float | str | None = None,
+        sigmas: float | None = None,
+        cost: Cost | str | Callable[[Any], Any] | None = None,
+    ) -> Tolerance:
+        """Declare that the tolerance of a parameter can be chosen, in which bounds, and its cost.
+
+        Tolerances are ± their width about the nominal value, in the unit of the parameter, or as
+        text: "0.1 mm", or a grade of ISO 286-1 for a length, "IT7" (± half of its zone).
+
+        Args:
+            parameter: its name, or the parameter.
+            width: the tolerance to begin with, and of analyses that choose none; that of the
+                parameter if not given, or else `at_most`.
+            at_least: the finest one that can be made; a tenth of the width if not given.
+            at_most: the widest one that is allowed; ten times the width if not given.
+            sigmas: standard deviations in the width; those of the parameter's tolerance if not
+                given, or else 3.
+            cost: `vm.cost(a, b)`, `vm.exponential_cost(a, b, k)`, `vm.grade_cost({7: 8.0, …})`, or
+                an expression of the tolerance t: "2 + (0.1 mm)/t", or a function of varimech's
+                mathematics.
+
+        Returns:
+            The tolerance, which is the distribution of the parameter from now on.
+
+        Raises:
+            ModelError: for an unknown parameter, one with another distribution, bounds that leave
+                no room, and costs that are not defined within them.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m")
+        >>> m.tolerance("L", "IT8", at_least="IT6", at_most="IT11", cost=vm.cost(1.0, "0.1 mm")).width
+        7e-05
+        """
+        chosen = list(self.data.parameter_set.parameters.values())[
+            self.data.parameter_set.indices([parameter])[0]
+        ]
+        before = chosen.distribution
+        if before is not None and not isinstance(before, Tolerance):
+            raise ModelError(
+                "has a distribution, which is no tolerance",
+                element=f"parameter {chosen.name!r}",
+                field="distribution",
+                value=before,
+                remedy="leave its distribution out, or its tolerance",
+            )
+        chosen.distribution = stated_tolerance(
+            chosen, before, width, at_least, at_most, sigmas, cost
+        )
+        return chosen.distribution
 
     @change
     def table(

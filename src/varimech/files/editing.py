@@ -89,6 +89,8 @@ def with_tolerance(text: str, name: str, width: float) -> str:
     value = known.get("value")
     if "tolerance" in known:
         before = known["tolerance"]
+        if isinstance(before, yaml.MappingNode):  # with bounds and a cost, which stay
+            return _with_width(text, before, width)
         return _replaced(text, before, in_unit_of(before.value, width))
     entry = shortest(width) if value is None else in_unit_of(value.value, width)
     last = node.value[-1][1]
@@ -98,6 +100,16 @@ def with_tolerance(text: str, name: str, width: float) -> str:
     indent = " " * node.value[0][0].start_mark.column
     begin = node.value[0][0].start_mark.index
     return f"{text[:begin]}tolerance: {entry}\n{indent}{text[begin:]}"
+
+
+def _with_width(text: str, node: yaml.MappingNode, width: float) -> str:
+    """The text with another width in a tolerance that has bounds or a cost."""
+    known = dict(_pairs(node))
+    if "width" in known:
+        return _replaced(text, known["width"], in_unit_of(known["width"].value, width))
+    begin, column = node.value[0][0].start_mark.index, node.value[0][0].start_mark.column
+    after = ", " if node.flow_style else "\n" + " " * column
+    return f"{text[:begin]}width: {shortest(width)}{after}{text[begin:]}"
 
 
 def with_entry(text: str, section: str, name: str, entry: str) -> str:

@@ -32,6 +32,7 @@ from .field_types import (
     TwoOpen,
     names_of,
 )
+from .tolerance_fields import ToleranceOrWidth
 
 
 class Entry(Strict):
@@ -68,8 +69,10 @@ class ParameterEntry(Strict):
     )
     unit: StrictStr = Field("", description="SI unit; that of a quantity if not given.")
     bounds: TwoOpen | None = Field(None, description="[lower, upper]; null where open.")
-    tolerance: Number | None = Field(
-        None, description="Bilateral tolerance ±, read as a normal distribution."
+    tolerance: ToleranceOrWidth | None = Field(
+        None,
+        description="Bilateral tolerance ±, read as a normal distribution: a number, a quantity, a"
+        " grade such as IT7; or with bounds and a cost.",
     )
     sigmas: Positive | None = Field(
         None, description="Standard deviations in the tolerance; 3 if not given."

@@ -18,6 +18,7 @@ from .checking import check_studies
 from .document import SECTIONS, Document, document_class
 from .entries import ParameterEntry
 from .source_map import SourceMap, Where, parse_yaml, placing_errors, read_yaml
+from .tolerance_fields import ToleranceEntry
 
 M = TypeVar("M", bound=Any)
 
@@ -63,6 +64,10 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
     for name, entry in document.parameters.items():
         with placing_errors(marked, ("parameters", name)):
             model.parameter(name, entry.value, **_parameter(entry))
+        if isinstance(entry.tolerance, ToleranceEntry):
+            with placing_errors(marked, ("parameters", name, "tolerance")):
+                sigmas = {} if entry.sigmas is None else {"sigmas": entry.sigmas}
+                model.tolerance(name, **entry.tolerance.made(), **sigmas)
     for name, table in document.tables.items():
         with placing_errors(marked, ("tables", name)):
             model.table(name, **table.arguments(marked.path.parent))
@@ -97,7 +102,7 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
         raise ModelError("tolerance and distribution state the same twice", remedy="leave one out")
     if entry.sigmas is not None and entry.tolerance is None:
         raise ModelError("sigmas belongs to a tolerance", remedy="give one, or leave it out")
-    if entry.tolerance is not None:
+    if entry.tolerance is not None and not isinstance(entry.tolerance, ToleranceEntry):
         given["distribution"] = Tolerance(
             entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])
         )

@@ -28,6 +28,7 @@ from .distribution_fields import distribution_entry
 from .formula import formula, named
 from .source_map import plain
 from .studies import Studies
+from .tolerance_fields import tolerance_entry, tolerance_fields
 
 HEADING = (
     "# A mechanism for Varimech. Numbers are in SI units; texts may have others (30 mm, 2 deg) or"
@@ -128,6 +129,8 @@ class _Writer:
                     "unit": self._parts.parameter_set.parameters[name].unit,
                 }
             sections["parameters"][name] = self._parameter(given)
+        elif call.method == "tolerance":
+            self._state_tolerance(sections["parameters"], given)
         elif call.method == "table":
             name = given["name"]
             sections["tables"][name] = self._table(self._parts.parameter_set.tables[name], name)
@@ -220,12 +223,27 @@ class _Writer:
         if given.get("tolerance") is not None:
             entry["tolerance"] = _plain(given["tolerance"])
         if isinstance(distribution, Tolerance):
-            entry["tolerance"] = _plain(distribution.width)
+            entry["tolerance"] = tolerance_entry(tolerance_fields(distribution), _plain)
             if distribution.sigmas != 3.0:
                 entry["sigmas"] = _plain(distribution.sigmas)
         elif distribution is not None:
             entry["distribution"] = distribution_entry(distribution)
         return entry if len(entry) > 1 else entry["value"]
+
+    def _state_tolerance(self, entries: dict[str, Any], given: dict[str, Any]) -> None:
+        """Bounds and cost of a tolerance, stated after its parameter."""
+        parameter = given.pop("parameter")
+        name = parameter.name if isinstance(parameter, Parameter) else parameter
+        known = self._parts.parameter_set.parameters[name].distribution
+        entry = entries[name] if isinstance(entries[name], dict) else {"value": entries[name]}
+        if given.get("width") is None:
+            given["width"] = known.width  # that of the parameter, or at_most
+        entry.pop("tolerance", None)
+        entry.pop("sigmas", None)
+        sigmas = known.sigmas
+        order = {key: given.get(key) for key in ("width", "at_least", "at_most", "cost")}
+        entry["tolerance"] = tolerance_entry(order, _plain)
+        entries[name] = entry | ({} if sigmas == 3.0 else {"sigmas": _plain(sigmas)})
 
     def _start(self, given: dict[str, Any]) -> dict[str, object]:
         entry: dict[str, Any] = {}

@@ -5,7 +5,8 @@ can be differentiated.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -16,14 +17,24 @@ from ..core.expressions import fixed_number
 from ..core.markup import Displayed, html_table
 from ..core.symbols import NOT_SYMBOLIC, SX
 from ..core.units import is_si, si_unit, split_quantity
+from .iso_grades import grade_named, grade_width, is_grade
+from .tolerance_cost import Cost, cost_of
+
+ROUNDING = 1e-9
+"""Relative difference of two tolerances that counts as rounding."""
+DECADE = 10.0
+"""Ratio of the widest and of the finest tolerance to the given one where they are not given; a round
+value, about five grades of ISO 286-1.
+"""
 
 
 @dataclass(frozen=True)
 class Tolerance:
     """A bilateral tolerance ±width of a normal distribution: width = `sigmas` standard deviations
-    (3: 99.73 % inside).
+    (3: 99.73 % inside). With bounds and a cost it can be chosen (`Problem.allocate`).
 
-    A width in text has a unit, "0.1 mm", and is a number once it belongs to a parameter.
+    A width in text has a unit, "0.1 mm", or names a grade of ISO 286-1 by the nominal value, "IT7"
+    (± half of its zone); it is a number once it belongs to a parameter.
 
     >>> Tolerance(0.03).sigma
     0.01
@@ -31,17 +42,29 @@ class Tolerance:
 
     width: float | str
     sigmas: float = 3.0
+    at_least: float | str | None = None
+    """Finest tolerance that can be made."""
+    at_most: float | str | None = None
+    """Widest tolerance that is allowed."""
+    cost: Cost | None = None
+    """What it costs; a text or a function of t is taken as an expression."""
 
     def __post_init__(self) -> None:
-        numbers: dict[str, Any] = {"width": self.width, "sigmas": self.sigmas}
-        if isinstance(self.width, str):
-            del numbers["width"]
-            if split_quantity(self.width) is None:
-                fixed_number(self.width, "", Label("tolerance", "width"))
+        object.__setattr__(self, "cost", cost_of(self.cost))
+        numbers: dict[str, Any] = {"sigmas": self.sigmas}
+        for label, width in self._widths.items():
+            if not isinstance(width, str):
+                numbers[label] = width
+            elif is_grade(width):
+                grade_named(width, Label("tolerance", label))
+            elif split_quantity(width) is None:
+                fixed_number(width, "", Label("tolerance", label))
         for label, value in numbers.items():
             if not (_is_number(value) and math.isfinite(value) and value > 0):
                 problem = "must be a positive finite number"
                 raise ModelError(problem, element="tolerance", field=label, value=value)
+        if not self._has_texts:
+            _check_widths("tolerance", self._widths, (0.0, math.inf))
 
     @property
     def sigma(self) -> float:
@@ -53,19 +76,47 @@ class Tolerance:
             )
         return self.width / self.sigmas
 
-    def in_unit_of(self, name: str, unit: str) -> Tolerance:
-        """The same tolerance with its width as a number.
+    def in_unit_of(self, name: str, unit: str, nominal: float = math.nan) -> Tolerance:
+        """The same tolerance with its widths and its cost as numbers.
 
         Args:
             name: name of the parameter, for messages.
             unit: its unit.
+            nominal: its nominal value, which chooses the zones of grades.
 
         Returns:
             The tolerance.
         """
-        if not isinstance(self.width, str):
-            return self
-        return Tolerance(_number(name, self.width, unit, "tolerance"), self.sigmas)
+        widths = {
+            label: _width(name, width, unit, nominal) for label, width in self._widths.items()
+        }
+        cost = None if self.cost is None else self.cost.of_parameter(name, unit, nominal)
+        reach = (0.0, math.inf) if cost is None else cost.range
+        _check_widths(f"tolerance of {name!r}", widths, reach)
+        unchanged = cost is self.cost and not self._has_texts
+        return self if unchanged else replace(self, **widths, cost=cost)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Finest and widest tolerance that may be chosen, in the parameter's unit: the bounds that
+        are given, and a tenth and ten times the width otherwise, within the range of the cost.
+        """
+        assert not self._has_texts
+        width = float(self.width)
+        finest, widest = (0.0, math.inf) if self.cost is None else self.cost.range
+        low = width / DECADE if self.at_least is None else float(self.at_least)
+        high = width * DECADE if self.at_most is None else float(self.at_most)
+        low = max(low, finest) if self.at_least is None else low
+        return low, min(high, widest) if self.at_most is None else high
+
+    @property
+    def _widths(self) -> dict[str, float | str]:
+        given = {"width": self.width, "at_least": self.at_least, "at_most": self.at_most}
+        return {label: width for label, width in given.items() if width is not None}
+
+    @property
+    def _has_texts(self) -> bool:
+        return any(isinstance(width, str) for width in self._widths.values())
 
 
 class Parameter:
@@ -87,10 +138,10 @@ class Parameter:
     ):
         self.name = name
         self.unit = _unit(name, value, unit)
-        if isinstance(distribution, Tolerance):
-            distribution = distribution.in_unit_of(name, self.unit)
-        self.distribution = distribution
         self._value = _finite(name, _number(name, value, self.unit, "value"))
+        if isinstance(distribution, Tolerance):
+            distribution = distribution.in_unit_of(name, self.unit, self._value)
+        self.distribution = distribution
         self.bounds = checked_bounds(name, bounds, self.unit)
         self.symbol = SX.sym(
             f" {name}" if name.startswith("[") else name
@@ -221,6 +272,42 @@ class Parameter:
         return abs(self.symbol)
 
 
+def stated_tolerance(
+    parameter: Parameter,
+    before: Tolerance | None,
+    width: float | str | None,
+    at_least: float | str | None,
+    at_most: float | str | None,
+    sigmas: float | None,
+    cost: Any,
+) -> Tolerance:
+    """The tolerance of a parameter as a variable: what is not stated is as before.
+
+    Raises:
+        ModelError: if there is no width, or the cost is not defined within the bounds.
+    """
+    if width is None:
+        width = before.width if before is not None else at_most
+    element = f"tolerance of {parameter.name!r}"
+    if width is None:
+        remedy = "give it, or at_most"
+        raise ModelError("is missing", element=element, field="width", remedy=remedy)
+    if sigmas is None:
+        sigmas = before.sigmas if before is not None else 3.0
+    given = Tolerance(width, sigmas, at_least, at_most, cost)
+    known = given.in_unit_of(parameter.name, parameter.unit, parameter.value)
+    if known.cost is not None:
+        for t in known.limits:
+            value, derivative = known.cost.value(t), known.cost.derivative(t)
+            if not (math.isfinite(value) and math.isfinite(derivative)):
+                problem = (
+                    f"is {value:g} for a tolerance of {t:g}, with the derivative {derivative:g}"
+                )
+                remedy = "give a function that is finite and smooth within the bounds"
+                raise ModelError(problem, element=element, field="cost", remedy=remedy)
+    return known
+
+
 class Parameters(Displayed, dict[str, Parameter]):
     """Parameters by name; printed, and shown in notebooks, as a table."""
 
@@ -305,6 +392,34 @@ def _number(name: str, value: object, unit: str, what: str) -> Any:
     if not isinstance(value, str):
         return value
     return fixed_number(value, unit, Label(f"parameter {name!r}", what))
+
+
+def _check_widths(element: str, widths: Mapping[str, Any], reach: tuple[float, float]) -> None:
+    """Check that a width lies within its bounds, and all of them within the reach of the cost."""
+    width, low, high = widths["width"], widths.get("at_least", 0.0), widths.get("at_most", math.inf)
+    if not low <= width <= high or low == high:
+        problem = f"= {width:g} is not within its bounds ({low:g}, {high:g})"
+        remedy = "give at_least ≤ width ≤ at_most, and at_least < at_most"
+        raise ModelError(problem, element=element, field="width", remedy=remedy)
+    finest, widest = reach
+    for label, given in widths.items():
+        # a width that was computed from that of a grade differs from it by rounding
+        if not finest * (1 - ROUNDING) <= given <= widest * (1 + ROUNDING):
+            problem = f"= {given:g} is outside the tolerances with a cost, {finest:g} to {widest:g}"
+            remedy = "give costs of more grades, or other bounds"
+            raise ModelError(problem, element=element, field=label, remedy=remedy)
+
+
+def _width(name: str, width: float | str, unit: str, nominal: float) -> float:
+    """A tolerance ± as a number: also from a quantity, or from the grade of a length."""
+    if not is_grade(width):
+        return float(_number(name, width, unit, "tolerance"))
+    label = Label(f"parameter {name!r}", "tolerance")
+    if unit != "m":
+        problem = f"is a grade of ISO 286-1, which lengths have, and its unit is {unit or 'none'}"
+        remedy = "give the parameter in m, or the tolerance as a number"
+        raise ModelError(problem, label=label, value=width, remedy=remedy)
+    return grade_width(nominal, width, label)
 
 
 def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None, float | None]:
