@@ -352,7 +352,8 @@ def test_every_element_method_has_an_entry() -> None:
         for name, method in inspect.getmembers(Model, inspect.isfunction)
         if hasattr(method, "__wrapped__")
     }
-    assert words == {kind.method() for kind in BUILT_IN} | {"parameter", "point", "start", "table"}
+    others = {"parameter", "point", "start", "table", "tolerance"}
+    assert words == {kind.method() for kind in BUILT_IN} | others
 
 
 def test_studies_have_the_options_of_their_analyses() -> None:

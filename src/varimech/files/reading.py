@@ -66,8 +66,7 @@ def build(marked: SourceMap, document: Document, model: Model) -> None:
             model.parameter(name, entry.value, **_parameter(entry))
         if isinstance(entry.tolerance, ToleranceEntry):
             with placing_errors(marked, ("parameters", name, "tolerance")):
-                sigmas = {} if entry.sigmas is None else {"sigmas": entry.sigmas}
-                model.tolerance(name, **entry.tolerance.made(), **sigmas)
+                model.tolerance(name, **entry.tolerance.made(), sigmas=entry.sigmas)
     for name, table in document.tables.items():
         with placing_errors(marked, ("tables", name)):
             model.table(name, **table.arguments(marked.path.parent))
@@ -103,9 +102,8 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     if entry.sigmas is not None and entry.tolerance is None:
         raise ModelError("sigmas belongs to a tolerance", remedy="give one, or leave it out")
     if entry.tolerance is not None and not isinstance(entry.tolerance, ToleranceEntry):
-        given["distribution"] = Tolerance(
-            entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])
-        )
+        sigmas = 3.0 if entry.sigmas is None else float(entry.sigmas)
+        given["distribution"] = Tolerance(entry.tolerance, sigmas)
     if entry.distribution is not None:
         given["distribution"] = entry.distribution.made()
     return given

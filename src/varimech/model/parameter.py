@@ -111,8 +111,9 @@ class Tolerance:
 
     @property
     def _widths(self) -> dict[str, float | str]:
-        given = {"width": self.width, "at_least": self.at_least, "at_most": self.at_most}
-        return {label: width for label, width in given.items() if width is not None}
+        bounds = {"at_least": self.at_least, "at_most": self.at_most}
+        given = {label: bound for label, bound in bounds.items() if bound is not None}
+        return {"width": self.width, **given}
 
     @property
     def _has_texts(self) -> bool:
