@@ -141,13 +141,13 @@ class Model(ElementMethods):
         text: "0.1 mm", or a grade of ISO 286-1 for a length, "IT7" (± half of its zone).
 
         Args:
-            parameter: its name, or the parameter.
-            width: the tolerance to begin with, and of analyses that choose none; that of the
-                parameter if not given, or else `at_most`.
-            at_least: the finest one that can be made; a tenth of the width if not given.
-            at_most: the widest one that is allowed; ten times the width if not given.
-            sigmas: standard deviations in the width; those of the parameter's tolerance if not
-                given, or else 3.
+            parameter: its name, or the parameter. Of what is not given, an earlier tolerance of the
+                parameter counts.
+            width: the tolerance to begin with, and of analyses that choose none; `at_most` if
+                there was none before.
+            at_least: the finest one that can be made; a tenth of the width if never given.
+            at_most: the widest one that is allowed; ten times the width if never given.
+            sigmas: standard deviations in the width; 3 if never given.
             cost: `vm.cost(a, b)`, `vm.exponential_cost(a, b, k)`, `vm.grade_cost({7: 8.0, …})`, or
                 an expression of the tolerance t: "2 + (0.1 mm)/t", or a function of varimech's
                 mathematics.

@@ -236,14 +236,16 @@ class _Writer:
         name = parameter.name if isinstance(parameter, Parameter) else parameter
         known = self._parts.parameter_set.parameters[name].distribution
         entry = entries[name] if isinstance(entries[name], dict) else {"value": entries[name]}
-        if given.get("width") is None:
-            given["width"] = known.width  # that of the parameter, or at_most
-        entry.pop("tolerance", None)
+        before = entry.pop("tolerance", {})
+        stated = before if isinstance(before, dict) else {"width": before}
+        keys = ("width", "at_least", "at_most", "cost")
+        new = tolerance_entry({key: given.get(key) for key in keys}, _plain)
+        stated |= new if isinstance(new, dict) else {"width": new}
+        width = {"width": stated.get("width", _plain(known.width))}  # at_most, where none is stated
+        merged = width | stated
+        entry["tolerance"] = merged["width"] if list(merged) == ["width"] else merged
         entry.pop("sigmas", None)
-        sigmas = known.sigmas
-        order = {key: given.get(key) for key in ("width", "at_least", "at_most", "cost")}
-        entry["tolerance"] = tolerance_entry(order, _plain)
-        entries[name] = entry | ({} if sigmas == 3.0 else {"sigmas": _plain(sigmas)})
+        entries[name] = entry | ({} if known.sigmas == 3.0 else {"sigmas": _plain(known.sigmas)})
 
     def _start(self, given: dict[str, Any]) -> dict[str, object]:
         entry: dict[str, Any] = {}

@@ -293,9 +293,12 @@ def stated_tolerance(
     if width is None:
         remedy = "give it, or at_most"
         raise ModelError("is missing", element=element, field="width", remedy=remedy)
-    if sigmas is None:
-        sigmas = before.sigmas if before is not None else 3.0
-    given = Tolerance(width, sigmas, at_least, at_most, cost)
+    if before is not None:
+        sigmas = before.sigmas if sigmas is None else sigmas
+        at_least = before.at_least if at_least is None else at_least
+        at_most = before.at_most if at_most is None else at_most
+        cost = before.cost if cost is None else cost
+    given = Tolerance(width, 3.0 if sigmas is None else sigmas, at_least, at_most, cost)
     known = given.in_unit_of(parameter.name, parameter.unit, parameter.value)
     if known.cost is not None:
         for t in known.limits:

@@ -1,0 +1,182 @@
+"""Allocation: the cheapest tolerances, and nominal values where these may change, for which
+constraints on statistics hold.
+
+    min Σ Cᵢ(tᵢ)   with   lower ≤ s(x, t) ≤ upper,   at_least ≤ t ≤ at_most
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.errors import InfeasibleError
+from ..core.messages import Message
+from ..optimization.attempt import Attempt
+from ..optimization.design_problem import DesignProblem
+from ..optimization.evaluation import Evaluator, Outcome
+from ..optimization.scaled import Scaled
+from ..optimization.search import search
+from ..optimization.settings import Settings
+from ..sensitivity.comparison import Constraint
+from .log_widths import Variables, search_problem
+from .tolerance_choice import ToleranceChoice, TotalCost
+
+ELEMENT = "allocate"
+
+
+@dataclass(frozen=True, eq=False)
+class AllocationTask:
+    """What is allocated: tolerances, their variables, and constraints in the user's units."""
+
+    label: str
+    """Name of the mechanism."""
+    choices: tuple[ToleranceChoice, ...]
+    nominals: tuple[str, ...]
+    """Parameters whose nominal values may change; they are the first variables."""
+    variables: Variables
+    evaluator: Evaluator
+    """Of the cost and the constraints, in the user's variables."""
+    constraints: Mapping[str, Constraint]
+    settings: Settings
+    progress: bool | None = None
+
+    @property
+    def cost(self) -> TotalCost:
+        """What is minimised."""
+        return TotalCost(self.choices)
+
+    @property
+    def widths(self) -> slice:
+        """The tolerances among the variables."""
+        return slice(len(self.nominals), None)
+
+    def cost_at(self, x: np.ndarray) -> float:
+        """Total cost of a design."""
+        return float(sum(c.cost.value(t) for c, t in zip(self.choices, x[self.widths], strict=True)))
+
+    def problem(self, x: np.ndarray, free: np.ndarray | None = None) -> DesignProblem:
+        """The design problem of the search from a design, over all variables or some."""
+        chosen = np.ones(x.size, dtype=bool) if free is None else free
+        return search_problem(
+            self.evaluator, self.variables, chosen, x, self.cost, self.constraints
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A design that a search found."""
+
+    x: np.ndarray
+    """In the user's units."""
+    outcome: Outcome
+    """Quantities there, in the user's variables and units."""
+    attempt: Attempt
+    problem: DesignProblem
+
+
+def cheapest(
+    task: AllocationTask, x: np.ndarray, free: np.ndarray | None = None, *, warm: bool = False
+) -> Found:
+    """The cheapest design that meets the constraints, from one design.
+
+    Raises:
+        InfeasibleError: if there is none, with the one that comes nearest.
+        Stopped: on Ctrl-C after an iteration or more.
+    """
+    problem = task.problem(x, free)
+    settings = replace(task.settings, warm=warm)
+    try:
+        best, _ = search(problem, settings, [problem.space.start], task.label, task.progress)
+    except InfeasibleError as error:
+        z = np.array([error.nearest[name] for name in problem.names])
+        raise unreachable(task, problem.evaluator.x_of(z)) from None  # type: ignore[attr-defined]
+    return found(task, problem, best)
+
+
+def found(task: AllocationTask, problem: DesignProblem, best: Attempt) -> Found:
+    """A design of a search in the user's variables."""
+    x = problem.evaluator.x_of(best.x)  # type: ignore[attr-defined]
+    return Found(x, task.evaluator.run(x), best, problem)
+
+
+def check_reachable(task: AllocationTask, x: np.ndarray) -> None:
+    """Refuse targets that the finest tolerances miss while every tolerance makes them worse.
+
+    Without free nominal values there is nothing else to change; where finer tolerances help one
+    constraint and harm another, the search has to decide.
+
+    Raises:
+        InfeasibleError: with the values that the finest tolerances reach.
+    """
+    if task.nominals:
+        return
+    finest = x.copy()
+    finest[task.widths] = task.variables.lower[task.widths]
+    problem = task.problem(finest)
+    z = problem.space.start
+    lower, upper = problem.constraint_bounds
+    c, J = problem.constraints(z), problem.constraints_jac(z)
+    missed = Scaled(problem, z).shortfall(z) > 0
+    sign = np.where(c > upper, 1.0, np.where(c < lower, -1.0, 0.0))
+    if missed and (sign[:, None] * J >= 0).all():
+        raise unreachable(task, finest)
+
+
+def unreachable(task: AllocationTask, nearest: np.ndarray) -> InfeasibleError:
+    """An error that says how close tolerances come to a target."""
+    problem = task.problem(nearest)
+    amounts, parts = {}, []
+    for r in problem.rows:
+        values = problem.constraints(problem.space.start)[r.rows]
+        c = r.constraint
+        beyond = np.maximum(np.maximum(c.lower - values, values - c.upper), 0.0)
+        k = int(beyond.argmax())
+        if beyond[k] > 0:
+            own = task.constraints[r.name]
+            value = _user_value(task, nearest, r.name, k)
+            amounts[r.name] = float(max(own.lower - value, value - own.upper))
+            unit = f" {own.of.unit}" if own.of.unit else ""
+            parts.append(f"{r.name!r} ({own.rule}) comes to {value:.4g}{unit}")
+    named = dict(zip(task.variables.names, nearest.tolist(), strict=True))
+    finest = nearest[task.widths] <= task.variables.lower[task.widths] * (1 + 1e-6)
+    which = "the finest tolerances" if finest.all() else "the tolerances that come nearest"
+    at = ", ".join(f"{name} = {value:.4g}" for name, value in named.items())
+    return InfeasibleError(
+        f"{ELEMENT}: no tolerances within their bounds reach the target: with {which} ({at})"
+        f" {'; '.join(parts)}",
+        amounts,
+        named,
+        remedy=Message(
+            "relax the target, allow finer tolerances (at_least), or let nominal values change"
+            " ({over})"
+        ),
+    )
+
+
+def _user_value(task: AllocationTask, x: np.ndarray, name: str, k: int) -> float:
+    """Value of a constraint's quantity in the user's units."""
+    values, _ = constraint_values(task, task.evaluator.run(x), name)
+    return float(values[k])
+
+
+def constraint_values(
+    task: AllocationTask, outcome: Outcome, name: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of a constraint's quantity, (row,), and derivatives, (row, variable)."""
+    scalars, paths = task_quantities(task)
+    if name in paths:
+        k = paths.index(name)
+        return outcome.paths[k], outcome.path_derivatives[k]
+    k = scalars.index(name)
+    return outcome.values[k : k + 1], outcome.derivatives[k : k + 1]
+
+
+def task_quantities(task: AllocationTask) -> tuple[list[str], list[str]]:
+    """Names of the scalars and of the paths of the evaluator, in their order."""
+    from ..optimization.design_problem import quantities_of
+    from .log_widths import COST
+
+    scalars, paths = quantities_of(COST, task.cost, task.constraints)
+    return list(scalars), list(paths)
