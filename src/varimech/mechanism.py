@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .optimization.fitting import FitOptions
     from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
-    from .optimization.quantities import Goals, Target
+    from .optimization.quantities import Constraints, Goals, Target
     from .optimization.space import Over
     from .optimization.synthesis_result import Synthesis
     from .results.campbell import Campbell
@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from .results.run import Run
     from .results.topology import Topology
     from .results.workspace import Workspace
+    from .robust.allocate import AllocationOptions
+    from .robust.allocation import Allocation
+    from .robust.allocation_curve import AllocationCurve
     from .robust.design import RobustOptions
     from .robust.statistics import StatisticsArguments, Wanted
     from .robust.statistics_result import Statistics
@@ -69,6 +72,9 @@ if TYPE_CHECKING:
 
     class OptimizeOptions(ProblemOptions, RobustOptions, total=False):
         """Options of `Mechanism.optimize`."""
+
+    class AllocatingOptions(ProblemOptions, AllocationOptions, total=False):
+        """Options of `Mechanism.allocate`."""
 
     class StatisticsOfOptions(ProblemOptions, StatisticsArguments, total=False):
         """Options of `Mechanism.statistics`."""
@@ -361,6 +367,46 @@ class Mechanism(Model):
 
         own, rest = _split(options, RobustOptions)
         return self.problem(_named(objective), **rest).optimize(over, **own)
+
+    def allocate(
+        self, constraints: Constraints, **options: Unpack[AllocatingOptions]
+    ) -> Allocation:
+        """Find the cheapest tolerances for which constraints on statistics hold: short for
+        `problem(…).allocate(constraints, …)`, with its arguments.
+
+        Args:
+            constraints: comparisons of statistics, such as `vm.std(f) <= 0.1`.
+            options: those of `Problem.allocate` and of `problem`.
+
+        Returns:
+            An `Allocation`.
+        """
+        from .robust.allocate import AllocationOptions
+
+        own, rest = _split(options, AllocationOptions)
+        return self.problem(**rest).allocate(constraints, **own)
+
+    def allocation_curve(
+        self,
+        targets: Sequence[Constraint],
+        constraints: Constraints = (),
+        **options: Unpack[AllocatingOptions],
+    ) -> AllocationCurve:
+        """Cost against risk: short for `problem(…).allocation_curve(targets, constraints, …)`, with
+        its arguments.
+
+        Args:
+            targets: bounds of one statistic, such as `[vm.std(f) <= s for s in (0.1, 0.2)]`.
+            constraints: others, which hold for all targets.
+            options: those of `Problem.allocate` and of `problem`.
+
+        Returns:
+            An `AllocationCurve`.
+        """
+        from .robust.allocate import AllocationOptions
+
+        own, rest = _split(options, AllocationOptions)
+        return self.problem(**rest).allocation_curve(targets, constraints, **own)
 
     def fit(
         self,

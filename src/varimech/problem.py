@@ -59,9 +59,14 @@ if TYPE_CHECKING:
     from .results.linear_model import LinearModel
     from .results.modes import Modes
     from .results.run import Run
+    from .optimization.quantities import Constraints
+    from .robust.allocate import AllocationOptions
+    from .robust.allocation import Allocation
+    from .robust.allocation_curve import AllocationCurve
     from .robust.design import RobustDesignOptions, RobustOptions
     from .robust.statistics import StatisticsArguments, Wanted
     from .robust.statistics_result import Statistics
+    from .sensitivity.comparison import Constraint
     from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
@@ -673,6 +678,72 @@ class Problem(Displayed):
         assert not isinstance(goal, DesignQuantity)
         searching: Any = options  # none of statistics is among them
         return optimize(self._simulation, name, goal, self._over(over), **searching)
+
+    def allocate(
+        self, constraints: Constraints, **options: Unpack[AllocationOptions]
+    ) -> Allocation:
+        """Find the cheapest tolerances for which constraints on statistics hold.
+
+        Tolerances that can be chosen are declared with `Mechanism.tolerance`, with bounds and a
+        cost. Objectives of the problem take no part in it.
+
+        Args:
+            constraints: comparisons of statistics, such as `vm.std(f) <= 0.1` or
+                `vm.probability(f <= 1) >= 0.999`, and of objectives at the nominal values, alone,
+                in a list or by name.
+            over: parameters whose nominal values may change, too; none if not given.
+            bounds, start: of these, as for `optimize`.
+            tolerances: parameters whose tolerances are chosen; all that have one with a cost if not
+                given.
+            distributions, correlation: of other random parameters, as for `moments`.
+            statistics, order, samples, degree: as for `optimize`.
+            grades: True for tolerances in grades of ISO 286-1, or the names of the parameters whose
+                tolerances come in grades; any tolerance within its bounds if not given.
+            correct: whether a target is moved, and the search repeated, where independent samples
+                show that the method of statistics is off; True if not given.
+            verify: number of independent samples that verify the result; chosen if not given, False
+                for none.
+            solver, max_iterations, tolerance_optimality: as for `optimize`.
+            seed: of samples; 0 if not given.
+
+        Returns:
+            An `Allocation`: `.tolerances`, `.cost`, `.saving`, `.tighten_first`, `.may_open`,
+            `.multipliers`, `.verification`, `.distributions`, `.table()`, `.to_csv()`, `.plot()`, …
+
+        Raises:
+            ModelError: for input that makes no sense, such as a tolerance without a cost.
+            InfeasibleError: if no tolerances reach the target, with how close they come.
+            Interrupted: on Ctrl-C after an iteration or more; its `result` are the best tolerances
+                up to then.
+        """
+        from .robust.allocate import allocate
+
+        return allocate(self._simulation, constraints, options)
+
+    def allocation_curve(
+        self,
+        targets: Sequence[Constraint],
+        constraints: Constraints = (),
+        **options: Unpack[AllocationOptions],
+    ) -> AllocationCurve:
+        """Cost against risk: the cheapest tolerances for several targets of one statistic.
+
+        Args:
+            targets: bounds of one statistic, such as `[vm.std(f) <= s for s in (0.1, 0.2)]`.
+            constraints: others, which hold for all targets.
+            options: those of `allocate`.
+
+        Returns:
+            An `AllocationCurve`: `.cost`, `.equal_cost`, `.tolerance`, `.allocations`, `.plot()`, …
+
+        Raises:
+            ModelError: as `allocate` does.
+            InfeasibleError: if no tolerances reach any of the targets.
+            Interrupted: on Ctrl-C; its `result` is the curve up to then.
+        """
+        from .robust.allocation_curve import allocation_curve
+
+        return allocation_curve(self._simulation, targets, constraints, options)
 
     def design_problem(
         self,

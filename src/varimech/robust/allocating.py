@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..core.errors import InfeasibleError
 from ..core.messages import Message
 from ..optimization.attempt import Attempt
-from ..optimization.design_problem import DesignProblem
+from ..optimization.curvature import STRONG
+from ..optimization.design_problem import DesignProblem, quantities_of
 from ..optimization.evaluation import Evaluator, Outcome
 from ..optimization.scaled import Scaled
 from ..optimization.search import search
 from ..optimization.settings import Settings
 from ..sensitivity.comparison import Constraint
-from .log_widths import Variables, search_problem
+from .log_widths import COST, Variables, index_of, search_problem, shift_of
+from .statistic import Probability
 from .tolerance_choice import ToleranceChoice, TotalCost
 
 ELEMENT = "allocate"
@@ -54,7 +57,57 @@ class AllocationTask:
 
     def cost_at(self, x: np.ndarray) -> float:
         """Total cost of a design."""
-        return float(sum(c.cost.value(t) for c, t in zip(self.choices, x[self.widths], strict=True)))
+        return float(
+            sum(c.cost.value(t) for c, t in zip(self.choices, x[self.widths], strict=True))
+        )
+
+    @cached_property
+    def _places(self) -> tuple[list[str], list[str]]:
+        """Names of the scalars and of the paths of the evaluator, in their order."""
+        scalars, paths = quantities_of(COST, self.cost, self.constraints)
+        return list(scalars), list(paths)
+
+    def values(self, outcome: Outcome, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Values of a constraint's quantity, (row,), and derivatives, (row, variable), in the
+        user's units.
+        """
+        scalars, paths = self._places
+        if name in paths:
+            k = paths.index(name)
+            return outcome.paths[k], outcome.path_derivatives[k]
+        k = scalars.index(name)
+        return outcome.values[k : k + 1], outcome.derivatives[k : k + 1]
+
+    def search_values(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Values of a constraint's quantity in the scale of the search."""
+        if not isinstance(self.constraints[name].of, Probability):
+            return values
+        return np.array([index_of(v)[0] for v in values])
+
+    def search_slopes(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Derivatives of the same with respect to the values."""
+        if not isinstance(self.constraints[name].of, Probability):
+            return np.ones_like(values)
+        return np.array([index_of(v)[1] for v in values])
+
+    def uncorrected(self, corrected: AllocationTask, name: str, values: np.ndarray) -> np.ndarray:
+        """Values of a constraint's quantity without what its target was moved by, which is what
+        samples show its method to be off.
+        """
+        shift = shift_of(self.constraints[name], corrected.constraints[name])
+        if shift == 0:
+            return values
+        z = self.search_values(name, values) - shift
+        if not isinstance(self.constraints[name].of, Probability):
+            return z
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(z))
+
+    def is_active(self, found: Found, name: str) -> bool:
+        """Whether a constraint decides the cost of a design."""
+        rows = next(r.rows for r in found.problem.rows if r.name == name)
+        return bool(np.abs(found.attempt.optimality.scaled[rows]).max() > STRONG)
 
     def problem(self, x: np.ndarray, free: np.ndarray | None = None) -> DesignProblem:
         """The design problem of the search from a design, over all variables or some."""
@@ -127,7 +180,7 @@ def check_reachable(task: AllocationTask, x: np.ndarray) -> None:
 def unreachable(task: AllocationTask, nearest: np.ndarray) -> InfeasibleError:
     """An error that says how close tolerances come to a target."""
     problem = task.problem(nearest)
-    amounts, parts = {}, []
+    outcome, amounts, parts = task.evaluator.run(nearest), {}, []
     for r in problem.rows:
         values = problem.constraints(problem.space.start)[r.rows]
         c = r.constraint
@@ -135,7 +188,7 @@ def unreachable(task: AllocationTask, nearest: np.ndarray) -> InfeasibleError:
         k = int(beyond.argmax())
         if beyond[k] > 0:
             own = task.constraints[r.name]
-            value = _user_value(task, nearest, r.name, k)
+            value = float(task.values(outcome, r.name)[0][k])
             amounts[r.name] = float(max(own.lower - value, value - own.upper))
             unit = f" {own.of.unit}" if own.of.unit else ""
             parts.append(f"{r.name!r} ({own.rule}) comes to {value:.4g}{unit}")
@@ -153,30 +206,3 @@ def unreachable(task: AllocationTask, nearest: np.ndarray) -> InfeasibleError:
             " ({over})"
         ),
     )
-
-
-def _user_value(task: AllocationTask, x: np.ndarray, name: str, k: int) -> float:
-    """Value of a constraint's quantity in the user's units."""
-    values, _ = constraint_values(task, task.evaluator.run(x), name)
-    return float(values[k])
-
-
-def constraint_values(
-    task: AllocationTask, outcome: Outcome, name: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Values of a constraint's quantity, (row,), and derivatives, (row, variable)."""
-    scalars, paths = task_quantities(task)
-    if name in paths:
-        k = paths.index(name)
-        return outcome.paths[k], outcome.path_derivatives[k]
-    k = scalars.index(name)
-    return outcome.values[k : k + 1], outcome.derivatives[k : k + 1]
-
-
-def task_quantities(task: AllocationTask) -> tuple[list[str], list[str]]:
-    """Names of the scalars and of the paths of the evaluator, in their order."""
-    from ..optimization.design_problem import quantities_of
-    from .log_widths import COST
-
-    scalars, paths = quantities_of(COST, task.cost, task.constraints)
-    return list(scalars), list(paths)

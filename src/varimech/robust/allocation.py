@@ -20,7 +20,7 @@ from ..core.messages import Text
 from ..model.parameter import ROUNDING, Tolerance
 from ..plotting.table import number
 from ..results.labels import with_units
-from ..results.result import Description, Result, Variable
+from ..results.result import Description, Result, Table, Variable
 from .equal_tolerances import Equal
 from .tolerance_choice import ToleranceChoice
 from .verification import Verification
@@ -345,7 +345,7 @@ class Allocation(Result):
         ]
         head = ["constraint", "rule", "before", "after", "unit", "multiplier"]
         rows = [[b.name, b.rule, b.before, b.value, b.unit, b.multiplier] for b in self.constraints]
-        tables = [self._rows(), (head, rows)]
+        tables: list[Table] = [self._rows(), (head, rows)]
         if self.nominals:
             moved = [[name, *pair] for name, pair in self.nominals.items()]
             tables.append((["nominal value", "before", "after"], moved))

@@ -38,7 +38,10 @@ def equal_tolerances(task: AllocationTask, x: np.ndarray) -> Equal | None:
     elif shares:
         ratios, rule = nominal, "equal shares of the nominal values"
     else:
-        ratios, rule = np.array([c.width for c in task.choices]), "equal shares of the widths before"
+        ratios, rule = (
+            np.array([c.width for c in task.choices]),
+            "equal shares of the widths before",
+        )
     low, high = task.variables.lower[task.widths], task.variables.upper[task.widths]
 
     def widths(k: float) -> np.ndarray:

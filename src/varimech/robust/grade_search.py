@@ -78,8 +78,7 @@ class GradeSearch:
                 break
             current = better
         named = {
-            name: list(widths)[k]
-            for (name, widths), k in zip(self._named(), current, strict=True)
+            name: list(widths)[k] for (name, widths), k in zip(self._named(), current, strict=True)
         }
         return Graded(self._at(current), named, len(self.seen))
 
@@ -100,7 +99,9 @@ class GradeSearch:
             # the one whose step helps most for what it costs more
             steps = max(
                 (self._moved(steps, {k: -1}) for k in finer),
-                key=lambda s: self._relief(steps, s) / max(self._cost(s) - self._cost(steps), 1e-300),
+                key=lambda s: (
+                    self._relief(steps, s) / max(self._cost(s) - self._cost(steps), 1e-300)
+                ),
             )
         return steps
 

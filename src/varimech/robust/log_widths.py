@@ -84,7 +84,9 @@ class LogEvaluator:
         whole = self.variables.z_of(self.held)
         whole[self.free] = z
         x = self.variables.x_of(whole)
-        return np.where(self.free, np.clip(x, self.variables.lower, self.variables.upper), self.held)
+        return np.where(
+            self.free, np.clip(x, self.variables.lower, self.variables.upper), self.held
+        )
 
     def run(self, z: np.ndarray) -> Outcome:
         """Values and derivatives with respect to z.
@@ -125,7 +127,7 @@ def index_of(probability: float) -> tuple[float, float]:
     tiny = float(np.finfo(float).tiny)
     P = min(max(float(probability), tiny), 1 - LARGEST)
     β = float(ndtri(P))
-    return β, 0.0 if P != probability else float(np.sqrt(2 * np.pi) * np.exp(β**2 / 2))
+    return β, 0.0 if probability != P else float(np.sqrt(2 * np.pi) * np.exp(β**2 / 2))
 
 
 def search_constraint(constraint: Constraint) -> Constraint:
@@ -136,6 +138,26 @@ def search_constraint(constraint: Constraint) -> Constraint:
 
     low, high = (float(ndtri(np.clip(b, 0, 1))) for b in (constraint.lower, constraint.upper))
     return Constraint(Index(), low, high)
+
+
+def moved_constraint(constraint: Constraint, shift: float) -> Constraint:
+    """The constraint with bounds that are moved in the scale of the search."""
+    from scipy.special import ndtr
+
+    own = search_constraint(constraint)
+    low, high = own.lower + shift, own.upper + shift
+    if isinstance(constraint.of, Probability):
+        return Constraint(constraint.of, float(ndtr(low)), float(ndtr(high)))
+    return Constraint(constraint.of, low, high)
+
+
+def shift_of(constraint: Constraint, moved: Constraint) -> float:
+    """How far the bounds of a constraint were moved in the scale of the search."""
+    if moved is constraint:
+        return 0.0
+    pairs = (search_constraint(constraint), search_constraint(moved))
+    (low, high), (new_low, new_high) = ((c.lower, c.upper) for c in pairs)
+    return new_high - high if np.isfinite(high) else new_low - low
 
 
 def search_problem(
@@ -164,7 +186,8 @@ def search_problem(
         for u, log in zip(variables.units, variables.logs, strict=True)
     )
     start, lower, upper = (
-        variables.z_of(v)[free] for v in (np.asarray(x, dtype=float), variables.lower, variables.upper)
+        variables.z_of(v)[free]
+        for v in (np.asarray(x, dtype=float), variables.lower, variables.upper)
     )
     space = Space(
         tuple(n for n, f in zip(variables.names, free, strict=True) if f),
@@ -175,4 +198,3 @@ def search_problem(
     )
     named = {name: search_constraint(c) for name, c in constraints.items()}
     return DesignProblem(logs, space, COST, cost, named)
-

@@ -101,10 +101,8 @@ def choices_of(
         ModelError: for one without a cost, and if there is none.
     """
     known = parameters.parameters
-    if names is not None:
-        chosen = [list(known)[k] for k in parameters.indices(names)]
-    else:
-        chosen = [n for n, p in known.items() if _can_be_chosen(p)]
+    every = [n for n, p in known.items() if _can_be_chosen(p)]
+    chosen = every if names is None else [list(known)[k] for k in parameters.indices(names)]
     if not chosen:
         example = next(iter(known), "L")
         raise ModelError(
@@ -125,9 +123,7 @@ def choices_of(
                 element=element,
                 remedy=f"{DECLARE.format(name)}, or leave its bounds out to keep it as it is",
             )
-        choices.append(
-            ToleranceChoice(name, p.unit, p.value, p.distribution, p.distribution.cost)
-        )
+        choices.append(ToleranceChoice(name, p.unit, p.value, p.distribution, p.distribution.cost))
     return tuple(choices)
 
 

@@ -1,0 +1,304 @@
+"""Allocation from user input: the statement, the search, grades, corrections by samples, and the
+verification.
+
+A method of statistics may be off (FORM by the curvature of a limit, moments by their order). Where
+independent samples show that at the optimum, the target of the method is moved by the difference,
+and the search goes on from there: a few searches with cheap statistics instead of one whose every
+step takes many samples.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..analyses.simulation import Simulation
+from ..core.errors import ModelError, VarimechError, check_whole
+from ..core.messages import Message
+from ..model.parameter import Parameter
+from ..model.parameter_set import listed
+from ..optimization.checks import check_influence
+from ..optimization.design_problem import quantities_of
+from ..optimization.quantities import Constraints, named_constraints
+from ..optimization.search import Stopped, check_settings
+from ..optimization.settings import Settings
+from ..optimization.solvers import find_solver
+from ..optimization.space import Bounds, Over, Space, space_of
+from ..sensitivity.comparison import Constraint
+from .allocating import AllocationTask, Found, cheapest, check_reachable, found
+from .allocation import Allocation, interrupted
+from .allocation_numbers import allocation_of
+from .design import StatisticsOptions, settings_of, split_statistics
+from .equal_tolerances import Equal, equal_tolerances
+from .evaluator import StatisticsEvaluator
+from .grade_search import Graded, in_grades
+from .log_widths import COST, Variables, moved_constraint
+from .random_design import random_design
+from .statistic import Statistic
+from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
+from .verification import Checked, Verification, verified
+
+MOST_CORRECTIONS = 3
+"""Most corrections of targets by samples: each leaves a small part of the error of the one before."""
+
+
+class AllocationOptions(StatisticsOptions, total=False):
+    """Options of `Problem.allocate`."""
+
+    over: Over
+    tolerances: Sequence[str | Parameter] | None
+    bounds: Bounds | None
+    start: Mapping[str, float | str] | None
+    grades: bool | Sequence[str]
+    correct: bool
+    verify: bool | int
+    solver: str
+    max_iterations: int
+    tolerance_optimality: float
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A checked allocation."""
+
+    task: AllocationTask
+    evaluator: StatisticsEvaluator
+    grades: tuple[str, ...]
+    """Parameters whose tolerances come in grades."""
+    correct: bool
+    samples: int | None
+    """Of the verification; chosen if None."""
+    verify: bool
+    seed: int
+
+
+def allocate(s: Simulation, constraints: Constraints, options: AllocationOptions) -> Allocation:
+    """State an allocation and solve it.
+
+    Raises:
+        ModelError: for input that makes no sense.
+        InfeasibleError: if no tolerances reach the target.
+        Interrupted: on Ctrl-C after an iteration or more.
+    """
+    began = time.perf_counter()
+    stated = statement(s, constraints, options)
+    return solved(stated, stated.task.variables.start, began)
+
+
+def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = False) -> Allocation:
+    """The cheapest tolerances, searched for from a design."""
+    task = stated.task
+
+    def result(
+        task: AllocationTask,
+        best: Found,
+        corrections: int = 0,
+        equal: Equal | None = None,
+        graded: Graded | None = None,
+        check: Verification | None = None,
+    ) -> Allocation:
+        seconds = time.perf_counter() - began
+        return allocation_of(
+            stated.evaluator, stated.task, task, best, corrections, equal, graded, check, seconds
+        )
+
+    try:
+        check_reachable(task, start)
+        best = cheapest(task, start, warm=warm)
+        check, corrections = _verified(stated, task, best, 1), 0
+        while stated.correct and corrections < MOST_CORRECTIONS and check is not None:
+            moved = _corrected(stated.task, task, best, check)
+            if moved is None:
+                break
+            task, corrections = moved, corrections + 1
+            best = cheapest(task, best.x, warm=True)
+            check = _verified(stated, task, best, 1 + corrections)
+    except Stopped as stopped:
+        raise interrupted(result(task, found(task, stopped.problem, stopped.best))) from None
+    graded = None
+    if stated.grades:
+        graded = in_grades(task, best, stated.grades)
+        rest = np.array([c.name not in stated.grades for c in task.choices])
+        x = graded.x
+        if rest.any() or task.nominals:
+            x = _rest(task, graded.x, rest).x
+            graded = replace(graded, x=x)
+        check = _verified(stated, task, replace(best, x=x, outcome=task.evaluator.run(x)), 50)
+    return result(task, best, corrections, equal_tolerances(task, best.x), graded, check)
+
+
+def statement(s: Simulation, constraints: Constraints, options: AllocationOptions) -> Statement:
+    """Check the input and state the allocation; computes all quantities once.
+
+    Raises:
+        ModelError: for input that makes no sense.
+    """
+    statistics, _ = split_statistics(options)
+    solver, iterations = options.get("solver", "ipopt"), options.get("max_iterations", 100)
+    tolerance, seed = options.get("tolerance_optimality", 1e-9), options.get("seed", 0)
+    check_settings(iterations, tolerance)
+    check_whole("allocate", 0, seed=seed)
+    verify = options.get("verify", True)
+    if not isinstance(verify, bool):
+        check_whole("allocate", 100, verify=verify)
+    named = named_constraints(constraints)
+    if not any(isinstance(c.of, Statistic) for c in named.values()):
+        problem = "no constraint bounds a statistic, so that the widest tolerances are the cheapest"
+        remedy = "give a target, such as vm.std(f) <= 0.1 or vm.probability(f <= 1) >= 0.999"
+        raise ModelError(problem, element="allocate", field="constraints", remedy=remedy)
+    numbers = s.solvers.data.parameter_set
+    choices = choices_of(numbers, options.get("tolerances"), "allocate")
+    for name in statistics.get("distributions") or {}:
+        if name in [c.name for c in choices]:
+            twice = f"names {name!r}, whose tolerance is chosen"
+            others = Message("leave it out, or name the others in {tolerances}")
+            raise ModelError(twice, element="allocate", field="distributions", remedy=others)
+    space = _nominal_space(s, options)
+    design = random_design(
+        s,
+        statistics.get("distributions"),
+        statistics.get("correlation"),
+        nominals=space.names,
+        widths=[c.name for c in choices],
+    )
+    cost = TotalCost(choices)
+    scalars, paths = quantities_of(COST, cost, named)
+    evaluator = StatisticsEvaluator(
+        s,
+        design,
+        scalars,
+        paths,
+        statistics.get("statistics", "auto"),
+        settings_of("allocate", statistics, seed),
+    )
+    settings = Settings(
+        find_solver(solver, constrained=True, bounded=True, exact=False),
+        exact=False,
+        max_iterations=iterations,
+        tolerance=tolerance,
+    )
+    variables = _variables(space, choices)
+    task = AllocationTask(
+        s.name, choices, space.names, variables, evaluator, named, settings, s.progress
+    )
+    check_influence("allocate", task.problem(variables.start), set())
+    graded = _graded(choices, options.get("grades", False))
+    for c in choices:
+        if c.name in graded:
+            c.grades  # noqa: B018 - refuses what has none before anything runs
+    correct = options.get("correct", True) and verify is not False
+    count = None if isinstance(verify, bool) else int(verify)
+    return Statement(task, evaluator, graded, correct, count, verify is not False, seed)
+
+
+def _nominal_space(s: Simulation, options: AllocationOptions) -> Space:
+    """Nominal values that may change: only those that are named."""
+    over = options.get("over")
+    if over is None or not listed(over, "over", Message("give {bounds} of their own")):
+        for label in ("bounds", "start"):
+            if options.get(label):
+                problem = Message("is for nominal values, and {over} names none")
+                raise ModelError(problem, element="allocate", field=label)
+        none = np.zeros(0)
+        return Space((), (), none, none, none, dict(s.given or {}))  # type: ignore[arg-type]
+    numbers = s.solvers.data.parameter_set
+    return space_of(
+        "allocate", numbers, over, options.get("bounds"), options.get("start"), s.given
+    )
+
+
+def _variables(space: Space, choices: Sequence[ToleranceChoice]) -> Variables:
+    low, high = np.array([c.limits for c in choices]).T
+    return Variables(
+        (*space.names, *(c.variable for c in choices)),
+        (*space.units, *(c.unit for c in choices)),
+        np.concatenate([space.start, [c.width for c in choices]]),
+        np.concatenate([space.lower, low]),
+        np.concatenate([space.upper, high]),
+        np.array([False] * len(space.names) + [True] * len(choices)),
+    )
+
+
+def _graded(choices: Sequence[ToleranceChoice], given: bool | Sequence[str]) -> tuple[str, ...]:
+    """Parameters whose tolerances come in grades."""
+    names = [c.name for c in choices]
+    if isinstance(given, bool):
+        return tuple(names) if given else ()
+    wanted = [given] if isinstance(given, str) else list(given)
+    for name in wanted:
+        if name not in names:
+            problem = f"names {name!r}, whose tolerance is not chosen"
+            remedy = f"those that are chosen: {', '.join(map(repr, names))}"
+            raise ModelError(problem, element="allocate", field="grades", remedy=remedy)
+    return tuple(wanted)
+
+
+def _rest(task: AllocationTask, x: np.ndarray, rest: np.ndarray) -> Found:
+    """The cheapest tolerances without grades, and nominal values, beside those in grades."""
+    free = np.concatenate([np.ones(len(task.nominals), dtype=bool), rest])
+    return cheapest(task, x, free, warm=True)
+
+
+# --- verification and corrections
+
+
+def _verified(
+    stated: Statement, task: AllocationTask, best: Found, draw: int
+) -> Verification | None:
+    """Independent samples at a design; those of each draw are others."""
+    evaluator = stated.evaluator
+    if not stated.verify or not best.attempt.converged:
+        return None
+    claimed = {
+        name: stated.task.uncorrected(task, name, task.values(best.outcome, name)[0])
+        for name in evaluator.statistics
+    }
+    bounds: dict[str, Constraint] = dict(stated.task.constraints)
+    try:
+        return verified(
+            task.label,
+            evaluator.task,
+            best.x,
+            claimed,
+            bounds,
+            stated.samples,
+            stated.seed + draw,
+            task.progress,
+        )
+    except VarimechError as error:
+        raise VarimechError(
+            f"{task.label!r}: the allocation could not be verified: {error}",
+            remedy=Message("narrow the tolerances, or give {verify}", verify=False),
+        ) from error
+
+
+def _corrected(
+    stated: AllocationTask, task: AllocationTask, best: Found, check: Verification
+) -> AllocationTask | None:
+    """The task with targets moved by what samples show; None if no target is off."""
+    moved = dict(task.constraints)
+    for c in check.checked:
+        own = stated.constraints[c.name]
+        if c.statistic.over_time or not _is_off(c, own, task.is_active(best, c.name)):
+            continue
+        by_method = task.search_values(c.name, task.values(best.outcome, c.name)[0])[0]
+        # where no sample, or every one, is beyond a limit, the nearer end of the interval
+        sampled = c.estimate if c.lower < c.estimate < c.upper else (c.lower + c.upper) / 2
+        shift = float(by_method - task.search_values(c.name, np.array([sampled]))[0])
+        moved[c.name] = moved_constraint(own, shift)
+    if all(moved[name] is c for name, c in task.constraints.items()):
+        return None
+    return replace(task, constraints=moved)
+
+
+def _is_off(c: Checked, own: Constraint, active: bool) -> bool:
+    """Whether the interval excludes a bound that decides the cost, or breaks one."""
+    if c.contradicted:
+        return True
+    bounds = [b for b in (own.lower, own.upper) if np.isfinite(b)]
+    nearest = min(bounds, key=lambda b: abs(b - c.claimed))
+    return active and not c.lower <= nearest <= c.upper

@@ -1,0 +1,104 @@
+"""The numbers of an allocation: statistics, multipliers, and what each tolerance brings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..sensitivity.comparison import Constraint
+from .allocating import AllocationTask, Found
+from .allocation import Allocation, Bounded
+from .equal_tolerances import Equal
+from .evaluator import StatisticsEvaluator
+from .grade_search import Graded
+from .verification import Verification
+
+
+def allocation_of(
+    evaluator: StatisticsEvaluator,
+    stated: AllocationTask,
+    task: AllocationTask,
+    best: Found,
+    corrections: int,
+    equal: Equal | None,
+    graded: Graded | None,
+    verification: Verification | None,
+    seconds: float,
+) -> Allocation:
+    """The result of a search.
+
+    Args:
+        evaluator: of the statistics, with its numbers of runs.
+        stated: what was asked for.
+        task: the same with corrected targets.
+        best: the cheapest continuous design.
+        corrections: how often targets were corrected.
+        equal: equal tolerances at equal risk.
+        graded: the design in grades, if there is one.
+        verification: independent samples of the design that is the result.
+        seconds: of everything.
+    """
+    widths, x = task.widths, best.x if graded is None else graded.x
+    start = task.variables.start
+    outcome = best.outcome if graded is None else task.evaluator.run(x)
+    before = task.evaluator.run(start)
+    constraints, risk = [], []
+    for name, c in stated.constraints.items():
+        values, slopes = task.values(outcome, name)
+        k = int(np.argmin(np.minimum(values - c.lower, c.upper - values)))
+        value = stated.uncorrected(task, name, values)[k]
+        first = stated.uncorrected(task, name, task.values(before, name)[0])
+        λ = _multiplier(task, best, name, c)
+        own = first[int(np.argmin(np.minimum(first - c.lower, c.upper - first)))]
+        bounds = c.lower, c.upper
+        unit = c.of.unit
+        constraints.append(Bounded(name, c.rule, unit, float(own), float(value), *bounds, λ))
+        risk.append(slopes[k, widths])
+    runs = {
+        "runs": evaluator.counts.total,
+        "gradient_runs": evaluator.counts.gradients,
+        "second_order_runs": evaluator.counts.products,
+    }
+    continuous = task.cost_at(best.x)
+    return Allocation(
+        task.label,
+        task.choices,
+        start[widths],
+        x[widths],
+        task.variables.lower[widths],
+        task.variables.upper[widths],
+        {name: (float(start[k]), float(x[k])) for k, name in enumerate(task.nominals)},
+        tuple(constraints),
+        np.array(risk).reshape(len(constraints), -1),
+        np.array([_brings(task, best, y) for y in (start, x)]),
+        equal,
+        {} if graded is None else graded.grades,
+        continuous,
+        ", ".join(sorted(set(evaluator.titles.values()))),
+        runs,
+        corrections,
+        best.attempt.converged,
+        best.attempt.message,
+        verification,
+        seconds,
+    )
+
+
+def _multiplier(task: AllocationTask, best: Found, name: str, c: Constraint) -> float:
+    """λ of a constraint in the user's units; zero where it does not decide the cost."""
+    if not task.is_active(best, name):
+        return 0.0
+    rows = next(r.rows for r in best.problem.rows if r.name == name)
+    λ = best.attempt.optimality.rows[rows]
+    values, _ = task.values(best.outcome, name)
+    return float((λ * task.search_slopes(name, values)).sum())
+
+
+def _brings(task: AllocationTask, best: Found, x: np.ndarray) -> np.ndarray:
+    """Σ λ ∂s/∂t at a design, with the multipliers of the optimum."""
+    problem = task.problem(x)
+    J = problem.constraints_jac(problem.space.start)
+    active = np.concatenate(
+        [np.full(r.rows.stop - r.rows.start, task.is_active(best, r.name)) for r in problem.rows]
+    )
+    λ = np.where(active, best.attempt.optimality.rows, 0.0)
+    return (λ @ J)[task.widths] / x[task.widths]
