@@ -23,6 +23,7 @@ import varimech
 from varimech.optimization.design import DesignOptions, SearchOptions
 from varimech.optimization.fitting import FitOptions
 from varimech.problem import ProblemOptions
+from varimech.robust.allocate import AllocationOptions
 from varimech.robust.design import RobustDesignOptions, RobustOptions
 from varimech.robust.statistics import StatisticsArguments
 from varimech.schemes import RunOptions
@@ -56,6 +57,7 @@ OPTIONS = (
     RobustOptions,
     StatisticsArguments,
     FitOptions,
+    AllocationOptions,
 )
 """What `**options` of analyses take."""
 PACKAGE = Path(varimech.__file__ or "")

@@ -105,6 +105,8 @@ from .results.run import Run as Run, load_run as load_run
 from .results.topology import Topology as Topology
 from .results.workspace import Workspace as Workspace
 from .robust.design import RobustOptimum as RobustOptimum
+from .robust.allocation import Allocation as Allocation
+from .robust.allocation_curve import AllocationCurve as AllocationCurve
 from .robust.statistic import (
     Statistic as Statistic,
     mean as mean,

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .robust.design import RobustOptions
     from .robust.statistics import StatisticsArguments, Wanted
     from .robust.statistics_result import Statistics
+    from .sensitivity.comparison import Constraint
     from .studio.launch import OpenStudio
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .optimization.fitting import FitOptions
     from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
+    from .optimization.quantities import Constraints
     from .optimization.space import Over
     from .results.certificate import Certificate
     from .results.ensemble import Ensemble
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from .results.linear_model import LinearModel
     from .results.modes import Modes
     from .results.run import Run
-    from .optimization.quantities import Constraints
     from .robust.allocate import AllocationOptions
     from .robust.allocation import Allocation
     from .robust.allocation_curve import AllocationCurve

@@ -56,6 +56,8 @@ NAMES = {
     "results.run": "Run load_run",
     "results.topology": "Topology",
     "results.workspace": "Workspace",
+    "robust.allocation": "Allocation",
+    "robust.allocation_curve": "AllocationCurve",
     "robust.design": "RobustOptimum",
     "robust.statistic": "Statistic mean probability quantile std worst",
     "robust.statistics_result": "Statistics",

@@ -292,6 +292,7 @@ def check_named(label: str, values: object, example: str) -> None:
 
 MOST = {
     "samples": 10**12,
+    "verify": 10**12,
     "chunk": 10**8,
     "starts": 10**5,
     "runs": 10**7,

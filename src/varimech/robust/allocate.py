@@ -206,9 +206,7 @@ def _nominal_space(s: Simulation, options: AllocationOptions) -> Space:
         none = np.zeros(0)
         return Space((), (), none, none, none, dict(s.given or {}))  # type: ignore[arg-type]
     numbers = s.solvers.data.parameter_set
-    return space_of(
-        "allocate", numbers, over, options.get("bounds"), options.get("start"), s.given
-    )
+    return space_of("allocate", numbers, over, options.get("bounds"), options.get("start"), s.given)
 
 
 def _variables(space: Space, choices: Sequence[ToleranceChoice]) -> Variables:

@@ -123,7 +123,10 @@ def _verdict(a: Allocation) -> str:
 
 
 def allocation_curve(
-    s: Simulation, targets: Sequence[Constraint], constraints: Constraints, options: AllocationOptions
+    s: Simulation,
+    targets: Sequence[Constraint],
+    constraints: Constraints,
+    options: AllocationOptions,
 ) -> AllocationCurve:
     """Allocations for several targets, each from the one before.
 
@@ -137,7 +140,9 @@ def allocation_curve(
     order = np.argsort([-b if upper else b for b in bounds])  # the easiest first
     others = named_constraints(constraints)
     if "target" in others:
-        raise ModelError("is the name of the target", element=ELEMENT, field="constraints['target']")
+        raise ModelError(
+            "is the name of the target", element=ELEMENT, field="constraints['target']"
+        )
     first = targets[order[0]]
     base = statement(s, {"target": first, **others}, options)
     found: dict[int, Allocation | None] = {}

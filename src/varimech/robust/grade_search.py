@@ -1,14 +1,14 @@
 """Allocation in steps: each tolerance is that of a grade of ISO 286-1.
 
-The cheapest continuous tolerances are rounded down to grades. A local search then opens one of them,
-or opens one and tightens another, by a grade each, as long as that is cheaper and the constraints
-hold. Which neighbours are worth an evaluation is judged by the derivatives of the constraints.
+The cheapest continuous tolerances are rounded down to grades. A local search then moves up to three
+of them at once by a grade, and one by two, as long as that is cheaper and the constraints hold. Which neighbours are worth an evaluation is judged by the derivatives of the constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, product
 
 import numpy as np
 
@@ -25,6 +25,9 @@ of a grade changes them by up to half as much again.
 """
 MOST = 200
 """Most designs that are evaluated; a round value, some ten for each tolerance of a large model."""
+
+FEW = 12
+"""Most tolerances of which three are moved at once: their combinations stay below some thousand."""
 
 Steps = tuple[int, ...]
 """The grade of each tolerance that has grades, by its number among them."""
@@ -121,17 +124,22 @@ class GradeSearch:
         return None
 
     def _neighbours(self, current: Steps) -> Iterator[Steps]:
-        """One tolerance opened by a grade or two; or opened, and another one tightened."""
-        places = range(len(current))
-        for i in places:
-            for up in (1, 2):
-                if current[i] + up >= len(self.widths[i]):
-                    continue
-                yield self._moved(current, {i: up})
-                for j in places:
-                    for down in (1, 2):
-                        if j != i and current[j] >= down:
-                            yield self._moved(current, {i: up, j: -down})
+        """Up to three tolerances (two of many) moved by a grade, or one by two; at least one of them
+        is opened.
+        """
+        most = 3 if len(current) <= FEW else 2
+        for size in range(1, most + 1):
+            for places in combinations(range(len(current)), size):
+                for by in product((1, -1, 2, -2), repeat=size):
+                    if (
+                        max(by) > 0
+                        and sum(map(abs, by)) <= most + 1
+                        and self._inside(current, places, by)
+                    ):
+                        yield self._moved(current, dict(zip(places, by, strict=True)))
+
+    def _inside(self, steps: Steps, places: Sequence[int], by: Sequence[int]) -> bool:
+        return all(0 <= steps[k] + d < len(self.widths[k]) for k, d in zip(places, by, strict=True))
 
     def _moved(self, steps: Steps, by: Mapping[int, int]) -> Steps:
         return tuple(step + by.get(k, 0) for k, step in enumerate(steps))
