@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def model() -> vm.Mechanism:
 # --- costs
 
 
-COSTS: dict[str, tuple[object, Callable[[float], float]]] = {
+COSTS: dict[str, tuple[Any, Callable[[float], float]]] = {
     "reciprocal": (vm.cost(1.5, 2e-4), lambda t: 1.5 + 2e-4 / t),
     "reciprocal, by text": (vm.cost(1.5, "0.2 mm"), lambda t: 1.5 + 2e-4 / t),
     "square": (vm.cost(1.5, 2e-8, power=2), lambda t: 1.5 + 2e-8 / t**2),
@@ -55,7 +56,7 @@ COSTS: dict[str, tuple[object, Callable[[float], float]]] = {
 @pytest.mark.parametrize("kind", COSTS)
 def test_costs_and_their_derivatives(kind: str) -> None:
     given, expected = COSTS[kind]
-    C = model().tolerance("L", 1e-4, at_least=2e-5, at_most=5e-4, cost=given).cost  # type: ignore[arg-type]
+    C = model().tolerance("L", 1e-4, at_least=2e-5, at_most=5e-4, cost=given).cost
     assert C is not None
     for t in (2e-5, 7e-5, 5e-4):
         assert C.value(t) == pytest.approx(expected(t), rel=1e-13)

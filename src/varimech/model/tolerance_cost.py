@@ -267,7 +267,11 @@ def exponential_cost(a: float, b: float, k: float | str) -> Cost:
     return ExponentialCost(a, b, k)
 
 
-def grade_cost(costs: Mapping[int | str, float], *, size: float | str | None = None) -> Cost:
+def grade_cost(
+    costs: Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float],
+    *,
+    size: float | str | None = None,
+) -> Cost:
     """Cost of a tolerance by its grade of ISO 286-1, for parameters in m.
 
     The tolerance is ±IT/2. Between grades, the cost is a monotone cubic in ln t.

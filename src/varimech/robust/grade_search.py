@@ -1,7 +1,8 @@
 """Allocation in steps: each tolerance is that of a grade of ISO 286-1.
 
 The cheapest continuous tolerances are rounded down to grades. A local search then moves up to three
-of them at once by a grade, and one by two, as long as that is cheaper and the constraints hold. Which neighbours are worth an evaluation is judged by the derivatives of the constraints.
+of them at once by a grade, and one by two, as long as that is cheaper and the constraints hold.
+Which neighbours are worth an evaluation is judged by the derivatives of the constraints.
 """
 
 from __future__ import annotations
