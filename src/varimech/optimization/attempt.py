@@ -123,7 +123,7 @@ def attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show:
     z = ended.z
     if not scaled.works(z):  # it ended within a line search
         z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
-    result = _judged(scaled, z, ended.message, ended.iterations, trace)
+    result = judged(scaled, z, ended.message, ended.iterations, trace)
     converged = result.feasible and result.optimality.residual <= max(
         SETTLED, 100 * settings.tolerance
     )
@@ -173,7 +173,7 @@ def silently(iteration: int, objective: float) -> None:
     """Show nothing, for searches that continue another one."""
 
 
-def _judged(
+def judged(
     scaled: Scaled, z: np.ndarray, message: str, iterations: int, trace: list[np.ndarray]
 ) -> Attempt:
     """Evaluate a design independently of the solver."""
@@ -208,7 +208,7 @@ def _best_so_far(scaled: Scaled, trace: list[np.ndarray], shortfalls: list[float
         key=lambda k: (shortfalls[k] if shortfalls[k] > FEASIBLE else 0.0, trace[k][0]),
     )
     z = (trace[best][2:] - scaled.start) / scaled.sizes
-    return stopped(_judged(scaled, z, "", len(trace) - 1, trace))
+    return stopped(judged(scaled, z, "", len(trace) - 1, trace))
 
 
 def _point(problem: DesignProblem, x: np.ndarray) -> np.ndarray:

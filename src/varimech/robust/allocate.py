@@ -106,10 +106,12 @@ def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = F
             stated.evaluator, stated.task, task, best, corrections, equal, graded, check, seconds
         )
 
+    best: Found | None = None
+    corrections = 0
     try:
         check_reachable(task, start)
         best = cheapest(task, start, warm=warm)
-        check, corrections = _verified(stated, task, best, 1), 0
+        check = _verified(stated, task, best, 1)
         while stated.correct and corrections < MOST_CORRECTIONS and check is not None:
             moved = _corrected(stated.task, task, best, check)
             if moved is None:
@@ -117,18 +119,28 @@ def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = F
             task, corrections = moved, corrections + 1
             best = cheapest(task, best.x, warm=True)
             check = _verified(stated, task, best, 1 + corrections)
+        equal, graded = equal_tolerances(task, best), None
+        if stated.grades:
+            graded = _in_steps(stated, task, best)
+            last = replace(best, x=graded.x, outcome=task.evaluator.run(graded.x))
+            check = _verified(stated, task, last, 2 + MOST_CORRECTIONS)
     except Stopped as stopped:
         raise interrupted(result(task, found(task, stopped.problem, stopped.best))) from None
-    graded = None
-    if stated.grades:
-        graded = in_grades(task, best, stated.grades)
-        rest = np.array([c.name not in stated.grades for c in task.choices])
-        x = graded.x
-        if rest.any() or task.nominals:
-            x = _rest(task, graded.x, rest).x
-            graded = replace(graded, x=x)
-        check = _verified(stated, task, replace(best, x=x, outcome=task.evaluator.run(x)), 50)
-    return result(task, best, corrections, equal_tolerances(task, best.x), graded, check)
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        raise interrupted(result(task, best, corrections)) from None
+    return result(task, best, corrections, equal, graded, check)
+
+
+def _in_steps(stated: Statement, task: AllocationTask, best: Found) -> Graded:
+    """The design in grades; tolerances without grades, and nominal values, follow."""
+    graded = in_grades(task, best, stated.grades)
+    rest = [c.name not in stated.grades for c in task.choices]
+    if not any(rest) and not task.nominals:
+        return graded
+    free = np.array([True] * len(task.nominals) + rest)
+    return replace(graded, x=cheapest(task, graded.x, free, warm=True).x)
 
 
 def statement(s: Simulation, constraints: Constraints, options: AllocationOptions) -> Statement:
@@ -233,12 +245,6 @@ def _graded(choices: Sequence[ToleranceChoice], given: bool | Sequence[str]) -> 
             remedy = f"those that are chosen: {', '.join(map(repr, names))}"
             raise ModelError(problem, element="allocate", field="grades", remedy=remedy)
     return tuple(wanted)
-
-
-def _rest(task: AllocationTask, x: np.ndarray, rest: np.ndarray) -> Found:
-    """The cheapest tolerances without grades, and nominal values, beside those in grades."""
-    free = np.concatenate([np.ones(len(task.nominals), dtype=bool), rest])
-    return cheapest(task, x, free, warm=True)
 
 
 # --- verification and corrections

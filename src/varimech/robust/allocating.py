@@ -23,6 +23,7 @@ from ..optimization.search import search
 from ..optimization.settings import Settings
 from ..sensitivity.comparison import Constraint
 from .log_widths import COST, Variables, index_of, search_problem, shift_of
+from .sequential import sequence
 from .statistic import Probability
 from .tolerance_choice import ToleranceChoice, TotalCost
 
@@ -140,6 +141,10 @@ def cheapest(
     """
     problem = task.problem(x, free)
     settings = replace(task.settings, warm=warm)
+    if not task.nominals:
+        best = sequence(problem, task.settings, task.label)
+        if best is not None:
+            return found(task, problem, best)
     try:
         best, _ = search(problem, settings, [problem.space.start], task.label, task.progress)
     except InfeasibleError as error:

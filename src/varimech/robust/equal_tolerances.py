@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..optimization.design_problem import DesignProblem
 from ..optimization.scaled import Scaled
-from .allocating import AllocationTask
+from .allocating import AllocationTask, Found
+from .sequential import ExplicitStatistics
 
-CLOSE = 1e-4
-"""Accuracy of the factor of equal tolerances, and so of their cost, which is a comparison only."""
+CLOSE, MOST = 1e-5, 12
+"""Accuracy of the factor of equal tolerances, and so of their cost, which is a comparison only; and
+most evaluations of it.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,53 +28,60 @@ class Equal:
     cost: float
 
 
-def equal_tolerances(task: AllocationTask, x: np.ndarray) -> Equal | None:
+def equal_tolerances(task: AllocationTask, best: Found) -> Equal | None:
     """The widest equal tolerances that meet the constraints, at the nominal values of a design:
     equal widths where all have one unit, equal shares of the nominal values otherwise.
 
-    Bounds of tolerances hold for them too. None where no factor meets the constraints.
+    Bounds of tolerances hold for them too. None where no factor meets the constraints. Between
+    evaluations the statistics vary as those of linear functions do, so that a few are enough.
     """
-    one_unit = len({c.unit for c in task.choices}) == 1
-    nominal = np.array([abs(c.nominal) for c in task.choices])
-    shares = not one_unit and bool((nominal > 0).all())
-    if one_unit:
-        ratios, rule = np.ones(nominal.size), "equal widths"
-    elif shares:
-        ratios, rule = nominal, "equal shares of the nominal values"
-    else:
-        ratios, rule = (
-            np.array([c.width for c in task.choices]),
-            "equal shares of the widths before",
-        )
+    ratios, rule = _ratios(task)
     low, high = task.variables.lower[task.widths], task.variables.upper[task.widths]
-
-    def widths(k: float) -> np.ndarray:
-        return np.clip(np.exp(k) * ratios, low, high)
-
-    problem = task.problem(x)
+    problem = task.problem(best.x)
     sizes = Scaled(problem, problem.space.start).row_sizes
 
-    def margin(k: float) -> float:
-        y = x.copy()
-        y[task.widths] = widths(k)
-        c = problem.constraints(task.variables.z_of(y))
-        lower, upper = problem.constraint_bounds
+    def design(k: float) -> np.ndarray:
+        x = best.x.copy()
+        x[task.widths] = np.clip(np.exp(k) * ratios, low, high)
+        return x
+
+    def margin(p: DesignProblem, k: float) -> float:
+        c = p.constraints(task.variables.z_of(design(k)))
+        lower, upper = p.constraint_bounds
         return float((np.minimum(c - lower, upper - c) / sizes).min())
 
-    k = _widest(margin, float(np.log((low / ratios).min())), float(np.log((high / ratios).max())))
-    if k is None:
+    ends = float(np.log((low / ratios).min())), float(np.log((high / ratios).max()))
+    k = float(np.log(best.x[task.widths] / ratios).mean())
+    for _ in range(MOST):
+        z = task.variables.z_of(design(k))
+        outcome = problem.outcome(z)
+        if outcome is None:
+            return None
+        explicit = problem.with_evaluator(ExplicitStatistics(problem, z, outcome))
+        before, k = k, _widest(lambda k, p=explicit: margin(p, k), *ends)  # type: ignore[misc]
+        if abs(k - before) < CLOSE:
+            break
+    if margin(problem, k) < -CLOSE:
         return None
-    y = x.copy()
-    y[task.widths] = widths(k)
-    return Equal(rule, y[task.widths], task.cost_at(y))
+    x = design(k)
+    return Equal(rule, x[task.widths], task.cost_at(x))
 
 
-def _widest(margin: Callable[[float], float], low: float, high: float) -> float | None:
-    """The largest k with a margin, which falls with k."""
+def _ratios(task: AllocationTask) -> tuple[np.ndarray, str]:
+    """Equal tolerances but for a factor, and in what they are equal."""
+    nominal = np.array([abs(c.nominal) for c in task.choices])
+    if len({c.unit for c in task.choices}) == 1:
+        return np.ones(nominal.size), "equal widths"
+    if (nominal > 0).all():
+        return nominal, "equal shares of the nominal values"
+    widths = np.array([c.width for c in task.choices])
+    return widths, "equal shares of the widths before"
+
+
+def _widest(margin: Callable[[float], float], low: float, high: float) -> float:
+    """The largest k with a margin, which falls with k; the least one where none has."""
     from scipy.optimize import brentq
 
     if margin(high) >= 0:
         return high
-    if margin(low) < 0:
-        return None
-    return float(brentq(margin, low, high, xtol=CLOSE, rtol=CLOSE)) - CLOSE
+    return float(brentq(margin, low, high, xtol=1e-12)) if margin(low) > 0 else low

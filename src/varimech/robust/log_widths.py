@@ -73,6 +73,7 @@ class LogEvaluator:
     """x, of which the values that are not free count."""
     probabilities: tuple[int, ...]
     """Scalars that are probabilities."""
+    total: TotalCost
 
     @property
     def roughness(self) -> float:
@@ -104,6 +105,13 @@ class LogEvaluator:
         return Outcome(
             values, derivatives, o.time, o.paths, o.path_derivatives[:, :, self.free] * dx
         )
+
+    def cost(self, z: np.ndarray) -> tuple[float, np.ndarray]:
+        """The total cost and its derivatives, without a run."""
+        x, names = self.x_of(z), self.variables.names
+        value, slopes = self.total.evaluate(dict(zip(names, x.tolist(), strict=True)))
+        row = np.array([slopes.get(name, 0.0) for name in names])
+        return value, (row * np.where(self.variables.logs, x, 1.0))[self.free]
 
     def second(self, z: np.ndarray) -> Second:
         """Refused: statistics have first derivatives.
@@ -180,7 +188,7 @@ def search_problem(
     """
     scalars, _ = quantities_of(COST, cost, constraints)
     probabilities = tuple(k for k, q in enumerate(scalars.values()) if isinstance(q, Probability))
-    logs = LogEvaluator(evaluator, variables, free, x, probabilities)
+    logs = LogEvaluator(evaluator, variables, free, x, probabilities, cost)
     units = tuple(
         f"ln {u}".strip() if log else u
         for u, log in zip(variables.units, variables.logs, strict=True)
