@@ -28,14 +28,14 @@ from ..optimization.settings import Settings
 from ..optimization.solvers import find_solver
 from ..optimization.space import Bounds, Over, Space, space_of
 from ..sensitivity.comparison import Constraint
-from .allocating import AllocationTask, Found, cheapest, check_reachable, found
+from .allocating import AllocationTask, Found, cheapest, found
 from .allocation import Allocation, interrupted
 from .allocation_numbers import allocation_of
 from .design import StatisticsOptions, settings_of, split_statistics
 from .equal_tolerances import Equal, equal_tolerances
 from .evaluator import StatisticsEvaluator
 from .grade_search import Graded, in_grades
-from .log_widths import COST, Variables, moved_constraint
+from .log_widths import COST, Remembered, Variables, moved_constraint
 from .random_design import random_design
 from .statistic import Statistic
 from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
@@ -109,7 +109,6 @@ def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = F
     best: Found | None = None
     corrections = 0
     try:
-        check_reachable(task, start)
         best = cheapest(task, start, warm=warm)
         check = _verified(stated, task, best, 1)
         while stated.correct and corrections < MOST_CORRECTIONS and check is not None:
@@ -195,7 +194,14 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
     )
     variables = _variables(space, choices)
     task = AllocationTask(
-        s.name, choices, space.names, variables, evaluator, named, settings, s.progress
+        s.name,
+        choices,
+        space.names,
+        variables,
+        Remembered(evaluator),
+        named,
+        settings,
+        s.progress,
     )
     check_influence("allocate", task.problem(variables.start), set())
     graded = _graded(choices, options.get("grades", False))

@@ -145,6 +145,7 @@ def cheapest(
         best = sequence(problem, task.settings, task.label)
         if best is not None:
             return found(task, problem, best)
+        _check_reachable(task, x)
     try:
         best, _ = search(problem, settings, [problem.space.start], task.label, task.progress)
     except InfeasibleError as error:
@@ -159,17 +160,14 @@ def found(task: AllocationTask, problem: DesignProblem, best: Attempt) -> Found:
     return Found(x, task.evaluator.run(x), best, problem)
 
 
-def check_reachable(task: AllocationTask, x: np.ndarray) -> None:
+def _check_reachable(task: AllocationTask, x: np.ndarray) -> None:
     """Refuse targets that the finest tolerances miss while every tolerance makes them worse.
 
-    Without free nominal values there is nothing else to change; where finer tolerances help one
-    constraint and harm another, the search has to decide.
+    Where finer tolerances help one constraint and harm another, the search has to decide.
 
     Raises:
         InfeasibleError: with the values that the finest tolerances reach.
     """
-    if task.nominals:
-        return
     finest = x.copy()
     finest[task.widths] = task.variables.lower[task.widths]
     problem = task.problem(finest)

@@ -373,7 +373,7 @@ class Allocation(Result):
                 f" ({share:.1f} %)"
             )
         if self.equal is None:
-            notes.append("no equal tolerances within their bounds have this risk")
+            notes.append("no equal tolerances within their bounds are known to have this risk")
         if self.corrections:
             times = "once" if self.corrections == 1 else f"{self.corrections} times"
             notes.append(f"targets were corrected {times}, by samples: {self.method} is off")

@@ -8,7 +8,7 @@ linear in ln t where P itself changes by powers of ten.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -58,6 +58,41 @@ class Variables:
     def x_of(self, z: np.ndarray) -> np.ndarray:
         """Variables in the user's units."""
         return np.where(self.logs, np.exp(np.where(self.logs, z, 0.0)), z)
+
+
+@dataclass(eq=False)
+class Remembered:
+    """An evaluator that computes nothing twice: the parts of an allocation meet at the same designs.
+
+    Designs that differ by the rounding of exp(ln t) are the same.
+    """
+
+    inner: Evaluator
+    kept: dict[tuple[str, ...], Outcome] = field(default_factory=dict)
+
+    @property
+    def roughness(self) -> float:
+        """That of the evaluator."""
+        return self.inner.roughness
+
+    def run(self, x: np.ndarray) -> Outcome:
+        """Values and derivatives.
+
+        Raises:
+            VarimechError: if a run fails.
+        """
+        key = tuple(f"{value:.13g}" for value in x)
+        if key not in self.kept:
+            self.kept[key] = self.inner.run(x)
+        return self.kept[key]
+
+    def second(self, x: np.ndarray) -> Second:
+        """Second derivatives.
+
+        Raises:
+            VarimechError: if a run fails.
+        """
+        return self.inner.second(x)
 
 
 @dataclass(eq=False)
