@@ -71,6 +71,7 @@ from .model.solids import (
     mesh as mesh,
 )
 from .model.state import State as State
+from .notebook.results import widget as widget
 from .optimization.design_problem import DesignProblem as DesignProblem
 from .optimization.fit import Fit as Fit
 from .optimization.measurement import Measurement as Measurement, measurement as measurement

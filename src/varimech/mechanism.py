@@ -929,15 +929,18 @@ class Mechanism(Model):
 
         return pickled(type(self), self.data, self.studies)
 
-    def studio(self, *, port: int = 0, browser: bool = True, wait: bool = False) -> OpenStudio:
+    def studio(
+        self, *, port: int = 0, browser: bool | None = None, wait: bool = False
+    ) -> OpenStudio:
         """Open the mechanism in the studio: a page where every change shows its consequences at once.
 
         The page shows a copy: this mechanism stays as it is, and no file is written. The extra
-        `studio` installs what it needs.
+        `studio` installs what it needs. With the extra `notebook`, too, a notebook shows the studio
+        itself, live, at the end of a cell.
 
         Args:
             port: on this computer; 0 for any that is free.
-            browser: whether to open the page.
+            browser: whether to open the page; if not given, unless a notebook shows it itself.
             wait: until the studio is stopped, by Ctrl-C or in another thread.
 
         Returns:
@@ -948,11 +951,12 @@ class Mechanism(Model):
             ModelError: for Python functions, which a model file cannot contain; if packages are
                 missing or the port is taken.
         """
+        from .notebook.kernel import shows_widgets
         from .studio.launch import prepared, show
 
         studio = prepared(type(self), self.to_text(), port=port)
         studio.serve_in_background()
-        if browser:
+        if not shows_widgets() if browser is None else browser:
             show(studio)
         if wait:
             studio.wait()

@@ -29,6 +29,7 @@ NAMES = {
     "model.sections": "Section circle rectangle square tube",
     "model.solids": "Solid box cylinder extrusion mesh",
     "model.state": "State",
+    "notebook.results": "widget",
     "optimization.design_problem": "DesignProblem",
     "optimization.fit": "Fit",
     "optimization.measurement": "Measurement measurement",
