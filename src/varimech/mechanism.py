@@ -596,6 +596,7 @@ class Mechanism(Model):
         wrt: Wrt = None,
         parameters: Values | None = None,
         coordinates: str | Coordinates = "natural",
+        progress: bool | None = None,
     ) -> RootLocus:
         """Eigenvalues of small motions over a parameter: branches are followed by their derivatives,
         and values at which a growth rate passes zero are solved for.
@@ -607,6 +608,7 @@ class Mechanism(Model):
             at: "equilibrium", "steady" or "start", as for `linearize`.
             wrt: further parameters to differentiate for.
             parameters, coordinates: as for `linearize`.
+            progress: as for `simulate`.
 
         Returns:
             A `RootLocus`: `.growth_rate`, `.frequency`, `.crossings`, `.plot()`, `.dataset`.
@@ -629,7 +631,9 @@ class Mechanism(Model):
         """
         from .analyses.eigenvalue_curves import root_locus
 
-        return root_locus(self._solvers, parameter, values, at, wrt, parameters, coordinates)
+        return root_locus(
+            self._solvers, parameter, values, at, wrt, parameters, coordinates, progress
+        )
 
     def campbell(
         self,
@@ -642,6 +646,7 @@ class Mechanism(Model):
         wrt: Wrt = None,
         parameters: Values | None = None,
         coordinates: str | Coordinates = "natural",
+        progress: bool | None = None,
     ) -> Campbell:
         """A Campbell diagram: frequencies of small motions over a speed, with orders of it; and the
         critical speeds, at which a frequency equals an order.
@@ -652,7 +657,7 @@ class Mechanism(Model):
             orders: multiples of the rotational frequency that excite.
             revolutions: revolutions per second at a speed of one unit; 1/2π for rad/s and 1 for Hz
                 if not given.
-            at, wrt, parameters, coordinates: as for `root_locus`.
+            at, wrt, parameters, coordinates, progress: as for `root_locus`.
 
         Returns:
             A `Campbell`: `.frequency`, `.growth_rate`, `.critical_speeds`, `.plot()`, `.dataset`.
@@ -665,7 +670,7 @@ class Mechanism(Model):
 
         return campbell(
             *(self._solvers, speed, values, orders, revolutions),
-            *(at, wrt, parameters, coordinates),
+            *(at, wrt, parameters, coordinates, progress),
         )
 
     def kinematics(

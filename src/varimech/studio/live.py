@@ -42,10 +42,11 @@ class Live:
             if self._workers:
                 return
             self.session.notify = lambda: self.publish(self._state())
-            # samples take longer than a frame: a thread of their own
+            # samples and modes may take longer than a frame: threads of their own
             self._workers = [
                 Worker(self.session, self.publish),
                 Worker(self.session, self.publish, ("samples",), ()),
+                Worker(self.session, self.publish, ("modes",), ("locus",)),
             ]
 
     def end(self) -> None:

@@ -99,6 +99,7 @@ LIVE_ACTIONS: dict[str, Callable[..., Any]] = {
     "job": lambda session, what: session.start_job(str(what)),
     "cancel": lambda session: session.jobs.cancel(),
     "take_result": take_result,
+    "linear": lambda session, **choice: session.look_at(**choice),
     "compare": lambda session, name: session.compare(None if name is None else str(name)),
     "forget": lambda session, name: session.forget(str(name)),
 }
