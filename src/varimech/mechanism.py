@@ -968,8 +968,8 @@ class Mechanism(Model):
         return studio
 
     def study(self, kind: str, **changes: object) -> Any:
-        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty" or
-        "optimize".
+        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty", "optimize"
+        or "fit".
 
         Args:
             kind: of the study; one that the file does not have runs with the settings that all
@@ -978,7 +978,7 @@ class Mechanism(Model):
                 `wrt=["L"]`.
 
         Returns:
-            A `Run`, `Gradient`, `Moments` or `Study`, or `Optimum`, as the analysis of that name
+            A `Run`, `Gradient`, `Moments` or `Study`, `Optimum` or `Fit`, as the analysis of that name
             does.
         """
         from .files.study_runner import conduct

@@ -80,7 +80,7 @@ def take_result(session: Session) -> None:
     """Go on with the values that a job has found."""
     values = (session.jobs.state() or {}).get("values")
     if not values:
-        raise ModelError("there is no design to take over", remedy="optimise first")
+        raise ModelError("there is no design to take over", remedy="optimise or fit first")
     session.set_values(values, final=True, digits=DIGITS)
 
 
