@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, TypedDict
 
@@ -19,6 +20,7 @@ from ..results.root_locus import RootLocus
 from ..sensitivity.stability_objective import check_place
 from ..solving.eigenvalue_branches import At, Condition, CountChange, crossings, track
 from ..solving.eigenvalues import Spectrum
+from ..solving.motion_jumps import jumps
 from .kinematics import read_range
 from .simulation import Values
 from .solvers import ModelSolvers
@@ -165,10 +167,13 @@ def _tracked(
     names = [swept.name, *[p.name for p in further if p.name != swept.name]]
     spectra, kept = Spectra(solvers, at, coordinates), dict[float, MotionSpectrum]()
 
-    def found(value: float) -> Spectrum:
+    def motion(value: float) -> MotionSpectrum:
         if value not in kept:
             kept[value] = spectra.at({**given, swept.name: value}, names)
-        return kept[value].spectrum
+        return kept[value]
+
+    def found(value: float) -> Spectrum:
+        return motion(value).spectrum
 
     with progress_bar(f"{analysis} {solvers.data.name}", float(v.size), progress) as update:
 
@@ -178,6 +183,7 @@ def _tracked(
 
         try:
             branches = track(followed, v)
+            branches = replace(branches, jumps=jumps(lambda value: motion(value).positions, v))
         except CountChange as error:
             raise VarimechError(
                 f"{solvers.data.name!r}: the number of neutral motions changes at {swept.name} ="

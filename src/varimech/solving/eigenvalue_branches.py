@@ -144,7 +144,7 @@ def crossings(at: At, branches: Branches, condition: Condition) -> list[Crossing
     signs = np.where(np.abs(F) > ON_IT * abs(condition.w) * largest, np.sign(F), 0.0)
     for j in range(λ.shape[1]):
         for i, k in pairwise(np.flatnonzero(signs[:, j])):
-            if signs[i, j] == signs[k, j] or k > i + 2:
+            if signs[i, j] == signs[k, j] or k > i + 2 or not branches.joins(int(i), int(k)):
                 continue
             lowest = λ[i : k + 1, j].imag.min() / (largest or 1.0)
             if lowest < -TOGETHER or (condition.oscillating and lowest <= TOGETHER):

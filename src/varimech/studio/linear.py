@@ -104,8 +104,9 @@ def locus_message(engine: Engine, values: Mapping[str, float], choice: LinearCho
                 "frequency": message.double(branch.imag / (2 * np.pi)),
                 "colour": COLOURS[k % len(COLOURS)],
             }
-            for k, branch in enumerate(λ.T)
+            for k, branch in enumerate(locus.branches.broken(λ).T)
         ],
+        jumps=[list(locus.values[row - 1 : row + 1]) for row in locus.branches.jumps],
         crossings=[
             {"value": c.value, "frequency": c.eigenvalue.imag / (2 * np.pi)} for c in locus.places
         ],

@@ -105,7 +105,7 @@ export class ModesPane {
     this.area.hidden = !curves.length;
     this.locusNote.textContent = this.noteOf(locus);
     if (!curves.length) return;
-    const all = curves.flatMap(({ x }) => [...x]), size = Math.max(...curves.flatMap(({ x, y }) => Array.from(x, (g, k) => Math.hypot(g, 2 * Math.PI * y[k])))) || 1;
+    const all = curves.flatMap(({ x }) => [...x].filter(Number.isFinite)), sizes = curves.flatMap(({ x, y }) => Array.from(x, (g, k) => Math.hypot(g, 2 * Math.PI * y[k])).filter(Number.isFinite)), size = Math.max(...sizes) || 1;
     const low = Math.min(...all, 0), high = Math.max(...all, 0), room = Math.max(0.06 * (high - low), LEAST * size);
     const spec = {
       title: "Root locus", over_time: false, nearest: "point", curves,
@@ -118,9 +118,10 @@ export class ModesPane {
   noteOf(locus) {
     if (!locus) return "";
     if (locus.refused) return `No root locus: ${locus.refused}`;
-    const { parameter, ends, unit, crossings } = locus, of = (x) => quantity(Math.abs(x) <= ROUNDING * (ends[1] - ends[0]) ? 0 : x, unit, 4);
+    const { parameter, ends, unit, crossings, jumps, at } = locus, of = (x) => quantity(Math.abs(x) <= ROUNDING * (ends[1] - ends[0]) ? 0 : x, unit, 4);
     const places = crossings.map(({ value, frequency }) => `${of(value)} (${quantity(frequency, "Hz", 3)})`);
-    return `${parameter} from ${of(ends[0])} to ${of(ends[1])}; dots: now. ${places.length ? `A growth rate passes zero at ${places.join(", ")}.` : "No growth rate passes zero."}`;
+    const breaks = jumps.map(([a, b]) => ` Between ${of(a)} and ${of(b)} the ${at} becomes another one.`).join("");
+    return `${parameter} from ${of(ends[0])} to ${of(ends[1])}; dots: now. ${places.length ? `A growth rate passes zero at ${places.join(", ")}.` : "No growth rate passes zero."}${breaks}`;
   }
 
   show() {
