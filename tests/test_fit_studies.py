@@ -73,7 +73,7 @@ def test_a_fit_of_a_file_is_that_of_python(
     stated = m.fit({"swing": data}, ["L", "c"], duration=2.0, tolerance=1e-8)
     for name, true in TRUE.items():
         assert fit.parameters[name] == pytest.approx(stated.parameters[name], rel=1e-7)
-        low, high = fit.intervals.loc[name, ["lower", "upper"]]
+        low, high = (float(fit.dataset[side].sel(parameter=name)) for side in ("lower", "upper"))
         assert low < true < high and high - low < 0.03 * true
     assert fit.goodness.chi2 == pytest.approx(stated.goodness.chi2, rel=1e-6)
 

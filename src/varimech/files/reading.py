@@ -262,8 +262,11 @@ def table_files(text: str, path: Path | None = None) -> frozenset[str]:
         document = checked(parse_yaml(text, path or Path("text")))
     except FileError:
         return frozenset()
-    entries = [*document.tables.values(), *_measured(document).values()]
-    return frozenset(entry.file for entry in entries if entry.file is not None)
+    paths = [
+        *(table.file for table in document.tables.values()),
+        *(data.file for data in _measured(document).values()),
+    ]
+    return frozenset(path for path in paths if path is not None)
 
 
 def _measured(document: Document) -> dict[str, DataEntry]:

@@ -35,5 +35,7 @@ class Frame(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget, and what front ends show that have none."""
-        data, metadata = super()._repr_mimebundle_(**options)
+        bundle = super()._repr_mimebundle_(**options)
+        assert bundle is not None  # which only widgets without views have not
+        data, metadata = bundle
         return {**data, "text/html": self._instead}, metadata

@@ -144,11 +144,11 @@ class Engine:
         ]
         return message
 
-    def modes(self, values: Values) -> Message:
+    def modes(self, values: Mapping[str, float]) -> Message:
         """Modes of small motions."""
         return modes_message(self, values, self.linear)
 
-    def locus(self, values: Values) -> Message:
+    def locus(self, values: Mapping[str, float]) -> Message:
         """The root locus over the range of a slider."""
         return locus_message(self, values, self.linear)
 
