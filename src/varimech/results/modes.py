@@ -51,7 +51,7 @@ class Modes(Result):
     """Places of the points in the motion (m): (point, component)."""
     drawing: dict[str, Any]
     """What drawings show, as `drawing_plan` has it, and places of ground points (m)."""
-    coordinates: ModeCoordinates | None = None
+    _coordinates: ModeCoordinates | None = None
     """What `motion` needs; None if the modes were read from a file."""
 
     frequency = Variable("Im λ / 2π (Hz); zero for what does not oscillate.")
@@ -249,7 +249,7 @@ class Modes(Result):
         """
         from .mode_drawing import amplitude_of
 
-        if self.coordinates is None:
+        if self._coordinates is None:
             raise ModelError(
                 "these modes were read from a file, and know no equations",
                 element="motion",
@@ -263,7 +263,7 @@ class Modes(Result):
             raise ModelError(
                 "must be a positive time (s)", element="motion", field="seconds", value=seconds
             )
-        return self.coordinates.motion(mode, scale, frames, period)
+        return self._coordinates.motion(mode, scale, frames, period)
 
     def _described(self) -> Description:
         d = self.dataset
