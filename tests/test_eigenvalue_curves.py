@@ -4,7 +4,9 @@ against closed forms, and files of the results.
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import varimech as vm
 from varimech.benchmarks import bicycle, bicycle_matrices
 from varimech.solving.eigenvalue_branches import Condition, crossings, track
 from varimech.solving.eigenvalues import Spectrum, spectrum
+from varimech.solving.motion_jumps import jumps
 
 
 def pairs_that_pass(v: float) -> Spectrum:
@@ -164,3 +167,34 @@ def test_bad_input_is_refused() -> None:
         m.campbell("Omega", (1.0, 2.0, 3), orders=(0,))
     with pytest.raises(vm.ModelError, match=r"'N\*m/rad', not that of a rotation.*revolutions"):
         m.campbell("k", (1.0, 2.0, 3))
+
+
+@pytest.mark.parametrize(
+    ("positions", "rows"),
+    [
+        (lambda v: [v**3, np.sin(9 * v)], ()),
+        (lambda v: [v, float(v > 0.33)], (7,)),
+        (lambda v: [np.sqrt(max(0.0, v - 0.301))], ()),  # a pitchfork: steep, and no jump
+        (lambda v: [1.0, 0.2 * (v > 0.12) - 0.3 * (v > 0.87)], (3, 18)),
+        (lambda v: [2.0], ()),
+    ],
+)
+def test_jumps_of_motions_are_told_from_steep_changes(
+    positions: Any, rows: tuple[int, ...]
+) -> None:
+    assert jumps(lambda v: np.array(positions(v)), np.linspace(0, 1, 21)) == rows
+    assert jumps(lambda v: np.array(positions(1 - v)), np.linspace(0, 1, 21)) == tuple(
+        21 - row for row in reversed(rows)
+    )
+
+
+def test_another_equilibrium_does_not_continue_the_branches(tmp_path: Path) -> None:
+    """The crank of the starter file comes to rest below, and from some length on above."""
+    m = vm.Mechanism.from_file(files("varimech.files") / "starter.yaml")  # type: ignore[arg-type]
+    locus = m.root_locus("crank", (0.08, 0.12, 9), progress=False)
+    (row,) = locus.branches.jumps
+    angles = [float(m.equilibrium(parameters={"crank": c}).angle("crank")[0]) for c in locus.values]
+    assert all(a < -0.9 for a in angles[:row]) and all(a > 0.5 for a in angles[row:])
+    assert "becomes another one" in str(locus)
+    line = locus.plot().axes[1].lines[0]
+    assert np.flatnonzero(np.isnan(np.asarray(line.get_ydata()))).tolist() == [row]

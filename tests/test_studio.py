@@ -358,7 +358,7 @@ def test_a_mechanism_opens_in_a_studio_and_stays_as_it_is() -> None:
         page.ask("set", values={"crank": 0.12}, final=True)
         designed = mechanism_of_text(vm.Mechanism, studio.text)
         assert page.session_state()["file"] is None
-        assert f'href="{studio.address}"' in studio._repr_html_()
+        assert f'href="{studio.address}"' in studio._repr_mimebundle_()[0]["text/html"]
     assert designed.parameters["crank"].value == 0.12 and m.to_text() == before
     with pytest.raises(OSError, match="refused"):
         Page(studio.address)

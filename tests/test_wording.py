@@ -60,7 +60,7 @@ OPTIONS = {
             "add floating=True",
             *2 * ["add floating: true"],
         ),
-        (Message("{sigma} of {!r}", "{step}"), *3 * ["sigma= of '{step}'"]),
+        (Message("{executor} of {!r}", "{step}"), *3 * ["executor= of '{step}'"]),
         (
             Message("{}", PerInterface("distribution=…", "tolerance: …")),
             "distribution=…",

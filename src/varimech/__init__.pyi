@@ -77,6 +77,7 @@ from .model.tolerance_cost import (
     exponential_cost as exponential_cost,
     grade_cost as grade_cost,
 )
+from .notebook.results import widget as widget
 from .optimization.design_problem import DesignProblem as DesignProblem
 from .optimization.fit import Fit as Fit
 from .optimization.measurement import Measurement as Measurement, measurement as measurement

@@ -643,6 +643,7 @@ class Mechanism(Model):
         wrt: Wrt = None,
         parameters: Values | None = None,
         coordinates: str | Coordinates = "natural",
+        progress: bool | None = None,
     ) -> RootLocus:
         """Eigenvalues of small motions over a parameter: branches are followed by their derivatives,
         and values at which a growth rate passes zero are solved for.
@@ -654,6 +655,7 @@ class Mechanism(Model):
             at: "equilibrium", "steady" or "start", as for `linearize`.
             wrt: further parameters to differentiate for.
             parameters, coordinates: as for `linearize`.
+            progress: as for `simulate`.
 
         Returns:
             A `RootLocus`: `.growth_rate`, `.frequency`, `.crossings`, `.plot()`, `.dataset`.
@@ -676,7 +678,9 @@ class Mechanism(Model):
         """
         from .analyses.eigenvalue_curves import root_locus
 
-        return root_locus(self._solvers, parameter, values, at, wrt, parameters, coordinates)
+        return root_locus(
+            self._solvers, parameter, values, at, wrt, parameters, coordinates, progress
+        )
 
     def campbell(
         self,
@@ -689,6 +693,7 @@ class Mechanism(Model):
         wrt: Wrt = None,
         parameters: Values | None = None,
         coordinates: str | Coordinates = "natural",
+        progress: bool | None = None,
     ) -> Campbell:
         """A Campbell diagram: frequencies of small motions over a speed, with orders of it; and the
         critical speeds, at which a frequency equals an order.
@@ -699,7 +704,7 @@ class Mechanism(Model):
             orders: multiples of the rotational frequency that excite.
             revolutions: revolutions per second at a speed of one unit; 1/2π for rad/s and 1 for Hz
                 if not given.
-            at, wrt, parameters, coordinates: as for `root_locus`.
+            at, wrt, parameters, coordinates, progress: as for `root_locus`.
 
         Returns:
             A `Campbell`: `.frequency`, `.growth_rate`, `.critical_speeds`, `.plot()`, `.dataset`.
@@ -712,7 +717,7 @@ class Mechanism(Model):
 
         return campbell(
             *(self._solvers, speed, values, orders, revolutions),
-            *(at, wrt, parameters, coordinates),
+            *(at, wrt, parameters, coordinates, progress),
         )
 
     def kinematics(
@@ -976,15 +981,18 @@ class Mechanism(Model):
 
         return pickled(type(self), self.data, self.studies)
 
-    def studio(self, *, port: int = 0, browser: bool = True, wait: bool = False) -> OpenStudio:
+    def studio(
+        self, *, port: int = 0, browser: bool | None = None, wait: bool = False
+    ) -> OpenStudio:
         """Open the mechanism in the studio: a page where every change shows its consequences at once.
 
         The page shows a copy: this mechanism stays as it is, and no file is written. The extra
-        `studio` installs what it needs.
+        `studio` installs what it needs. With the extra `notebook`, too, a notebook shows the studio
+        itself, live, at the end of a cell.
 
         Args:
             port: on this computer; 0 for any that is free.
-            browser: whether to open the page.
+            browser: whether to open the page; if not given, unless a notebook shows it itself.
             wait: until the studio is stopped, by Ctrl-C or in another thread.
 
         Returns:
@@ -995,19 +1003,20 @@ class Mechanism(Model):
             ModelError: for Python functions, which a model file cannot contain; if packages are
                 missing or the port is taken.
         """
+        from .notebook.kernel import shows_widgets
         from .studio.launch import prepared, show
 
         studio = prepared(type(self), self.to_text(), port=port)
         studio.serve_in_background()
-        if browser:
+        if not shows_widgets() if browser is None else browser:
             show(studio)
         if wait:
             studio.wait()
         return studio
 
     def study(self, kind: str, **changes: object) -> Any:
-        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty" or
-        "optimize".
+        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty", "optimize"
+        or "fit".
 
         Args:
             kind: of the study; one that the file does not have runs with the settings that all
@@ -1016,7 +1025,7 @@ class Mechanism(Model):
                 `wrt=["L"]`.
 
         Returns:
-            A `Run`, `Gradient`, `Moments` or `Study`, or `Optimum`, as the analysis of that name
+            A `Run`, `Gradient`, `Moments` or `Study`, `Optimum` or `Fit`, as the analysis of that name
             does.
         """
         from .files.study_runner import conduct

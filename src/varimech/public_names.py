@@ -30,6 +30,7 @@ NAMES = {
     "model.solids": "Solid box cylinder extrusion mesh",
     "model.state": "State",
     "model.tolerance_cost": "Cost cost exponential_cost grade_cost",
+    "notebook.results": "widget",
     "optimization.design_problem": "DesignProblem",
     "optimization.fit": "Fit",
     "optimization.measurement": "Measurement measurement",

@@ -17,7 +17,14 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
     "studies": [("optimization",), ("uncertainty",), ("robust",), ("frameworks",), ("problem",)],
-    "input and output": [("files",), ("web",), ("reports",), ("studio",), ("interchange",)],
+    "input and output": [
+        ("files",),
+        ("web",),
+        ("reports",),
+        ("notebook",),
+        ("studio",),
+        ("interchange",),
+    ],
     "interfaces": [
         ("mechanism",),
         ("public_names",),

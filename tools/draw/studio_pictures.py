@@ -1,5 +1,5 @@
-"""Pictures of the studio in docs/images: the starter file, the five-bar, and a short film in which a
-slider moves.
+"""Pictures of the studio in docs/images: the starter file, the five-bar, a mode, a widget of a
+notebook, and a short film in which a slider moves.
 
     python tools/draw/studio_pictures.py
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,13 @@ from varimech.benchmarks import BENCHMARKS
 from varimech.studio.launch import prepared
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from notebook_pages import NotebookPage  # noqa: E402
+
 IMAGES = ROOT / "docs" / "images"
 STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
 SIZE = {"width": 1360, "height": 850}
+WIDGET = {"width": 900, "height": 880}
 FILM_WIDTH = 860
 """Pixels: readable, and a file of less than 1.5 MB."""
 FRAMES, FRAME_TIME = 44, 70
@@ -43,6 +48,29 @@ def show(browser: Any, address: str, time: float) -> Any:
     page.evaluate("(time) => { studio.player.time = time; studio.player.update(); }", time)
     page.wait_for_timeout(200)
     return page
+
+
+def show_mode(page: Any) -> None:
+    """A mode in motion, with the root locus of a parameter."""
+    page.get_by_role("tab", name="Modes").click()
+    page.get_by_label("Over the range of").select_option("stiffness")
+    page.get_by_role("button", name="Mode 1").click()
+    while not page.evaluate("studio.mode && studio.modes.locus?.parameter === 'stiffness'"):
+        page.wait_for_timeout(50)
+    page.evaluate("() => { studio.player.play(false); studio.player.time = 0; }")
+    page.wait_for_timeout(300)
+
+
+def widget_picture(browser: Any) -> bytes:
+    """The widget of a gradient of the starter file, as a notebook shows it."""
+    widget = vm.widget(vm.Mechanism.from_file(STARTER).study("sensitivity"))
+    notebook = NotebookPage(browser.new_context(viewport=WIDGET, color_scheme="light"), widget)
+    notebook.until("Boolean(window.varimech)")
+    widget.time = 0.25
+    notebook.until("varimech.player.time === 0.25")
+    notebook.page.wait_for_timeout(500)
+    notebook.pass_on()
+    return bytes(notebook.page.screenshot())
 
 
 def film(page: Any) -> list[Image.Image]:
@@ -73,6 +101,9 @@ def main() -> None:
                 page = show(browser, studio.address, time)
                 page.screenshot(path=IMAGES / f"studio_{name}.png")
                 if name == "starter":
+                    show_mode(page)
+                    page.screenshot(path=IMAGES / "studio_modes.png")
+                    page.get_by_role("tab", name="Numbers").click()
                     first, *rest = film(page)
                     first.save(
                         IMAGES / "studio.webp",
@@ -84,8 +115,9 @@ def main() -> None:
                         method=4,
                     )
                 page.close()
+        (IMAGES / "notebook_widget.png").write_bytes(widget_picture(browser))
         browser.close()
-    for picture in sorted(IMAGES.glob("studio*")):
+    for picture in sorted([*IMAGES.glob("studio*"), IMAGES / "notebook_widget.png"]):
         print(f"written: docs/images/{picture.name}, {picture.stat().st_size / 1e3:.0f} kB")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, TypedDict
 
@@ -10,14 +11,16 @@ import numpy as np
 
 from ..core.errors import ModelError, VarimechError
 from ..core.messages import Message
+from ..core.progress import progress_bar
 from ..model.parameter import Parameter
 from ..results.campbell import Campbell
 from ..results.eigenvalue_curves import Branches
 from ..results.labels import Wrt
 from ..results.root_locus import RootLocus
 from ..sensitivity.stability_objective import check_place
-from ..solving.eigenvalue_branches import At, Condition, crossings, track
+from ..solving.eigenvalue_branches import At, Condition, CountChange, crossings, track
 from ..solving.eigenvalues import Spectrum
+from ..solving.motion_jumps import jumps
 from .kinematics import read_range
 from .simulation import Values
 from .solvers import ModelSolvers
@@ -52,10 +55,11 @@ def root_locus(
     wrt: Wrt,
     parameters: Values | None,
     coordinates: str | Coordinates,
+    progress: bool | None = None,
 ) -> RootLocus:
     """Branches of eigenvalues, and where they pass the imaginary axis."""
     found, common = _tracked(
-        "root_locus", solvers, parameter, values, at, wrt, parameters, coordinates
+        "root_locus", solvers, parameter, values, at, wrt, parameters, coordinates, progress
     )
     places = crossings(found, common["branches"], Condition(1.0))
     return RootLocus(**common, places=tuple(places))
@@ -71,6 +75,7 @@ def campbell(
     wrt: Wrt,
     parameters: Values | None,
     coordinates: str | Coordinates,
+    progress: bool | None = None,
 ) -> Campbell:
     """Branches of frequencies, and where they equal orders of a speed.
 
@@ -100,7 +105,7 @@ def campbell(
             ),
         )
     found, common = _tracked(
-        "campbell", solvers, parameter, values, at, wrt, parameters, coordinates
+        "campbell", solvers, parameter, values, at, wrt, parameters, coordinates, progress
     )
     places = [
         (float(order), c)
@@ -141,6 +146,7 @@ def _tracked(
     wrt: Wrt,
     parameters: Values | None,
     coordinates: str | Coordinates,
+    progress: bool | None,
 ) -> tuple[At, _Common]:
     """Spectra over the parameter, and their branches."""
     check_place(analysis, at)
@@ -161,19 +167,29 @@ def _tracked(
     names = [swept.name, *[p.name for p in further if p.name != swept.name]]
     spectra, kept = Spectra(solvers, at, coordinates), dict[float, MotionSpectrum]()
 
-    def found(value: float) -> Spectrum:
+    def motion(value: float) -> MotionSpectrum:
         if value not in kept:
             kept[value] = spectra.at({**given, swept.name: value}, names)
-        return kept[value].spectrum
+        return kept[value]
 
-    try:
-        branches = track(found, v)
-    except ValueError as error:
-        raise VarimechError(
-            f"{solvers.data.name!r}: the number of neutral motions changes at {swept.name} ="
-            f" {error.args[0]:g}, and with it that of the eigenvalues",
-            remedy="leave that value out",
-        ) from None
+    def found(value: float) -> Spectrum:
+        return motion(value).spectrum
+
+    with progress_bar(f"{analysis} {solvers.data.name}", float(v.size), progress) as update:
+
+        def followed(value: float) -> Spectrum:
+            update(float(min(len(kept), v.size)))
+            return found(value)
+
+        try:
+            branches = track(followed, v)
+            branches = replace(branches, jumps=jumps(lambda value: motion(value).positions, v))
+        except CountChange as error:
+            raise VarimechError(
+                f"{solvers.data.name!r}: the number of neutral motions changes at {swept.name} ="
+                f" {error.value:g}, and with it that of the eigenvalues",
+                remedy="leave that value out",
+            ) from None
     chosen = solvers.parameters(solvers.data.parameter_set.indices(names))
     return found, {
         "mechanism": solvers.data.name,

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
+from ..backends.trajectory import Trajectory
 from ..core.errors import VarimechError
 from ..core.symbols import SX
 from ..results.labels import Wrt
+from ..results.mode_motion import ModeCoordinates
 from ..results.modes import DRAWN, Modes
 from ..results.plan import drawing_plan
 from ..results.run import Run
 from ..solving.eigenvalues import eigenvalues
-from .linear import linearized
+from ..solving.linearization import Place
+from .linear import Derived, linearized
 from .simulation import Values
 from .solvers import ModelSolvers
 
@@ -29,13 +32,14 @@ def modes(
     wrt: Wrt,
     parameters: Values | None,
     coordinates: str | Coordinates,
+    kept: dict[int, Derived] | None = None,
 ) -> Modes:
-    """Eigenvalues, shapes and derivatives.
+    """Eigenvalues, shapes and derivatives; `kept` as for `linearized`.
 
     Raises:
         VarimechError: for derivatives of eigenvalues that have none.
     """
-    found = linearized(solvers, at, time, (), None, wrt, parameters, coordinates)
+    found = linearized(solvers, at, time, (), None, wrt, parameters, coordinates, kept)
     linear, place = found.linear, found.point.place
     s, e = linear.state_count, linear.equations
     A_ = None if found.derivatives is None else found.derivatives[:s, :s]
@@ -59,9 +63,11 @@ def modes(
     )
     n, size = e.q.numel(), e.model.dimension
     moves, places, ground = (np.array(x) for x in P(place.x[:n], place.ρ, place.t))
-    U = moves @ found.matrices.seeds[:n, :s] @ result.vectors
+    shapes = found.matrices.seeds[:n, :s] @ result.vectors
+    U = moves @ shapes
     largest = U[np.abs(U).argmax(axis=0), range(U.shape[1])] if U.size else np.ones(U.shape[1])
-    U = U / np.where(np.abs(largest) > 0, largest, 1.0)
+    largest = np.where(np.abs(largest) > 0, largest, 1.0)
+    U, shapes = U / largest, shapes / largest
     chosen = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
     return Modes(
         solvers.data.name,
@@ -79,4 +85,11 @@ def modes(
             **{key: drawing_plan(e.model)[key] for key in DRAWN},
             "ground": dict(zip(fixed, ground.reshape(-1, size).tolist(), strict=True)),
         },
+        ModeCoordinates(e, place.x, place.ρ, shapes, _info(solvers, place)),
     )
+
+
+def _info(solvers: ModelSolvers, place: Place) -> dict[str, Any]:
+    """What runs of modes say of their mechanism."""
+    still = Trajectory(np.zeros(1), place.x[None], np.zeros((1, 0)), np.zeros(3), 0, np.zeros(1))
+    return solvers.info("modes", still, place.ρ, {})

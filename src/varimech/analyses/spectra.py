@@ -27,6 +27,8 @@ class MotionSpectrum:
     """Number of motions that were left out: their eigenvalue is zero for all these parameters."""
     steady: bool
     """Whether the linear equations do not change along the motion."""
+    positions: np.ndarray
+    """Coordinates of the motion."""
 
 
 class Spectra:
@@ -56,4 +58,5 @@ class Spectra:
         if found.derivatives is not None:
             A_ = found.derivatives[:s, :s]
         B, B_, count = without_neutral(A, A_, linear.position_count)
-        return MotionSpectrum(spectrum(B, B_), count, found.steady)
+        place, n = found.point.place, linear.equations.q.numel()
+        return MotionSpectrum(spectrum(B, B_), count, found.steady, place.x[:n])

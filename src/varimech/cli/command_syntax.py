@@ -16,6 +16,7 @@ COMMANDS = {
     "moments": "varimech uncertainty --method moments",
     "monte_carlo": "varimech uncertainty --method monte-carlo",
     "optimize": "varimech optimize",
+    "fit": "varimech fit",
 }
 """Methods that analyse a model → the command."""
 RENAMED = {"parameters": "set_", "objectives": "objective"}

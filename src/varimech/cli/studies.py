@@ -1,4 +1,4 @@
-"""Study commands: run, sensitivity, uncertainty, optimize."""
+"""Study commands: run, sensitivity, uncertainty, optimize, fit."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data
 
 if TYPE_CHECKING:
+    from ..optimization.fit import Fit
     from ..optimization.optimum import Optimum
     from ..results.certificate import Certificate
     from ..results.gradient import Gradient
@@ -299,3 +300,50 @@ def _optimum_output(best: Optimum, request: StudyRequest, syntax: CommandSyntax)
     better = model_text(request.mechanism, request.kind, request.given, best.parameters)
     files = {"best.yaml": lambda path: write_text(path, better)}
     return StudyOutput(best.text(syntax), data, (best,), files, code=0 if best.converged else 1)
+
+
+@o.running()
+def fit(
+    context: typer.Context,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Parameter to find; may be repeated. All if not given.",
+            autocompletion=c.named("parameters"),
+        ),
+    ] = None,
+    level: Annotated[
+        float | None, typer.Option(help="Of confidence intervals; 0.95 if not given.")
+    ] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="Most iterations.")] = None,
+) -> None:
+    """Find parameter values for which the motion meets the measured data (studies: fit).
+
+    With --out it writes a report with the curves beside the data, and fitted.yaml, the model with
+    the fitted values.
+
+    Exit code 0: converged; 1: not converged, the best values are shown; 2: it could not be computed;
+    130: stopped by Ctrl-C.
+
+    Examples:
+
+      varimech fit my.yaml --out out/fit
+
+      varimech fit my.yaml --over k --over c
+    """
+    request = StudyRequest.of(context, "fit")
+    syntax = CommandSyntax.of(context.command.params)
+    conduct(request, request.executed, lambda found: _fit_output(found, request, syntax))
+
+
+def _fit_output(found: Fit, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
+    data = {
+        "parameters": found.parameters,
+        "intervals": found.intervals.reset_index().to_dict("records"),
+        "converged": bool(found.converged),
+        "message": found.message,
+    }
+    text = model_text(request.mechanism, request.kind, request.given, found.parameters)
+    files = {"fitted.yaml": lambda path: write_text(path, text)}
+    code = 0 if found.converged else 1
+    return StudyOutput(found.text(syntax), data, (found,), files, code=code)

@@ -17,7 +17,7 @@ from ..schemes import find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective, functions_of
 from ..sensitivity.stability_objective import StabilityObjective
 from .source_map import SourceMap, Where, placing_errors
-from .studies import Solving, Studies
+from .studies import KINDS, Solving, Studies
 
 
 def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
@@ -36,7 +36,13 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
                 continue
             for text in _texts(made):
                 as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")
-    for kind in ("simulate", "sensitivity", "uncertainty", "optimize"):
+    for name, data in ({} if studies.fit is None else studies.fit.data).items():
+        with placing_errors(marked, ("studies", "fit", "data", name)):
+            label = f"data {name!r}"
+            check_name("data", name, without="")
+            state = trial_state(model.data, label, of_a_run=True)
+            as_column(call_user(StateExpression(data.value), state, label), 1, label)
+    for kind in KINDS:
         study = getattr(studies, kind)
         if study is not None:
             _check_names(marked, ("studies", kind), study, studies, model)

@@ -17,6 +17,7 @@ from ..model.parameter import Tolerance
 from .checking import check_studies
 from .document import SECTIONS, Document, document_class
 from .entries import ParameterEntry
+from .measured_data import DataEntry
 from .source_map import SourceMap, Where, parse_yaml, placing_errors, read_yaml
 from .tolerance_fields import ToleranceEntry
 
@@ -248,7 +249,7 @@ def mechanism_of_text(
         make: class of mechanisms.
         text: of the file.
         path: of the file.
-        known_files: tables that may be read from anywhere; others must be below the folder of the
+        known_files: of tables and data that may be read from anywhere; others must be below the folder of the
             file. None if the text is trusted.
     """
     marked = parse_yaml(text, path or Path("text"))
@@ -259,27 +260,44 @@ def mechanism_of_text(
 
 
 def table_files(text: str, path: Path | None = None) -> frozenset[str]:
-    """Files of the tables of a model text; none if the text has mistakes."""
+    """Files of the tables and data of a model text; none if the text has mistakes."""
     try:
-        tables = checked(parse_yaml(text, path or Path("text"))).tables
+        document = checked(parse_yaml(text, path or Path("text")))
     except FileError:
         return frozenset()
-    return frozenset(table.file for table in tables.values() if table.file is not None)
+    paths = [
+        *(table.file for table in document.tables.values()),
+        *(data.file for data in _measured(document).values()),
+    ]
+    return frozenset(path for path in paths if path is not None)
+
+
+def _measured(document: Document) -> dict[str, DataEntry]:
+    """Measured data of a document."""
+    fit = document.studies.fit
+    return {} if fit is None else fit.data
 
 
 def _check_table_files(
     marked: SourceMap, document: Document, known: Container[str], folder: Path | None
 ) -> None:
-    for name, table in document.tables.items():
-        if table.file is None or table.file in known:
+    entries: list[tuple[Where, str | None, str]] = [
+        *((("tables", name), table.file, "x: and y:") for name, table in document.tables.items()),
+        *(
+            (("studies", "fit", "data", name), data.file, "times: and values:")
+            for name, data in _measured(document).items()
+        ),
+    ]
+    for where, file, instead in entries:
+        if file is None or file in known:
             continue
-        if folder is None or not (folder / table.file).resolve().is_relative_to(folder.resolve()):
-            with placing_errors(marked, ("tables", name)):
+        if folder is None or not (folder / file).resolve().is_relative_to(folder.resolve()):
+            with placing_errors(marked, where):
                 raise ModelError(
                     "is outside the folder of the model",
                     field="file",
-                    value=table.file,
-                    remedy="copy the file into that folder, or give x: and y:",
+                    value=file,
+                    remedy=f"copy the file into that folder, or give {instead}",
                 )
 
 
@@ -291,4 +309,6 @@ def _made(make: Callable[..., M], marked: SourceMap, document: Document) -> M:
     build(marked, document, mechanism)
     check_studies(marked, document.studies, mechanism)
     mechanism.studies = document.studies
+    for data in _measured(document).values():
+        data.locate(marked.path.parent)
     return mechanism

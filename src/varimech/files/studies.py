@@ -23,6 +23,7 @@ from ..sensitivity.stability_objective import (
     growth_rate,
 )
 from . import field_types as ft
+from .measured_data import DataEntry
 
 Text = StrictStr | StrictFloat | StrictInt
 Constants = dict[StrictStr, Any]
@@ -244,6 +245,18 @@ class OptimizeStudy(Solving):
     seed: ft.Seed | None = None
 
 
+class FitStudy(Solving):
+    """Parameter values for which the motion meets measured data."""
+
+    data: dict[ft.Name, DataEntry] = Field(description="Measured samples, by name.")
+    over: list[ft.Name] | None = Field(None, description="Parameters to find; all if not given.")
+    bounds: dict[ft.Name, ft.TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
+    start: dict[ft.Name, ft.Number] | None = None
+    level: ft.Share | None = Field(None, description="Of confidence intervals; 0.95 if not given.")
+    max_iterations: ft.Iterations | None = None
+    method: StrictStr | None = None
+
+
 class Studies(ft.Strict):
     """What is computed of a mechanism, and what reports show."""
 
@@ -254,9 +267,10 @@ class Studies(ft.Strict):
     sensitivity: SensitivityStudy | None = None
     uncertainty: UncertaintyStudy | None = None
     optimize: OptimizeStudy | None = None
+    fit: FitStudy | None = None
     show: Show | None = Field(
         None, description="Measures that reports plot, and points whose traces they draw."
     )
 
 
-KINDS = ("simulate", "sensitivity", "uncertainty", "optimize")
+KINDS = ("simulate", "sensitivity", "uncertainty", "optimize", "fit")

@@ -22,13 +22,14 @@ from ..schemes import RunOptions, find_coordinates, find_formulation, find_integ
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
+    from ..optimization.fit import Fit
     from ..optimization.optimum import Optimum
     from ..results.gradient import Gradient
     from ..results.run import Run
     from ..uncertainty.moments import Moments
     from ..uncertainty.study import Study
 
-    StudyResult = Run | Gradient | Moments | Study | Optimum
+    StudyResult = Run | Gradient | Moments | Study | Optimum | Fit
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
 """Settings that state a problem; the others belong to its analysis."""
@@ -132,6 +133,10 @@ def with_changes(studies: Studies, kind: str, changes: Mapping[str, object]) -> 
         (data.get(part) or {}).pop("parameters", None)
     if kind == "optimize":
         _check_goal(own)
+    if studies.fit is not None:  # the new studies may be written into another folder
+        for name, entry in studies.fit.data.items():
+            if entry.path is not None:
+                data["fit"]["data"][name]["file"] = str(entry.path.resolve())
     try:
         return Studies.model_validate(data)
     except ValidationError as error:
@@ -309,13 +314,31 @@ def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) ->
         name: _constraint(_objective(studies, name), name, bound)
         for name, bound in constraints.items()
     }
+    over = _begins_at_values(settings)
+    problem = problem_of(mechanism, {goal: _objective(studies, goal)}, settings)
+    return problem.optimize(over, constraints=compared, **settings)
+
+
+def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit:
+    if studies.fit is None:
+        raise ModelError(
+            "there are no measured data",
+            remedy='state some under studies.fit.data, such as swing: {value: angle("rod"),'
+            " file: swing.csv}",
+        )
+    settings.pop("data", None)
+    measured = {name: entry.made(name) for name, entry in studies.fit.data.items()}
+    over = _begins_at_values(settings)
+    return problem_of(mechanism, (), settings).fit(measured, over, **settings)
+
+
+def _begins_at_values(settings: dict[str, Any]) -> Any:
+    """Parameters that may change, which begin at the values that are given."""
     over, given = settings.pop("over", None), settings.pop("parameters", None) or {}
-    # parameters that may change begin at the values that are given
     begins = {name: value for name, value in given.items() if over is None or name in over}
     settings["start"] = {**begins, **(settings.get("start") or {})}
     settings["parameters"] = {name: value for name, value in given.items() if name not in begins}
-    problem = problem_of(mechanism, {goal: _objective(studies, goal)}, settings)
-    return problem.optimize(over, constraints=compared, **settings)
+    return over
 
 
 def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
@@ -339,4 +362,5 @@ _ANALYSES: dict[str, Callable[[Stating, Studies, dict[str, Any]], StudyResult]] 
     "sensitivity": _sensitivity,
     "uncertainty": _uncertainty,
     "optimize": _optimize,
+    "fit": _fit,
 }

@@ -37,6 +37,7 @@ from .uncertainty import SIGMAS, moments_section, study_section
 from .vibrations import modes_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit, Modes)
+Reported = Run | Gradient | Moments | Study | Optimum | Fit | Modes
 CLOSED = 1e-6
 """Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
 value.
@@ -47,7 +48,7 @@ Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
 
 def report(
     path: str | Path,
-    *results: Run | Gradient | Moments | Study | Optimum | Fit | Modes,
+    *results: Reported,
     title: str | None = None,
     model: str | None = None,
     certificate: Certificate | None = None,
@@ -107,7 +108,7 @@ def _check(results: tuple[object, ...], model: object, certificate: object) -> N
         problem = f"there are {kinds.count(doubled)} results of kind {doubled}"
         remedy = "give one of each kind, and write separate pages for the others"
         raise ModelError(problem, element="report", remedy=remedy)
-    if len(mechanisms := {_mechanism(result) for result in results}) > 1:
+    if len(mechanisms := {mechanism_of(result) for result in results}) > 1:
         problem = (
             f"results belong to several mechanisms ({', '.join(map(repr, sorted(mechanisms)))})"
         )
@@ -131,7 +132,8 @@ def _model(run: Run | None) -> str | None:
         return None
 
 
-def _mechanism(result: Any) -> str:
+def mechanism_of(result: Any) -> str:
+    """Name of the mechanism of a result."""
     if isinstance(result, Gradient):
         result = result.run
     return str(result.info["mechanism"] if isinstance(result, (Run, Modes)) else result.label)
@@ -146,6 +148,32 @@ def page(
     tables: Tables | None = None,
 ) -> str:
     """The page as text; `report` documents the arguments."""
+    content = _content(results, title, model, certificate, show, tables)
+    return Template(asset("page.html")).substitute(content, scripts=in_one("report.js"))
+
+
+def framed_page(results: tuple[object, ...], show: Mapping[str, object] | None = None) -> str:
+    """Motion, plots and tables as a page for a frame in a notebook; arguments as of `report`.
+
+    Raises:
+        ModelError: if a result is of another kind.
+    """
+    _check(results, None, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantReactionWarning)
+        content = _content(results, show=show)
+    return Template(asset("view.html")).substitute(content, scripts=in_one("report_frame.js"))
+
+
+def _content(
+    results: tuple[object, ...],
+    title: str | None = None,
+    model: str | None = None,
+    certificate: Certificate | None = None,
+    show: Mapping[str, object] | None = None,
+    tables: Tables | None = None,
+) -> dict[str, str]:
+    """The parts of a page, by their names in templates."""
     plots = Plots()
     run = _subject(results)
     model = _model(run) if model is None else model
@@ -163,7 +191,7 @@ def page(
         "sigmas": SIGMAS,
         "model": model,
     }
-    name = _mechanism(results[0])
+    name = mechanism_of(results[0])
     outputs: dict[str, list[str]] = {}
     if run is not None:
         outputs, traces = chosen(run, show)
@@ -180,21 +208,21 @@ def page(
         parts.append(events_section(run))
     if certificate is not None:
         parts.append(certificate_section(certificate, plots))
-    if run is not None:
-        parts.append(computed_section(run, plots))
+    sections = "".join(parts)
+    computed = "" if run is None else computed_section(run, plots)
     data["plots"], data["name"] = plots.specs, name
-    return Template(asset("page.html")).substitute(
-        title=escaped(title or name),
-        summary=escaped("" if run is None else summary(run)),
-        chips=_chips(results, run, certificate, data["animation"]),
-        style=asset("style.css"),
-        glance=glance(results, run, outputs),
-        motion="" if run is None else _motion(name, data["animation"]["warning"]),
-        sections="".join(parts),
-        model=_model_section(model),
-        data=script_json(data),
-        scripts=in_one("report.js"),
-    )
+    return {
+        "title": escaped(title or name),
+        "summary": escaped("" if run is None else summary(run)),
+        "chips": _chips(results, run, certificate, data["animation"]),
+        "style": asset("style.css"),
+        "glance": glance(results, run, outputs),
+        "motion": "" if run is None else _motion(name, data["animation"]["warning"]),
+        "sections": sections,
+        "computed": computed,
+        "model": _model_section(model),
+        "data": script_json(data),
+    }
 
 
 def _motion(name: str, warning: str) -> str:

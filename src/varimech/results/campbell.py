@@ -102,7 +102,8 @@ class Campbell(EigenvalueCurves):
         frequency = self.dataset["frequency"]
         for k, branch in enumerate(frequency["branch"].to_numpy()):
             curve = frequency.sel(branch=branch).to_numpy()
-            ax.plot(self.values, curve, color=COLOURS[k % len(COLOURS)], linewidth=1.5)
+            broken = self.branches.broken
+            ax.plot(broken(self.values), broken(curve), color=COLOURS[k % len(COLOURS)], lw=1.5)
         top = float(np.nanmax(frequency.to_numpy())) if frequency.size else 1.0
         for order in self.orders:
             line = order * self.revolutions * self.values

@@ -25,6 +25,16 @@ class Branches:
     """(value, branch)"""
     derivatives: np.ndarray
     """(value, branch, parameter), the parameter of the branches first; NaN where they meet."""
+    jumps: tuple[int, ...] = ()
+    """Rows at which another motion begins (another equilibrium, say): branches do not go on there."""
+
+    def broken(self, curve: np.ndarray) -> np.ndarray:
+        """Numbers at all values, (value, …), with NaN before each jump, where a curve ends."""
+        return np.insert(curve, self.jumps, np.nan, axis=0)
+
+    def joins(self, first: int, last: int) -> bool:
+        """Whether branches go on from one row to another."""
+        return not any(first < row <= last for row in self.jumps)
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,12 @@ class EigenvalueCurves(Result):
         notes = []
         if self.neutral:
             notes.append(f"{self.neutral} neutral motions (eigenvalue zero everywhere) left out")
+        for row in self.branches.jumps:
+            a, b = self.values[row - 1], self.values[row]
+            notes.append(
+                f"between {self.parameter} = {a:g} and {b:g} the {self.at} becomes another one: its"
+                " eigenvalues do not continue those before"
+            )
         if not self.steady:
             notes.append("the linear equations change along the motion: these are of one instant")
         return notes

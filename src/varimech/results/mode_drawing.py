@@ -49,31 +49,9 @@ class ModeDrawing:
         Raises:
             ModelError: for a mode that there is not, or that moves no point.
         """
-        count = modes.values.size
-        if not isinstance(mode, (int, np.integer)) or not 1 <= mode <= count:
-            raise ModelError(
-                f"must be a number from 1 to {count}", element="draw", field="mode", value=mode
-            )
-        places = dict(zip(modes.point_names, modes.position_array, strict=True))
-        places |= {p: np.array(x) for p, x in modes.drawing["ground"].items()}
-        size = float(np.ptp(np.array(list(places.values())), axis=0).max()) or 1.0
-        reach = SHARE * size if amplitude is None else amplitude
-        if not isinstance(reach, Real) or not (np.isfinite(reach) and reach > 0):
-            raise ModelError(
-                "must be a positive length (m)", element="draw", field="amplitude", value=amplitude
-            )
-        U = modes.shape_array[mode - 1]
-        largest = float(np.linalg.norm(U, axis=-1).max(initial=0.0))
-        if not largest > 0:
-            raise ModelError(
-                f"mode {mode} of {modes.mechanism!r} moves no point",
-                element="draw",
-                field="mode",
-                value=mode,
-                remedy="give the bodies that turn further points, or look at the states:"
-                " m.linearize(…).A",
-            )
-        moves = dict(zip(modes.point_names, U * (reach / largest), strict=True))
+        scale = amplitude_of(modes, mode, amplitude)
+        places = _places(modes)
+        moves = dict(zip(modes.point_names, modes.shape_array[mode - 1] * scale, strict=True))
         λ = modes.values[mode - 1]
         what = f"{λ.imag / (2 * np.pi):.4g} Hz" if λ.imag else "no oscillation"
         grows = abs(λ.real) > UNDAMPED * abs(λ)
@@ -130,3 +108,42 @@ class ModeDrawing:
         if (label := aliases.get(name, name)) not in self.places:
             raise unknown_name("point", name, [*aliases, *self.places])
         return label
+
+
+def _places(modes: Modes) -> dict[str, np.ndarray]:
+    """Places of all points in the motion, those of the ground included."""
+    places = dict(zip(modes.point_names, modes.position_array, strict=True))
+    return places | {p: np.array(x) for p, x in modes.drawing["ground"].items()}
+
+
+def amplitude_of(modes: Modes, mode: int, amplitude: float | None) -> float:
+    """What the shape of a mode is multiplied by, so that its largest displacement is `amplitude` (m),
+    or a visible share of the mechanism.
+
+    Raises:
+        ModelError: for a mode that there is not, or that moves no point, and amplitudes that are no
+            length.
+    """
+    count = modes.values.size
+    if not isinstance(mode, (int, np.integer)) or not 1 <= mode <= count:
+        raise ModelError(
+            f"must be a number from 1 to {count}", element="draw", field="mode", value=mode
+        )
+    size = float(np.ptp(np.array(list(_places(modes).values())), axis=0).max()) or 1.0
+    reach = SHARE * size if amplitude is None else amplitude
+    if not isinstance(reach, Real) or not (np.isfinite(reach) and reach > 0):
+        raise ModelError(
+            "must be a positive length (m)", element="draw", field="amplitude", value=amplitude
+        )
+    U = modes.shape_array[mode - 1]
+    largest = float(np.linalg.norm(U, axis=-1).max(initial=0.0))
+    if not largest > 0:
+        raise ModelError(
+            f"mode {mode} of {modes.mechanism!r} moves no point",
+            element="draw",
+            field="mode",
+            value=mode,
+            remedy="give the bodies that turn further points, or look at the states:"
+            " m.linearize(…).A",
+        )
+    return float(reach) / largest

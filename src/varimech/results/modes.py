@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.errors import ModelError
 from ..plotting.style import in_style
 from .result import Description, Result, Table, Variable
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+    from .mode_motion import ModeCoordinates
+    from .run import Run
 
 DRAWN = ("shapes", "labels", "fixed", "joints")
 """Parts of `drawing_plan` that drawings of modes need."""
@@ -47,6 +51,8 @@ class Modes(Result):
     """Places of the points in the motion (m): (point, component)."""
     drawing: dict[str, Any]
     """What drawings show, as `drawing_plan` has it, and places of ground points (m)."""
+    _coordinates: ModeCoordinates | None = None
+    """What `motion` needs; None if the modes were read from a file."""
 
     frequency = Variable("Im λ / 2π (Hz); zero for what does not oscillate.")
     growth_rate = Variable("Re λ (1/s); negative for what dies away.")
@@ -215,6 +221,49 @@ class Modes(Result):
 
         drawing = ModeDrawing.of(self, mode, amplitude)
         return drawing.animate(Path(path), frames, seconds, trace)
+
+    def motion(
+        self,
+        mode: int = 1,
+        *,
+        amplitude: float | None = None,
+        frames: int = 48,
+        seconds: float | None = None,
+    ) -> Run:
+        """A mode as a run, one cycle to first order, which reports and widgets of notebooks animate.
+        Growth and decay are left out, as by `animate`; lengths of bodies hold to first order, and
+        there are no forces.
+
+        Args:
+            mode, amplitude: as for `draw`.
+            frames: stored times of the cycle.
+            seconds: time of the cycle; the period of the mode if not given, and 1 s for one that
+                does not oscillate.
+
+        Returns:
+            The run.
+
+        Raises:
+            ModelError: as for `draw`; for fewer than 2 frames, a time that is not positive, and
+                modes that were read from a file.
+        """
+        from .mode_drawing import amplitude_of
+
+        if self._coordinates is None:
+            raise ModelError(
+                "these modes were read from a file, and know no equations",
+                element="motion",
+                remedy="compute them anew with m.modes(…); draw and animate do without",
+            )
+        if not isinstance(frames, int) or frames < 2:
+            raise ModelError("must be 2 or more", element="motion", field="frames", value=frames)
+        scale, ω = amplitude_of(self, mode, amplitude), self.values[mode - 1].imag
+        period = (2 * np.pi / ω if ω else 1.0) if seconds is None else float(seconds)
+        if not (np.isfinite(period) and period > 0):
+            raise ModelError(
+                "must be a positive time (s)", element="motion", field="seconds", value=seconds
+            )
+        return self._coordinates.motion(mode, scale, frames, period)
 
     def _described(self) -> Description:
         d = self.dataset

@@ -76,10 +76,11 @@ class RootLocus(EigenvalueCurves):
         plane, over = figure.subplots(1, 2)
         for j in range(self.branches.eigenvalues.shape[1]):
             λ, colour = self.branches.eigenvalues[:, j], COLOURS[j % len(COLOURS)]
-            plane.plot(λ.real, λ.imag / (2 * np.pi), color=colour, linewidth=1.5)
+            curve, values = self.branches.broken(λ), self.branches.broken(self.values)
+            plane.plot(curve.real, curve.imag / (2 * np.pi), color=colour, linewidth=1.5)
+            over.plot(values, curve.real, color=colour, linewidth=1.5)
             plane.plot(λ.real[0], λ.imag[0] / (2 * np.pi), "o", color=colour, markersize=4)
             plane.plot(λ.real[-1], λ.imag[-1] / (2 * np.pi), "s", color=colour, markersize=4)
-            over.plot(self.values, λ.real, color=colour, linewidth=1.5)
         for c in self.places:
             f = c.eigenvalue.imag / (2 * np.pi)
             for side in {f, -f}:

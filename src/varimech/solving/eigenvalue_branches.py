@@ -44,6 +44,18 @@ CONVERGED = 1e-14
 """Step of the parameter, over its size, that ends it."""
 
 
+class CountChange(Exception):
+    """The number of eigenvalues changes.
+
+    Attributes:
+        value: of the parameter at which it is another one.
+    """
+
+    def __init__(self, value: float):
+        super().__init__(value)
+        self.value = value
+
+
 @dataclass(frozen=True)
 class Condition:
     """F = Re(w λ) + c v, which vanishes."""
@@ -58,13 +70,13 @@ def track(at: At, values: np.ndarray) -> Branches:
     """Branches over increasing or decreasing values, in the order of frequencies at the first one.
 
     Raises:
-        ValueError: if the number of eigenvalues changes; with the value as its argument.
+        CountChange: if the number of eigenvalues changes.
     """
     spectra = [at(float(v)) for v in values]
     first = spectra[0].values
     for v, s in zip(values, spectra, strict=True):
         if s.values.size != first.size:
-            raise ValueError(float(v))
+            raise CountChange(float(v))
     order = np.array(
         sorted(
             range(first.size), key=lambda k: (abs(first[k].imag), -first[k].real, -first[k].imag)
@@ -132,7 +144,7 @@ def crossings(at: At, branches: Branches, condition: Condition) -> list[Crossing
     signs = np.where(np.abs(F) > ON_IT * abs(condition.w) * largest, np.sign(F), 0.0)
     for j in range(λ.shape[1]):
         for i, k in pairwise(np.flatnonzero(signs[:, j])):
-            if signs[i, j] == signs[k, j] or k > i + 2:
+            if signs[i, j] == signs[k, j] or k > i + 2 or not branches.joins(int(i), int(k)):
                 continue
             lowest = λ[i : k + 1, j].imag.min() / (largest or 1.0)
             if lowest < -TOGETHER or (condition.oscillating and lowest <= TOGETHER):

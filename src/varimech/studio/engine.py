@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,9 +18,12 @@ from ..plotting.figure import COLOURS
 from ..problem import Problem
 from ..reports.outputs import chosen
 from ..results.gradient import Gradient
+from ..results.modes import Modes
+from ..results.root_locus import RootLocus
 from ..results.run import Run
 from ..web.animation import moving
 from ..web.encoding import thinned
+from .linear import LinearChoice, locus_message, modes_message
 from .messages import Message
 from .tolerances import SAMPLES, moment_rows, sampled, summary
 
@@ -48,6 +51,16 @@ class Designed(Stating, Protocol):
         """The text of its model file."""
         ...
 
+    @property
+    def modes(self) -> Callable[..., Modes]:
+        """The method that computes modes."""
+        ...
+
+    @property
+    def root_locus(self) -> Callable[..., RootLocus]:
+        """The method that computes root loci."""
+        ...
+
 
 class Engine:
     """One mechanism, with what its studies ask for."""
@@ -67,6 +80,8 @@ class Engine:
         """Values of designs that are kept, None for another mechanism."""
         self.ghost: str | None = None
         """Name of the kept design that is drawn behind this one."""
+        self.linear = LinearChoice()
+        """What pages look at of small motions."""
 
     @property
     def parameters(self) -> list[dict[str, object]]:
@@ -128,6 +143,14 @@ class Engine:
             for name, column in sampled(self, values).items()
         ]
         return message
+
+    def modes(self, values: Mapping[str, float]) -> Message:
+        """Modes of small motions."""
+        return modes_message(self, values, self.linear)
+
+    def locus(self, values: Mapping[str, float]) -> Message:
+        """The root locus over the range of a slider."""
+        return locus_message(self, values, self.linear)
 
     def designs(self, values: Values) -> Message:
         """Numbers of this design and of those that are kept."""

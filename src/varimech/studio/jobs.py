@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from ..files.study_runner import conduct
 
 SHORTEST = 0.2
 """s between two reports of progress."""
-KINDS = ("optimize", "certify")
+KINDS = ("optimize", "fit", "certify")
 
 
 @dataclass
@@ -150,12 +151,13 @@ def work(
         news.close()
 
 
-def _optimized(mechanism: Any) -> dict[str, Any]:
-    optimum = conduct(mechanism, _studies(mechanism), "optimize", {"progress": False})
-    values: Mapping[str, Any] = optimum.parameters  # type: ignore[union-attr]
+def _found(mechanism: Any, kind: str) -> dict[str, Any]:
+    """The parameter values that a search has found."""
+    result = conduct(mechanism, _studies(mechanism), kind, {"progress": False})
+    values: Mapping[str, Any] = result.parameters  # type: ignore[union-attr]
     return {
         "values": {str(name): float(value) for name, value in values.items()},
-        "text": str(optimum),
+        "text": str(result),
     }
 
 
@@ -171,6 +173,7 @@ def _studies(mechanism: Any) -> Any:
 
 
 _RESULTS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "optimize": _optimized,
+    "optimize": partial(_found, kind="optimize"),
+    "fit": partial(_found, kind="fit"),
     "certify": _certified,
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ModelError
+from .live import Live
 from .session import Session
 
 HOST = "127.0.0.1"
@@ -23,15 +24,16 @@ class OpenStudio:
         address: of its page, with the token that opens it.
     """
 
-    def __init__(self, server: Any, listening: socket.socket, address: str, session: Session):
-        self._server, self._listening, self._session = server, listening, session
+    def __init__(self, server: Any, listening: socket.socket, address: str, live: Live):
+        self._server, self._listening, self._live = server, listening, live
         self.address = address
+        self._frame: Any = None
         self._thread: threading.Thread | None = None
 
     @property
     def text(self) -> str:
         """Text of the model file of the design as it is now."""
-        return self._session.text
+        return self._live.session.text
 
     def serve(self) -> None:
         """Serve until Ctrl-C, or `stop`."""
@@ -66,11 +68,18 @@ class OpenStudio:
     def __repr__(self) -> str:
         return f"<Studio at {self.address}>"
 
-    def _repr_html_(self) -> str:
-        """A link: front ends of notebooks must not embed the page (server.py, frame-ancestors)."""
-        return (
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """The studio itself where notebooks show widgets, and a link to it."""
+        link = (
             f'<a href="{escape(self.address)}" target="_blank" rel="noreferrer">Open the studio</a>'
         )
+        try:
+            from .notebook import StudioFrame
+        except ImportError:  # a link is as much as can be shown without anywidget
+            return {"text/plain": repr(self), "text/html": link}, {}
+        if self._frame is None:
+            self._frame = StudioFrame(self._live, link)
+        return self._frame._repr_mimebundle_(**options)
 
 
 def start(
@@ -138,4 +147,4 @@ def prepared(
         ws="websockets-sansio",
         timeout_graceful_shutdown=1,
     )
-    return OpenStudio(uvicorn.Server(config), listening, studio.address, session)
+    return OpenStudio(uvicorn.Server(config), listening, studio.address, studio.live)

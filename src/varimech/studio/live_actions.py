@@ -80,7 +80,7 @@ def take_result(session: Session) -> None:
     """Go on with the values that a job has found."""
     values = (session.jobs.state() or {}).get("values")
     if not values:
-        raise ModelError("there is no design to take over", remedy="optimise first")
+        raise ModelError("there is no design to take over", remedy="optimise or fit first")
     session.set_values(values, final=True, digits=DIGITS)
 
 
@@ -99,6 +99,7 @@ LIVE_ACTIONS: dict[str, Callable[..., Any]] = {
     "job": lambda session, what: session.start_job(str(what)),
     "cancel": lambda session: session.jobs.cancel(),
     "take_result": take_result,
+    "linear": lambda session, **choice: session.look_at(**choice),
     "compare": lambda session, name: session.compare(None if name is None else str(name)),
     "forget": lambda session, name: session.forget(str(name)),
 }

@@ -50,6 +50,12 @@ class Message:
         return struct.pack("<I", len(text)) + text + body
 
 
+def kind_of(message: bytes) -> str:
+    """The kind of a message."""
+    length = int.from_bytes(message[:4], "little")
+    return str(json.loads(message[4 : 4 + length])["kind"])
+
+
 def finite(value: Any) -> Any:
     """Plain data with null in place of numbers that JSON does not have."""
     if isinstance(value, dict):

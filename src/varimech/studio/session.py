@@ -21,7 +21,11 @@ from .engine import Designed, Engine
 from .findings import drawing
 from .history import History
 from .jobs import Jobs
+from .linear import LinearChoice
 from .sketch import Sketch
+
+LINEAR = frozenset({"modes", "locus"})
+"""Results about small motions."""
 
 
 class Session:
@@ -57,6 +61,8 @@ class Session:
         """Sends the changed state to pages, from any thread."""
         self.revision = 0
         """Counts changes of the design."""
+        self.linear = LinearChoice()
+        """What pages look at of small motions."""
         self.drawing = False
         """Whether a page draws the mechanism, and needs a sketch of it."""
         self._moved: dict[str, float] = {}
@@ -72,6 +78,10 @@ class Session:
     def values(self) -> dict[str, float]:
         """That are tried, in addition to those of the engine's mechanism."""
         return {**self._moved, **self.tried}
+
+    def state_of(self, kind: str) -> object:
+        """What a result depends on: it is out of date when this has changed."""
+        return (self.revision, self.linear) if kind in LINEAR else self.revision
 
     @property
     def design(self) -> tuple[Engine | None, dict[str, float], int]:
@@ -103,6 +113,7 @@ class Session:
                 "ghost": self.ghost,
                 "handle": self.handle,
                 "job": self.jobs.state(),
+                "linear": vars(self.linear),
             }
 
     def set_values(
@@ -219,6 +230,21 @@ class Session:
                 raise ModelError("the model has mistakes", remedy="mend its text first")
             self.jobs.start(kind, self._make, self.text, self.path, self.notify)
 
+    def look_at(self, **choice: Any) -> None:
+        """Choose a motion about which small ones are computed, a mode, or the parameter of the root
+        locus.
+
+        Raises:
+            ModelError: for what there is not.
+        """
+        with self._lock:
+            known = (
+                {} if self.engine is None else self.engine.mechanism.data.parameter_set.parameters
+            )
+            self.linear = self.linear.changed(known, **choice)
+            if self.engine is not None:
+                self.engine.linear = self.linear
+
     def take(self, name: str) -> None:
         """Go on with a design that was kept."""
         with self._lock:
@@ -268,6 +294,7 @@ class Session:
         self._moved = moved or {}
         if moved is None:
             self.engine = Engine(mechanism)
+            self.engine.linear = self.linear
             self._link_designs()
 
     def _link_designs(self) -> None:

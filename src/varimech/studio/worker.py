@@ -7,9 +7,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from ..analyses.simulation import Values
 from ..core.errors import VarimechError
+from ..core.progress import report_progress_to
 from .engine import Engine
 from .messages import Message
 from .session import Session
@@ -20,9 +22,15 @@ frame.
 """
 FAST = ("motion", "numbers", "tolerances", "designs")
 """Results that follow every change, the most wanted first."""
-OPTIONAL = frozenset({"samples", "designs"})
+OPTIONAL = frozenset({"samples", "designs", "modes", "locus"})
 """Results that are computed only while a page shows them."""
+ABANDONED = frozenset({"locus"})
+"""Results that are given up when they are out of date before they are finished."""
 Publish = Callable[[bytes], None]
+
+
+class OutOfDate(Exception):
+    """The design has changed while a result was computed."""
 
 
 class Worker:
@@ -41,7 +49,7 @@ class Worker:
         self._kinds, self._late = kinds, late
         self._changed, self._ended = threading.Condition(), False
         self._changed_at = 0.0
-        self._done: dict[str, int] = {}
+        self._done: dict[str, object] = {}
         self._thread = threading.Thread(target=self._loop, name="studio", daemon=True)
         self._thread.start()
 
@@ -67,23 +75,39 @@ class Worker:
                 if kind is None:
                     self._changed.wait(wait)
                     continue
+                state = self._session.state_of(kind)
                 engine, values, revision = self._session.design
-                self._done[kind] = revision
-            if engine is not None:
+                self._done[kind] = state
+            if engine is None:
+                continue
+            with suppress(OutOfDate), report_progress_to(self._listener(kind, state)):
                 self._publish(_computed(engine, kind, values, revision))
+
+    def _listener(self, kind: str, state: object) -> Callable[..., None]:
+        """Ends long work of this thread that nobody waits for any more."""
+        own = threading.get_ident()
+
+        def listen(*progress: object) -> None:
+            is_mine = threading.get_ident() == own and kind in ABANDONED
+            if is_mine and (self._ended or self._session.state_of(kind) != state):
+                raise OutOfDate
+
+        return listen
 
     def _next(self) -> tuple[str | None, float | None]:
         """What is most wanted; otherwise how long to wait for the next thing."""
-        revision = self._session.revision
         rest = PAUSE - (time.monotonic() - self._changed_at)
         unwatched = OPTIONAL - self._session.watched
         for kind in self._kinds:
-            if kind not in unwatched and self._done.get(kind) != revision:
+            if kind not in unwatched and self._is_out_of_date(kind):
                 return kind, None
         for kind in self._late:
-            if self._done.get(kind) != revision:
+            if kind not in unwatched and self._is_out_of_date(kind):
                 return (None, rest) if rest > 0 else (kind, None)
         return None, None
+
+    def _is_out_of_date(self, kind: str) -> bool:
+        return self._done.get(kind) != self._session.state_of(kind)
 
 
 def _computed(engine: Engine, kind: str, values: Values, revision: int) -> bytes:
@@ -94,6 +118,8 @@ def _computed(engine: Engine, kind: str, values: Values, revision: int) -> bytes
         return message.encoded()
     except VarimechError as error:
         reason = str(error)
+    except OutOfDate:
+        raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
     return Message("failed", of=kind, message=reason, revision=revision).encoded()

@@ -4,7 +4,7 @@ export const element = (id) => document.getElementById(id);
 
 export class Player {
   constructor(animation, plots) {
-    Object.assign(this, { animation, plots, playing: false, loop: true, wanted: false });
+    Object.assign(this, { animation, plots, playing: false, loop: true, wanted: false, onChange: null });
     const speeds = [...element("speed").options].map((option) => Number(option.value));
     this.speed = animation.duration < 2 ? Math.max(speeds[0], ...speeds.filter((s) => s < 1 && animation.duration / s >= 3)) : 1; // slow enough to be seen
     element("speed").value = this.speed;
@@ -27,6 +27,7 @@ export class Player {
     element("clock").textContent = `${this.time.toFixed(this.digits)} s`;
     this.plots.setTime(this.time);
     this.redraw();
+    this.onChange?.();
   }
 
   // at most once in each screen frame
@@ -46,6 +47,7 @@ export class Player {
     this.playing = on;
     element("play").textContent = on ? "Pause" : "Play";
     element("play").setAttribute("aria-label", on ? "Pause" : "Play");
+    this.onChange?.();
     if (!on) return;
     if (this.time >= this.animation.duration) this.time = 0;
     let last = performance.now();

@@ -43,7 +43,7 @@ function start() {
     }).observe(animation.canvas);
   }
   const file = fileName(report.name, "report");
-  if (report.model !== null) element("download-model").onclick = () => download(`${file}.yaml`, report.model, "text/yaml");
+  if (element("download-model")) element("download-model").onclick = () => download(`${file}.yaml`, report.model, "text/yaml");
   element("download-data").onclick = () => download(`${file}.csv`, plots.csv(), "text/csv");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     plots.theme();
@@ -56,4 +56,6 @@ function start() {
   return { animation, plots, player };
 }
 
-window.varimech = start();
+export const opened = start();
+
+window.varimech = opened;

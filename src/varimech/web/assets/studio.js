@@ -7,6 +7,7 @@ import { Build } from "./studio_build.js";
 import { Designs } from "./studio_designs.js";
 import { Handles } from "./studio_handles.js";
 import { Link } from "./studio_link.js";
+import { ModesPane } from "./studio_modes.js";
 import { Numbers } from "./studio_numbers.js";
 import { LivePlots } from "./studio_plots.js";
 import { Sliders } from "./studio_sliders.js";
@@ -22,7 +23,8 @@ class Studio {
     this.numbers = new Numbers(element("numbers"), (objective, value) => this.link.send("pull", { objective, value, over: this.sliders.following(), final: true }));
     this.tolerances = new Tolerances(element("tolerances"), this.link);
     this.designs = new Designs(element("designs"), this.link);
-    this.handles = new Handles(element("stage"), this.link, () => this.player && this.player.animation, () => this.sliders.following());
+    this.modes = new ModesPane(element("modes"), this.link, (data) => this.animateMode(data));
+    this.handles = new Handles(element("stage"), this.link, () => this.player && !this.mode && this.player.animation, () => this.sliders.following());
     this.text = new TextPane(element("source"), element("lines"), element("mistake"), this.link);
     this.plots = new LivePlots(element("plots"), (time) => this.player && (this.player.time = time));
     this.parameters = [];
@@ -32,6 +34,7 @@ class Studio {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.plots.theme();
       this.tolerances.theme();
+      this.modes.theme();
       if (this.player) {
         this.player.animation.theme();
         this.player.redraw();
@@ -46,7 +49,7 @@ class Studio {
   }
 
   receive(message) {
-    const act = { state: this.state, motion: this.motion, derivatives: this.motion, numbers: this.count, tolerances: this.deviations, samples: this.distributions, designs: this.compared, failed: this.failed, refused: this.refused }[message.kind];
+    const act = { state: this.state, motion: this.motion, derivatives: this.motion, numbers: this.count, tolerances: this.deviations, samples: this.distributions, designs: this.compared, modes: this.smallMotions, locus: this.rootLocus, failed: this.failed, refused: this.refused }[message.kind];
     if (act) act.call(this, message);
   }
 
@@ -64,6 +67,7 @@ class Studio {
     this.sliders.update(state.parameters);
     this.tolerances.setParameters(state.parameters);
     this.designs.setState(state);
+    this.modes.setState(state);
     this.handles.show(state.handle);
     this.text.update(state.text, state.problem, state.revision);
     this.build.update(state);
@@ -86,16 +90,46 @@ class Studio {
       parameters = this.derived.parameters;
     }
     this.places = animation.points.join("\n") + animation.dimension;
-    if (this.player) this.player.animation.setData(animation, parameters);
-    else this.begin(animation, parameters);
-    element("scrub").max = this.player.animation.duration;
+    this.motionNow = { animation, parameters };
+    if (!this.player) this.begin(animation, parameters);
+    else if (!this.mode) this.player.animation.setData(animation, parameters);
     this.plots.parameters = parameters.map((p) => p.name);
     this.plots.update(plots, events);
     element("before-choice").hidden = !animation.before;
+    if (!this.mode) this.showMotion();
+    requestAnimationFrame(() => this.drawn.push({ revision, time: performance.now() }));
+  }
+
+  showMotion() {
+    element("scrub").max = this.player.animation.duration;
     connectInfluence(this.player, {});
     this.player.update();
     this.handles.follow();
-    requestAnimationFrame(() => this.drawn.push({ revision, time: performance.now() }));
+  }
+
+  // a mode moves in place of the mechanism until `data` is null; then all is as it was before
+  animateMode(data) {
+    const { player } = this, before = this.mode;
+    if (!player || (!data && !before)) return;
+    const { animation } = player;
+    if (data && !before) {
+      this.mode = { time: player.time, speed: player.speed, playing: player.playing, loop: player.loop, plots: player.plots };
+      Object.assign(player, { speed: 1, loop: true, plots: { setTime() {} } });
+      animation.influence.mode = "off";
+    }
+    document.body.classList.toggle("mode", Boolean(data));
+    if (data) {
+      animation.setData(data, []);
+      player.play(true);
+      return;
+    }
+    player.play(false);
+    this.mode = null;
+    animation.setData(this.motionNow.animation, this.motionNow.parameters);
+    Object.assign(player, { speed: before.speed, loop: before.loop, plots: before.plots });
+    player.time = before.time;
+    this.showMotion();
+    player.play(before.playing);
   }
 
   begin(animation, parameters) {
@@ -123,6 +157,14 @@ class Studio {
 
   compared({ designs }) {
     this.designs.setDesigns(designs);
+  }
+
+  smallMotions(message) {
+    this.modes.setModes(message);
+  }
+
+  rootLocus(message) {
+    this.modes.setLocus(message);
   }
 
   failed({ message }) {
@@ -155,7 +197,8 @@ class Studio {
         element(tab.getAttribute("aria-controls")).hidden = tab !== chosen;
       }
       this.text.number();
-      for (const [what, id] of [["samples", "tolerances"], ["designs", "designs"]]) this.link.send("watch", { what, on: !element(id).hidden });
+      this.modes.setOpen(!element("modes").hidden);
+      for (const [what, id] of [["samples", "tolerances"], ["designs", "designs"], ["modes", "modes"], ["locus", "modes"]]) this.link.send("watch", { what, on: !element(id).hidden });
     };
     for (const tab of tabs) tab.onclick = () => choose(tab);
   }

@@ -19,13 +19,14 @@ export class Designs {
     this.jobs = document.createElement("div");
     this.jobs.className = "jobs";
     this.optimise = action("Optimise", "The optimize study of the text", () => link.send("job", { what: "optimize" }));
+    this.fit = action("Fit", "The fit study of the text: parameters for which the motion meets measured data", () => link.send("job", { what: "fit" }));
     this.certify = action("Certify", "How many digits of the gradient can be trusted", () => link.send("job", { what: "certify" }));
     this.cancel = action("Cancel", "End the computation", () => link.send("cancel"));
     this.take = action("Take over", "Go on with the design that was found; this can be undone", () => link.send("take_result"));
     this.progress = document.createElement("progress");
     this.note = Object.assign(document.createElement("p"), { className: "soft" });
     this.result = Object.assign(document.createElement("pre"), { className: "result" });
-    this.jobs.append(this.optimise, this.certify, this.cancel, this.take, this.progress, this.note, this.result);
+    this.jobs.append(this.optimise, this.fit, this.certify, this.cancel, this.take, this.progress, this.note, this.result);
     place.append(this.keep, this.table, this.jobs);
   }
 
@@ -38,7 +39,7 @@ export class Designs {
   setState({ kept, ghost, parameters, job }) {
     Object.assign(this, { kept, ghost, parameters });
     const running = Boolean(job) && job.status === "running";
-    this.optimise.disabled = this.certify.disabled = running;
+    this.optimise.disabled = this.fit.disabled = this.certify.disabled = running;
     this.cancel.hidden = this.progress.hidden = !running;
     this.take.hidden = !(job && job.status === "done" && job.values);
     this.result.hidden = !(job && job.text);

@@ -3,7 +3,7 @@
 import { element } from "./player.js";
 import { quantity } from "./studio_units.js";
 
-const NEAR = 14; // pixels from a point within which it is taken hold of
+const GRASP = 14; // pixels from a point within which it is taken hold of
 
 // displacement (m) of a place that moves it by some pixels on the screen, the shortest one; for any camera
 export function displacement(camera, place, pixels) {
@@ -50,7 +50,7 @@ export class Handles {
   // index of the named point at the pointer, or null
   at(event) {
     const animation = this.animation(), box = this.canvas.getBoundingClientRect();
-    let best = null, least = NEAR;
+    let best = null, least = GRASP;
     for (const point of animation.labels.keys()) {
       const [x, y] = animation.camera.project(animation.place(animation.places, point));
       const apart = Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y);

@@ -1,5 +1,7 @@
 // The connection to the studio: messages with arrays, and requests of which only the newest waits.
 
+import { framed } from "./frame.js";
+
 const AGAIN = 800; // ms until the next attempt to connect
 
 // a message as plain data with typed arrays; see studio/messages.py
@@ -18,26 +20,49 @@ export function unpack(buffer) {
   return filled(header);
 }
 
+// how bytes come and texts go: over a web socket, which is opened again when it breaks
+function socketChannel(received, changed) {
+  let socket = null;
+  const connect = () => {
+    socket = new WebSocket(`ws://${location.host}/live`);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => changed(true);
+    socket.onclose = () => {
+      changed(false);
+      setTimeout(connect, AGAIN);
+    };
+    socket.onmessage = ({ data }) => received(data);
+  };
+  connect();
+  return (text) => socket.send(text);
+}
+
+// or through the notebook around the page, which is asked for the next message when one has come
+function notebookChannel(received, changed) {
+  let port = null;
+  framed((opened) => {
+    port = opened;
+    port.onmessage = ({ data: { buffer } }) => {
+      port.postMessage({ send: { what: "received" } });
+      received(buffer);
+    };
+    port.postMessage({ send: { what: "opened" } });
+    changed(true);
+  });
+  return (text) => port.postMessage({ send: { what: "request", text } });
+}
+
 export class Link {
   // `receive` is called with each message, `status` with whether there is a connection
   constructor(receive, status) {
     Object.assign(this, { receive, status, open: false, waiting: null, answered: true });
-    this.connect();
+    const channel = location.protocol === "about:" ? notebookChannel : socketChannel;
+    this.pass = channel((bytes) => this.take(unpack(bytes)), (open) => this.change(open));
   }
 
-  connect() {
-    this.socket = new WebSocket(`ws://${location.host}/live`);
-    this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => this.change(true);
-    this.socket.onclose = () => {
-      this.change(false);
-      setTimeout(() => this.connect(), AGAIN);
-    };
-    this.socket.onmessage = ({ data }) => {
-      const message = unpack(data);
-      if (["motion", "failed", "refused"].includes(message.kind)) this.answer();
-      this.receive(message);
-    };
+  take(message) {
+    if (["motion", "failed", "refused"].includes(message.kind)) this.answer();
+    this.receive(message);
   }
 
   change(open) {
@@ -48,7 +73,7 @@ export class Link {
   }
 
   send(kind, content = {}) {
-    if (this.open) this.socket.send(JSON.stringify({ kind, ...content }));
+    if (this.open) this.pass(JSON.stringify({ kind, ...content }));
   }
 
   // a request that a later one may replace, as long as an earlier one is not answered

@@ -1,0 +1,77 @@
+"""Measured data in model files: times and values in the text, or two columns of a CSV file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field, PrivateAttr, StrictFloat, StrictInt, StrictStr
+
+from ..core.errors import ModelError
+from ..core.expressions import fixed_number
+from ..core.table_files import read_columns
+from ..core.tables import in_si_units
+from ..model.user_functions import StateExpression
+from . import field_types as ft
+
+if TYPE_CHECKING:
+    from ..optimization.measurement import Measurement
+
+Plain = list[StrictFloat | StrictInt]
+
+
+class DataEntry(ft.Strict):
+    """Measured samples of an expression of the state."""
+
+    value: StrictStr = Field(description="What was measured, an expression of the state.")
+    file: StrictStr | None = Field(
+        None, description="A CSV file, by its path from the folder of the model file."
+    )
+    columns: list[StrictStr | StrictInt] | None = Field(
+        None,
+        description="Of times and values in the file, by name or by number from 0; the first two if"
+        " not given.",
+    )
+    times: Plain | None = Field(None, description="Times of the samples, instead of a file.")
+    values: Plain | None = Field(None, description="Values at these times.")
+    units: list[StrictStr] | None = Field(None, description="Of times and values, if not SI.")
+    sigma: ft.Number | None = Field(
+        None, description="Standard deviation of the noise; estimated from residuals if not given."
+    )
+    unit: StrictStr = Field("", description="SI unit of the value, for tables and figures.")
+    _folder: Path = PrivateAttr(Path())
+
+    def locate(self, folder: Path) -> None:
+        """Set the folder from which paths begin."""
+        self._folder = folder
+
+    @property
+    def path(self) -> Path | None:
+        """The CSV file, if there is one."""
+        return None if self.file is None else self._folder / self.file
+
+    def made(self, name: str) -> Measurement:
+        """As analyses have it.
+
+        Raises:
+            ModelError: for data that are missing, doubled, or cannot be read.
+        """
+        from ..optimization.measurement import measurement
+
+        label = f"data {name!r}"
+        given = self.times is not None, self.values is not None
+        if given != ((self.file is None,) * 2) or (self.file is None and self.columns is not None):
+            raise ModelError(
+                "has either a file, or times and values",
+                element=label,
+                remedy="give file: (with columns:), or times: and values:",
+            )
+        if self.path is not None:
+            times, values, _ = read_columns(self.path, self.columns or (0, 1))
+        else:
+            times, values = self.times, self.values  # type: ignore[assignment]
+        times, values, _ = in_si_units(times, values, None, self.units, label)
+        sigma = None if self.sigma is None else fixed_number(self.sigma, self.unit, label)
+        return measurement(
+            StateExpression(self.value), times, values, sigma, name=name, unit=self.unit
+        )

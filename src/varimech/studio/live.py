@@ -1,0 +1,151 @@
+"""A session that pages look at: what they ask for is executed, and what they show is computed. How
+pages are reached, over web sockets or through a notebook, is their own affair.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..core.errors import ModelError, VarimechError
+from .live_actions import LIVE_ACTIONS
+from .messages import Message, kind_of
+from .session import Session
+from .worker import Worker
+
+
+class Page(Protocol):
+    """What shows a session."""
+
+    def put(self, kind: str, message: bytes) -> None:
+        """Take a message, in any thread; an earlier one of its kind that still waits is out of
+        date.
+        """
+        ...
+
+
+class Live:
+    """A session with its workers and the pages that are connected."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self._lock = threading.RLock()
+        self._pages: list[Page] = []
+        self._last: dict[str, bytes] = {}
+        self._workers: list[Worker] = []
+
+    def begin(self) -> None:
+        """Start computing; what has begun already goes on."""
+        with self._lock:
+            if self._workers:
+                return
+            self.session.notify = lambda: self.publish(self._state())
+            # samples and modes may take longer than a frame: threads of their own
+            self._workers = [
+                Worker(self.session, self.publish),
+                Worker(self.session, self.publish, ("samples",), ()),
+                Worker(self.session, self.publish, ("modes",), ("locus",)),
+            ]
+
+    def end(self) -> None:
+        """Stop computing."""
+        self.session.jobs.cancel()
+        with self._lock:
+            workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.end()
+
+    def join(self, page: Page) -> None:
+        """Another page: it is told how things are, and from now on of every change."""
+        with self._lock:
+            page.put("state", self._state())
+            for kind, message in self._last.items():
+                page.put(kind, message)
+            self._pages.append(page)
+
+    def leave(self, page: Page) -> None:
+        """A page that is gone."""
+        with self._lock:
+            if page in self._pages:
+                self._pages.remove(page)
+
+    def receive(self, page: Page, text: str) -> None:
+        """Execute what a page asks for; errors are reported to that page only."""
+        try:
+            kind, request = _request(text)
+            changed = ACTIONS[kind](self.session, **request)
+        except VarimechError as error:
+            page.put("refused", Message("refused", message=str(error)).encoded())
+            return
+        except Exception as error:  # a page goes on, whatever it has asked for
+            reason = f"{type(error).__name__}: {error}"
+            page.put("refused", Message("refused", message=reason).encoded())
+            return
+        if changed is not False:
+            self.publish(self._state())
+        for worker in self._workers:
+            worker.wake()
+
+    def publish(self, message: bytes) -> None:
+        """Send a message to all pages, from any thread."""
+        kind = kind_of(message)
+        with self._lock:
+            if kind == "motion":
+                self._last.pop("failed", None)  # pages that come later need not hear of it
+            if kind != "state":
+                self._last.pop(kind, None)
+                self._last[kind] = message
+            for page in self._pages:
+                page.put(kind, message)
+
+    def _state(self) -> bytes:
+        return Message("state", **self.session.state()).encoded()
+
+
+def _request(text: str) -> tuple[str, dict[str, Any]]:
+    """Kind and content of a message from a page."""
+    try:
+        request = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ModelError("a message is a JSON text") from None
+    if not isinstance(request, dict):
+        raise ModelError("a message is a JSON object")
+    kind = request.pop("kind", None)
+    if not isinstance(kind, str) or kind not in ACTIONS:
+        raise ModelError(f"no message is called {kind!r}")
+    return kind, request
+
+
+def _set(session: Session, values: dict[str, float | str], final: bool = False) -> bool:
+    if not isinstance(values, dict) or not isinstance(final, bool):
+        raise ModelError("set has values by parameter, and final is true or false")
+    session.set_values(values, final=final)
+    return final
+
+
+def _edit(session: Session, text: str) -> None:
+    if not isinstance(text, str):
+        raise ModelError("edit has a text")
+    session.edit(text)
+
+
+def _drawing(session: Session, on: bool) -> None:
+    session.drawing = bool(on)
+
+
+ACTIONS: dict[str, Callable[..., Any]] = {
+    "set": _set,
+    "edit": _edit,
+    "undo": lambda session: session.undo(),
+    "redo": lambda session: session.redo(),
+    "revert": lambda session: session.revert(),
+    "keep": lambda session, name: session.keep(str(name)),
+    "take": lambda session, name: session.take(str(name)),
+    "save": lambda session: session.save(),
+    "drawing": _drawing,
+    "draw": lambda session, stroke, arguments: session.draw(str(stroke), **arguments),
+    **LIVE_ACTIONS,
+}
+"""What pages may ask for."""
