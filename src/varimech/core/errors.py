@@ -305,7 +305,6 @@ MOST = {
     "order": 10,  # of Padé approximations: coefficients of higher ones are ill-conditioned
     "every": 10**12,
     "seed": 2**63 - 1,
-    "verify": 10**9,
 }
 """Largest counts that are taken, in Python and in files: far beyond what a machine does in a year,
 or what other programs can count.
