@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import casadi as ca
 import numpy as np
 
-from ..core.symbols import SX
 from .catalog import OUTPUTS
-from .live_run import LiveRun
+from .labels import components, labels_along
 from .named_outputs import NamedOutputs
+
+TURNING: tuple[str, ...] = ("angular_velocity", "angular_acceleration")
+PLAIN: tuple[str, ...] = ("position", "velocity", "acceleration", "angle", *TURNING)
+PLAIN += ("displacement", "displacement_rate", "deviation")
+"""Outputs whose names need no further check and whose values no warning."""
 
 
 class ArrayOutputs(NamedOutputs):
@@ -53,7 +56,7 @@ class ArrayOutputs(NamedOutputs):
         if self._live is None:
             dims = ("time", "component", "parameter")
             return {p: self.position(p, wrt="all").transpose(*dims).to_numpy() for p in points}
-        derivatives = self._live.derivative(_column(self._live, "position", points))
+        derivatives = self._live.derivative(self._live.column("position", points))
         return dict(zip(points, np.split(derivatives, len(points), axis=1), strict=True))
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
@@ -68,10 +71,33 @@ class ArrayOutputs(NamedOutputs):
         names, live = self.names_of(OUTPUTS[kind].of), self._live
         if live is None or not names:
             return {n: self._output(kind, n, None).to_numpy() for n in names}
-        values = (
-            live.angles(names) if kind == "angle" else live.evaluate(_column(live, kind, names))
-        )
+        values = live.angles(names) if kind == "angle" else live.evaluate_named(kind, names)
         return dict(zip(names, values.T, strict=True))
+
+    def columns(self, kind: str, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+        """Curves of an output of some things, one for each component: what `plot` draws.
+
+        Args:
+            kind: the output, such as "velocity".
+            names: of what.
+
+        Returns:
+            Label and (time) of each.
+        """
+        if self._live is None or kind not in PLAIN:
+            arrays = {name: getattr(self, kind)(name) for name in names}
+            return [column for name, array in arrays.items() for column in components(name, array)]
+        if kind == "angle":
+            return list(zip(names, self._live.angles(names).T, strict=True))
+        found = []
+        for name in names:
+            values = self._live.evaluate_named(self._kind_of(kind, name), [name])
+            labels = labels_along("component", values.shape[1])
+            found += [
+                (name if values.shape[1] == 1 else f"{name} {label}", column)
+                for label, column in zip(labels, values.T, strict=True)
+            ]
+        return found
 
     def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
         """Directions fixed in bodies, in global components.
@@ -94,16 +120,15 @@ class ArrayOutputs(NamedOutputs):
             )
         return np.stack(turned, axis=1)
 
+    def _kind_of(self, kind: str, name: str) -> str:
+        """Bodies in space have vectors where joints have rates of an angle."""
+        return f"body_{kind}" if kind in TURNING and self._turns_in_space(name) else kind
+
     def _of_points(self, kind: str, points: list[str]) -> dict[str, np.ndarray]:
         if self._live is None:
             return {
                 p: self._output(kind, p, None).transpose("time", "component").to_numpy()
                 for p in points
             }
-        values = self._live.evaluate(_column(self._live, kind, points))
+        values = self._live.evaluate_named(kind, points)
         return dict(zip(points, np.split(values, len(points), axis=1), strict=True))
-
-
-def _column(live: LiveRun, kind: str, names: Sequence[str]) -> SX:
-    """Outputs of a kind below each other."""
-    return ca.vertcat(*[OUTPUTS[kind].get(live.equations.state, name) for name in names])

@@ -88,7 +88,7 @@ def moving(
         "labels": _labels(plan["labels"], index),
         "centres": [index[p] for p in plan.get("centres", [])],
         "traces": [{"point": index[aliases.get(t, t)], "name": t} for t in traces],
-        "contacts": contact_spans(run, index),
+        "contacts": contact_spans(run, plan, index),
         "motion": motions[0].encoded(encode),
         "warning": _warning(run, motions[0], points),
     }
