@@ -4,10 +4,14 @@ and animations.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
+import casadi as ca
 import numpy as np
 
+from ..coordinates.redundancy import RedundantReactionWarning
+from ..core.symbols import SX
 from .catalog import OUTPUTS
 from .labels import components, labels_along
 from .named_outputs import NamedOutputs
@@ -98,6 +102,48 @@ class ArrayOutputs(NamedOutputs):
                 for label, column in zip(labels, values.T, strict=True)
             ]
         return found
+
+    def loads_on(self, joints: Sequence[str]) -> np.ndarray:
+        """Reactions of joints on their second bodies, as `reaction` has them, without its warning.
+
+        Args:
+            joints: their names.
+
+        Returns:
+            (time, joint, component), N.
+        """
+        if self._live is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RedundantReactionWarning)
+                arrays = [self.reaction(j).transpose("time", "component") for j in joints]
+            return np.stack([a.to_numpy() for a in arrays], axis=1)
+        values = self._live.evaluate_named("reaction", joints)
+        return values.reshape(len(values), len(joints), -1)
+
+    def acting(self, given: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Forces of springs, dampers, contacts and other elements on bodies.
+
+        Args:
+            given: pairs of an element and the name of a point at which it acts.
+
+        Returns:
+            (time, pair, component), N.
+
+        Raises:
+            ModelError: if the run was read from a file.
+        """
+        live = self.live
+        e = live.equations
+
+        def build() -> SX:
+            parts = [
+                e.reactions.acting(e.model.forces[name], e.model.find_point(point))
+                for name, point in given
+            ]
+            return ca.vertcat(*parts)
+
+        values = live.evaluate_kept(("acting", *given), build)
+        return values.reshape(len(values), len(given), -1)
 
     def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
         """Directions fixed in bodies, in global components.

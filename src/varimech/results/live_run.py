@@ -6,7 +6,7 @@ repeated over the same steps when more is asked for (`Replay`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -179,14 +179,20 @@ class LiveRun:
 
     def evaluate_named(self, kind: str, names: Sequence[str]) -> np.ndarray:
         """Outputs of a kind at all stored times, below each other: (time, component)."""
-        e = self.equations
+        return self.evaluate_kept((kind, *names), lambda: self.column(kind, names))
 
-        def build() -> OutputFunction:
-            column = ca.densify(ca.vec(self.column(kind, names)))
-            return OutputFunction(ca.Function(kind, [e.ρ, e.packed, e.t], [column]))
+    def evaluate_kept(self, key: object, build: Callable[[], SX]) -> np.ndarray:
+        """An expression of the state at all stored times, (time, component); later runs of the same
+        equations find its function by its key. It must not depend on turns, which only functions of
+        users do.
+        """
+        e, T = self.equations, self.trajectory
 
-        T = self.trajectory  # names never mean turns, which only functions of users ask for
-        return self._over_time(kept(e, (kind, *names), build), T.states, T.time)
+        def function() -> OutputFunction:
+            column = ca.densify(ca.vec(build()))
+            return OutputFunction(ca.Function("output", [e.ρ, e.packed, e.t], [column]))
+
+        return self._over_time(kept(e, key, function), T.states, T.time)
 
     def derivative(self, expression: SX) -> np.ndarray:
         """Its derivatives with respect to the parameters at all stored times: (time, component,

@@ -2,7 +2,7 @@
 
 import { Animation } from "./animation.js";
 import { connectInfluence } from "./influence.js";
-import { Player, connectPlayer, connectView, element } from "./player.js";
+import { Player, connectPlayer, connectView, element, showChoices } from "./player.js";
 import { Build } from "./studio_build.js";
 import { Designs } from "./studio_designs.js";
 import { Handles } from "./studio_handles.js";
@@ -91,7 +91,7 @@ class Studio {
     element("scrub").max = this.player.animation.duration;
     this.plots.parameters = parameters.map((p) => p.name);
     this.plots.update(plots, events);
-    element("before-choice").hidden = !animation.before;
+    showChoices(this.player.animation);
     connectInfluence(this.player, {});
     this.player.update();
     this.handles.follow();
