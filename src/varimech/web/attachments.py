@@ -17,23 +17,30 @@ LEAST_APART = 1e-6
 """Distance of wheels (m) below which they are on one axis, so that it says nothing of their radii."""
 
 
+FRAMES = {"body": "frame", "mate_body": "mate_frame", "axis_body": "axis_frame"}
+"""Bodies of a figure, and where it has the numbers of their orientations."""
+BEYOND = 1.5
+"""Of a rack beyond its pinion, in radii of this."""
 RING = 1.2
 """Outer radius of a ring with teeth inside, by its pitch radius."""
 
 
 def attachments(run: Run, figures: Sequence[dict[str, Any]]) -> dict[str, object]:
-    """Figures with the number of their body, and the orientations of these bodies: their x and y axes
-    over time, (time, 2 × body, component).
+    """Figures with the numbers of their bodies, and the orientations of these bodies: their x and y
+    axes over time, (time, 2 × body, component).
 
     Args:
         run: the run at the times of the animation.
         figures: from `figures_of`.
     """
-    bodies = list(dict.fromkeys(f["body"] for f in figures))
+    bodies = list(dict.fromkeys(f[key] for f in figures for key in FRAMES if key in f))
     axes = np.eye(int(run.info["dimension"]))[:2]
     encoded = run.directions([(b, axis) for b in bodies for axis in axes]) if bodies else None
     return {
-        "figures": [{**f, "frame": bodies.index(f["body"])} for f in figures],
+        "figures": [
+            {**f, **{FRAMES[key]: bodies.index(f[key]) for key in FRAMES if key in f}}
+            for f in figures
+        ],
         "orientations": floats(np.zeros(0) if encoded is None else encoded),
     }
 
@@ -72,8 +79,17 @@ def _sized(
         if apart < LEAST_APART:
             return None
         drawn["radius"] = apart * figure["share"]
+    if figure["kind"] == "rack":
+        drawn["half"] = _half_rack(drawn, places)
     drawn["reach"] = _reach(drawn)
     return drawn
+
+
+def _half_rack(rack: Mapping[str, Any], places: np.ndarray) -> float:
+    """Half the length of a rack (m): its teeth reach its pinion all the time, and somewhat beyond."""
+    axis = np.asarray(rack["axis"])
+    along = (places[:, rack["point"]] - places[:, rack["mate"]]) @ axis / np.linalg.norm(axis)
+    return float(np.abs(along).max() + BEYOND * rack["radius"])
 
 
 def _reach(figure: Mapping[str, Any]) -> float:
@@ -83,6 +99,8 @@ def _reach(figure: Mapping[str, Any]) -> float:
         return float(np.linalg.norm(corners, axis=1).max())
     if "outline" in figure:
         return float(np.linalg.norm(figure["outline"], axis=1).max())
+    if "half" in figure:
+        return float(figure["half"])
     return float(figure.get("radius", 0.0)) * (RING if figure.get("ring") else 1.0)
 
 
