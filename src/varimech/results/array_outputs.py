@@ -156,15 +156,19 @@ class ArrayOutputs(NamedOutputs):
         """
         turned = []
         for body, direction in given:
-            R = (
-                np.eye(len(direction))[None]
-                if body is None
-                else self.rotation(body).transpose("time", "row", "column").to_numpy()
-            )
+            R = np.eye(len(direction))[None] if body is None else self._rotations(body)
             turned.append(
                 np.broadcast_to(R @ np.asarray(direction), (self.time.size, len(direction)))
             )
         return np.stack(turned, axis=1)
+
+    def _rotations(self, body: str) -> np.ndarray:
+        """(time, row, column)."""
+        if self._live is None:
+            return self.rotation(body).transpose("time", "row", "column").to_numpy()
+        d = int(self.info["dimension"])
+        values = self._live.evaluate_named("rotation", [body])
+        return values.reshape(len(values), d, d).transpose(0, 2, 1)  # columns follow each other
 
     def _kind_of(self, kind: str, name: str) -> str:
         """Bodies in space have vectors where joints have rates of an angle."""

@@ -69,13 +69,16 @@ def moving(
     masses = [index[p] for through in plan.get("masses", {}).values() for p in through]
     motions = [frames_of(r, points, links, masses) for r in runs]
     figures = figures_of(plan, index, motions[0].places)
-    boxes = [around_figures(figures, motion.places) for motion in motions]
+    boxes = [around_figures(motion.run, figures, motion.places) for motion in motions[::-1]]
     low, high = (
         f(x, axis=0) for f, x in zip((np.min, np.max), zip(*boxes, strict=True), strict=True)
     )
     origin = (low + high) / 2
     for motion in motions:
         motion.places -= origin
+    for figure in figures:
+        if "box" in figure:
+            figure["box"] = (figure["box"] - origin).tolist()
     data: dict[str, object] = {
         "dimension": int(run.info["dimension"]),
         "up": _upright(plan.get("gravity", [])),

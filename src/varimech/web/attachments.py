@@ -95,8 +95,7 @@ def _half_rack(rack: Mapping[str, Any], places: np.ndarray) -> float:
 def _reach(figure: Mapping[str, Any]) -> float:
     """How far a figure reaches from its point (m)."""
     if "vertices" in figure:
-        corners = np.frombuffer(base64.b64decode(figure["vertices"]), dtype="<f4").reshape(-1, 3)
-        return float(np.linalg.norm(corners, axis=1).max())
+        return 0.0  # its box says more
     if "outline" in figure:
         return float(np.linalg.norm(figure["outline"], axis=1).max())
     if "half" in figure:
@@ -105,13 +104,39 @@ def _reach(figure: Mapping[str, Any]) -> float:
 
 
 def around_figures(
-    figures: Sequence[Mapping[str, Any]], places: np.ndarray
+    run: Run, figures: Sequence[dict[str, Any]], places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest coordinates of a motion with its figures."""
-    reach = np.zeros(places.shape[1])
+    """Lowest and highest coordinates of a motion with its figures; surfaces get their own as `box`.
+
+    Args:
+        run: the run at the times of the animation.
+        figures: from `figures_of`.
+        places: positions of points, (time, point, component).
+    """
+    reach, boxes = np.zeros(places.shape[1]), []
     for figure in figures:
-        reach[figure["point"]] = max(reach[figure["point"]], figure["reach"])
-    return (
-        (places - reach[:, None]).min(axis=(0, 1)),
-        (places + reach[:, None]).max(axis=(0, 1)),
-    )
+        if "vertices" in figure:
+            figure["box"] = _around_surface(run, figure, places)
+            boxes.append(figure["box"])
+        else:
+            reach[figure["point"]] = max(reach[figure["point"]], figure["reach"])
+    low, high = (places - reach[:, None]).min(axis=(0, 1)), (places + reach[:, None]).max((0, 1))
+    return np.min([low, *[b[0] for b in boxes]], 0), np.max([high, *[b[1] for b in boxes]], 0)
+
+
+def _around_surface(run: Run, figure: Mapping[str, Any], places: np.ndarray) -> np.ndarray:
+    """Lowest and highest coordinates of a surface over a motion, (2, component): of the corners of its
+    box.
+    """
+    d = places.shape[2]
+    vertices = _vertices(figure)[:, :d]
+    axes = run.directions([(figure["body"], axis) for axis in np.eye(d)])
+    ends = np.stack([vertices.min(axis=0), vertices.max(axis=0)])
+    choices = np.stack(np.meshgrid(*[[0, 1]] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    corners = np.take_along_axis(ends, choices, axis=0)
+    found = places[:, [figure["point"]]] + np.einsum("ca,tai->tci", corners, axes)
+    return np.stack([found.min(axis=(0, 1)), found.max(axis=(0, 1))])
+
+
+def _vertices(figure: Mapping[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(figure["vertices"]), dtype="<f4").reshape(-1, 3)

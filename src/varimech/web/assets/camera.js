@@ -72,6 +72,7 @@ export class Camera {
       high[row] = Math.max(high[row], x + around);
     });
     for (let k = 0; k < places.length; k += n) include(places.subarray(k, k + n), reach[(k / n) % count]);
+    for (const { box } of figures) if (box) for (let k = 0; k < 8; k++) include([0, 1, 2].map((c) => box[(k >> c) & 1][c] ?? 0), 0);
     if (!this.planar) for (const { ground, points: [, p] } of joints) if (ground) include(this.footOf(places.subarray(p * n, p * n + n)), 0.02 * this.size);
     this.offset = low.map((x, row) => (x + high[row]) / 2);
     return low.map((x, row) => Math.max(high[row] - x, this.size * 0.05));
