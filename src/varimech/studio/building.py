@@ -21,6 +21,7 @@ STROKES: dict[str, Callable[..., None]] = {
     "driver": strokes.driver,
     "point": strokes.point,
     "move": strokes.move,
+    "carry": strokes.carry,
     "delete": delete,
     "value": strokes.value,
     "rename": strokes.rename,

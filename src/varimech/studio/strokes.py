@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..core.errors import ModelError, unknown_name
 from ..core.units import split_quantity
@@ -11,7 +11,7 @@ from ..files.editing import quoted, shortest, with_value
 from .drawn_text import DrawnText, End
 from .entries import is_number, known_place, place_of, row
 from .renaming import renamed
-from .sketch import GROUND
+from .sketch import GROUND, Place
 
 MASS = "1 kg"
 INERTIA = "1e-3"
@@ -113,20 +113,43 @@ def point(drawn: DrawnText, body: str, at: Iterable[float]) -> None:
 
 def move(drawn: DrawnText, node: str, to: Iterable[float]) -> None:
     """Another place of a point: links that end there get other lengths."""
-    moved, place = drawn.named(node), place_of(to)
-    for member in moved.members:
-        drawn.places[member] = place
-        body, point = member
-        if body == GROUND:
-            drawn.text = with_value(drawn.text, (GROUND, point), row(place))
-        elif point in drawn.own_points(body):
-            drawn.write_points(
-                body, {**drawn.own_points(body), point: row(drawn.local(body, place))}
-            )
+    _moved(drawn, {node: place_of(to)})
+
+
+def carry(drawn: DrawnText, body: str, to: Iterable[Iterable[float]]) -> None:
+    """Another place of a whole link, by places of its ends: its points go with it, and links that end
+    at them get other lengths.
+    """
+    if body not in drawn.sketch.links:
+        raise unknown_name("link", body, drawn.sketch.links)
+    begin, end = (place_of(place) for place in to)
+    from_ = known_place(drawn.sketch.nodes[drawn.sketch.links[body][0]])
+    turn = math.atan2(end[1] - begin[1], end[0] - begin[0]) - drawn.angle(body)
+    c, s = math.cos(turn), math.sin(turn)
+
+    def carried(place: Place) -> Place:
+        x, y = place[0] - from_[0], place[1] - from_[1]
+        return begin[0] + c * x - s * y, begin[1] + s * x + c * y
+
+    nodes = {drawn.sketch.node_of((body, p)).name for p in drawn.sketch.points[body]}
+    _moved(drawn, {n: carried(known_place(drawn.sketch.nodes[n])) for n in sorted(nodes)}, body)
+
+
+def _moved(drawn: DrawnText, places: Mapping[str, Place], carried: str | None = None) -> None:
+    """Other places of points; those of a body that is carried keep their places in it."""
+    for node, place in places.items():
+        for member in drawn.named(node).members:
+            drawn.places[member] = place
+            body, point = member
+            if body == GROUND:
+                drawn.text = with_value(drawn.text, (GROUND, point), row(place))
+            elif body != carried and point in drawn.own_points(body):
+                own = {**drawn.own_points(body), point: row(drawn.local(body, place))}
+                drawn.write_points(body, own)
     for bar, ends in drawn.sketch.links.items():
-        if node in ends:
-            places = [drawn.places[bar, str(p)] for p in drawn.sketch.bodies[bar]["bar"]]
-            drawn.set_length(bar, math.dist(*places))
+        if bar != carried and set(ends) & set(places):
+            at = [drawn.places[bar, str(p)] for p in drawn.sketch.bodies[bar]["bar"]]
+            drawn.set_length(bar, math.dist(*at))
 
 
 def value(drawn: DrawnText, section: str, name: str, key: str, text: str) -> None:
