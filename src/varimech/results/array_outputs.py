@@ -154,21 +154,26 @@ class ArrayOutputs(NamedOutputs):
         Returns:
             (time, direction, component).
         """
-        turned = []
-        for body, direction in given:
-            R = np.eye(len(direction))[None] if body is None else self._rotations(body)
-            turned.append(
-                np.broadcast_to(R @ np.asarray(direction), (self.time.size, len(direction)))
+        bodies = list(dict.fromkeys(body for body, _ in given if body is not None))
+        R = dict(zip(bodies, self._rotations(bodies), strict=True))
+        d, count = int(self.info["dimension"]), self.time.size
+        turned = [
+            np.broadcast_to(
+                (np.eye(d)[None] if body is None else R[body]) @ np.asarray(to), (count, d)
             )
+            for body, to in given
+        ]
         return np.stack(turned, axis=1)
 
-    def _rotations(self, body: str) -> np.ndarray:
-        """(time, row, column)."""
-        if self._live is None:
-            return self.rotation(body).transpose("time", "row", "column").to_numpy()
+    def _rotations(self, bodies: list[str]) -> list[np.ndarray]:
+        """(time, row, column) of each."""
+        if self._live is None or not bodies:
+            arrays = [self.rotation(body).transpose("time", "row", "column") for body in bodies]
+            return [array.to_numpy() for array in arrays]
         d = int(self.info["dimension"])
-        values = self._live.evaluate_named("rotation", [body])
-        return values.reshape(len(values), d, d).transpose(0, 2, 1)  # columns follow each other
+        values = self._live.evaluate_named("rotation", bodies)
+        each = values.reshape(len(values), len(bodies), d, d)  # columns follow each other
+        return [each[:, k].transpose(0, 2, 1) for k in range(len(bodies))]
 
     def _kind_of(self, kind: str, name: str) -> str:
         """Bodies in space have vectors where joints have rates of an angle."""

@@ -174,8 +174,9 @@ class LiveRun:
         return self._over_time(OutputFunction(function), T.states, T.time, *turns)
 
     def column(self, kind: str, names: Sequence[str]) -> SX:
-        """Outputs of a kind below each other, in symbols."""
-        return ca.vertcat(*[OUTPUTS[kind].get(self.equations.state, name) for name in names])
+        """Outputs of a kind below each other, in symbols; columns of matrices follow each other."""
+        get, state = OUTPUTS[kind].get, self.equations.state
+        return ca.vertcat(*[ca.vec(get(state, name)) for name in names])
 
     def evaluate_named(self, kind: str, names: Sequence[str]) -> np.ndarray:
         """Outputs of a kind at all stored times, below each other: (time, component)."""

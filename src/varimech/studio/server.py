@@ -28,7 +28,7 @@ from .live_actions import LIVE_ACTIONS
 from .mailbox import Mailbox
 from .messages import Message
 from .session import Session
-from .worker import Worker
+from .worker import FAST, Worker
 
 LONGEST = 2_000_000
 """Bytes of a message from a page: more than any model file that a person edits."""
@@ -74,9 +74,10 @@ class Studio:
     async def _lifespan(self, application: Starlette) -> AsyncIterator[None]:
         self._loop = asyncio.get_running_loop()
         self.session.notify = lambda: self._publish(self._state())
-        # samples take longer than a frame: a thread of their own
+        # gradients of large models, and samples, take longer than a frame: threads of their own
         self._workers = [
-            Worker(self.session, self._publish),
+            Worker(self.session, self._publish, FAST[:1], ()),
+            Worker(self.session, self._publish, FAST[1:]),
             Worker(self.session, self._publish, ("samples",), ()),
         ]
         yield
