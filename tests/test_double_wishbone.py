@@ -4,6 +4,8 @@ and their complex steps.
 
 from __future__ import annotations
 
+from functools import partial
+
 import kinematic_mechanisms as km
 import numpy as np
 import pytest
@@ -46,7 +48,7 @@ def closed(heights: np.ndarray, **given: complex) -> np.ndarray:
     made = np.array([AT[name] - AT["W"] for name in HUB[:3]])
     found = []
     for height in heights:
-        x = km.newton(lambda y, height=height: closure(y, height), x)
+        x = km.newton(partial(closure, height=height), x)
         now = x.reshape(4, 3)[:3] - x.reshape(4, 3)[3]
         R = np.linalg.solve(made, now).T
         found.append([np.arcsin(R[2, 1]), np.arctan(R[1, 0] / R[0, 0])])

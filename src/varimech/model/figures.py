@@ -71,11 +71,8 @@ class Figure:
             data |= {"mate": self.mate.label, "share": self.share, "second": self.is_second}
         if self.kind in ("belt", "rack"):
             data["reversed"] = self.is_reversed
-        for name, body in (
-            ("mate_body", self.mate and self.mate.body),
-            ("axis_body", self.axis_body),
-        ):
-            if self.kind == "rack" and body is not None:
+        if self.kind == "rack" and self.mate is not None and self.axis_body is not None:
+            for name, body in (("mate_body", self.mate.body), ("axis_body", self.axis_body)):
                 data[name] = None if body.is_ground else body.name
         for name in ("mate_radius", "mate_axis"):
             value = getattr(self, name)

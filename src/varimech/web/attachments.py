@@ -130,7 +130,7 @@ def _around_surface(run: Run, figure: Mapping[str, Any], places: np.ndarray) -> 
     """
     d = places.shape[2]
     vertices = _vertices(figure)[:, :d]
-    axes = run.directions([(figure["body"], axis) for axis in np.eye(d)])
+    axes = run.directions([(figure["body"], axis) for axis in np.eye(d).tolist()])
     ends = np.stack([vertices.min(axis=0), vertices.max(axis=0)])
     choices = np.stack(np.meshgrid(*[[0, 1]] * d, indexing="ij"), axis=-1).reshape(-1, d)
     corners = np.take_along_axis(ends, choices, axis=0)
