@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from test_solids import rack
 
 CHROMIUM = shutil.which("chromium")
 browsing = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at views with")
@@ -69,7 +70,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("views")
-    runs = {"swing": swing(), "four-bar": four_bar()}
+    runs = {"swing": swing(), "four-bar": four_bar(), "rack": rack()}
     return {
         name: vm.report(folder / f"{name}.html", m.simulate(0.3, step=0.01, backend="interpreted"))
         for name, m in runs.items()
@@ -176,6 +177,52 @@ def test_sections_and_transparency_show_less(browser: Any, reports: dict[str, Pa
     assert ink(whole) > 1000
     assert ink(nothing) < 0.2 * ink(whole)
     assert ink(faint) < 0.8 * ink(whole)
+
+
+@browsing
+@pytest.mark.parametrize("crossed", [False, True])
+def test_belts_have_the_length_of_belts(
+    browser: Any, reports: dict[str, Path], crossed: bool
+) -> None:
+    page = opened(browser, reports["four-bar"])
+    d, r, R = 0.5, 0.08, 0.16
+    line = np.array(
+        page.evaluate("([d, r, R, crossed]) => beltLine(d, r, R, crossed)", [d, r, R, crossed])
+    )
+    found = np.linalg.norm(np.roll(line, -1, axis=0) - line, axis=1).sum()
+    along, turn = (R + r, 1) if crossed else (R - r, 0)
+    lean = np.arcsin(along / d)
+    arcs = (r + R) * (np.pi + 2 * lean) if turn else np.pi * (r + R) + 2 * (R - r) * lean
+    expected = 2 * np.sqrt(d**2 - along**2) + arcs
+    assert found == pytest.approx(expected, rel=1e-3)  # chords are shorter than arcs
+    assert found < expected
+
+
+@browsing
+def test_racks_move_with_their_bodies(browser: Any, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["rack"])
+    script = """(time) => { const a = varimech.animation; a.setSolid(true); a.time = time; a.draw();
+        return [...a.solid.kit.groups.bodies.get("rack 0").numbers.slice(0, 2)]; }"""
+    first, last = (np.array(page.evaluate(script, t)) for t in (0.0, 0.3))
+    assert last - first == pytest.approx([0.3 * 2.0 * 0.05, 0], abs=1e-6)
+
+
+@browsing
+def test_forces_have_arrows_and_a_legend(browser: Any, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["swing"])
+    for box in ("#show-labels", "#show-traces"):
+        page.click(box)
+    plain = picture(page)
+    page.click("#show-acting")
+    assert (picture(page) != plain).any()
+    run = swing().simulate(0.3, step=0.01, backend="interpreted")
+    forces = np.linalg.norm(run.acting([("spring", "rod.E")])[:, 0], axis=1)
+    legend = page.inner_text("#stage-legend")
+    assert f"now {forces[0]:.3g} N" in legend and f"time {forces.max():.3g} N" in legend
+    scaled = page.evaluate("varimech.animation.forceScale() * varimech.animation.data.acting.scale")
+    assert scaled == pytest.approx(0.2 * page.evaluate("varimech.animation.camera.size"))
+    page.click("#show-reactions")
+    assert "joints" in page.inner_text("#stage-legend")
 
 
 @browsing

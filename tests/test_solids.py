@@ -92,6 +92,32 @@ def test_a_mesh_from_a_file(tmp_path: Path) -> None:
     assert centre == pytest.approx([0.025] * 3, rel=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["stl", "glb", "ply"])
+def test_meshes_of_other_formats(tmp_path: Path, kind: str) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    part = trimesh.creation.box(extents=(30, 20, 10))
+    part.apply_translation((5, 10, 15))
+    part.export(tmp_path / f"part.{kind}")
+    shape = vm.mesh(tmp_path / f"part.{kind}", scale="1e-3", at=(0.1, 0, 0))
+    found, centre = volume_and_centre(body_with(shape))
+    assert found == pytest.approx(0.03 * 0.02 * 0.01, rel=1e-5)
+    assert centre == pytest.approx([0.105, 0.01, 0.015], abs=1e-6)
+
+
+def test_a_scene_of_parts_is_one_mesh(tmp_path: Path) -> None:
+    """glTF files are scenes, whose parts have places of their own."""
+    trimesh = pytest.importorskip("trimesh")
+    scene = trimesh.Scene()
+    away = np.eye(4)
+    away[0, 3] = 4.0
+    scene.add_geometry(trimesh.creation.box(extents=(1, 1, 1)))
+    scene.add_geometry(trimesh.creation.box(extents=(2, 1, 1)), transform=away)
+    scene.export(tmp_path / "parts.glb")
+    found, centre = volume_and_centre(body_with(vm.mesh(tmp_path / "parts.glb")))
+    assert found == pytest.approx(3.0, rel=1e-6)
+    assert centre == pytest.approx([8 / 3, 0, 0], abs=1e-6)
+
+
 def test_shapes_in_files(tmp_path: Path) -> None:
     m = body_with([vm.box((0.3, 0.2, 0.1), at=(0.1, 0, 0)), vm.extrusion(OUTLINE, "5 mm")])
     path = m.to_file(tmp_path / "block.yaml")
@@ -141,6 +167,46 @@ def test_wheels_that_mesh_touch_each_other(mesh: str, radii: tuple[float, float]
     assert [w["radius"] for w in wheels] == pytest.approx(radii)
     assert [w["teeth"] for w in wheels] == [20, 40]
     assert [w["ring"] for w in wheels] == [False, mesh == "internal"]
+
+
+def belt(crossed: bool = False) -> vm.Mechanism:
+    m = vm.Mechanism("belt", dimension=2)
+    m.ground_point("A", (0, 0))
+    m.ground_point("B", (0.5, 0.1))
+    for body, point in (("a", "A"), ("b", "B")):
+        m.body(body, mass=1.0, inertia=0.01, points={point: (0, 0)})
+        m.revolute(point)
+    m.belt("belt", "A", "B", radii=(0.08, 0.16), crossed=crossed)
+    m.start(angle={"A": 0.0}, speed={"A": 3.0})
+    return m
+
+
+def rack(reverse: bool = False) -> vm.Mechanism:
+    m = vm.Mechanism("rack", dimension=2)
+    m.ground_point("A", (0, 0))
+    m.ground_point("C", (0, -0.05))
+    m.body("pinion", mass=1.0, inertia=0.01, points={"A": (0, 0)})
+    m.bar("rack", "C", "E", length=0.3, mass=1.0)
+    m.revolute("A")
+    m.prismatic("slide", "ground.C", "rack.C", axis=(1, 0))
+    m.rack_and_pinion("mesh", "A", "slide", radius=0.05, reverse=reverse)
+    m.start(angle={"A": 0.0}, speed={"A": 2.0})
+    return m
+
+
+def test_belts_and_racks_are_drawn() -> None:
+    data: Any = moving(belt(crossed=True).simulate(0.1, step=0.01, backend="interpreted"), [])
+    band = data["figures"][2]
+    assert [f["kind"] for f in data["figures"]] == ["wheel", "wheel", "belt"]
+    assert (band["radius"], band["mate_radius"], band["reversed"]) == (0.08, 0.16, True)
+    assert data["points"][band["mate"]] == "b.B"
+    run = rack().simulate(0.5, step=0.01, backend="interpreted")
+    data = moving(run, [])
+    (bar,) = data["figures"]
+    assert bar["half"] == pytest.approx(run.displacement("slide")[-1].item() + 1.5 * 0.05)
+    bodies = {name: bar[name] for name in ("body", "mate_body", "axis_body")}
+    assert bodies == {"body": "rack", "mate_body": "pinion", "axis_body": None}
+    assert len({bar[name] for name in ("frame", "mate_frame", "axis_frame")}) == 3
 
 
 def test_the_picture_contains_what_bodies_have(tmp_path: Path) -> None:

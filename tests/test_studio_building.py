@@ -114,6 +114,31 @@ def test_a_moved_point_changes_the_lengths_of_its_links_only(four_bar: Session) 
     assert plain(four_bar.text)["ground"]["B"] == [0.35, 0]
 
 
+@pytest.mark.parametrize("turn", [0.0, 0.4])
+def test_a_carried_link_keeps_its_shape(four_bar: Session, turn: float) -> None:
+    four_bar.draw("point", body="L2", at=[0.15, 0.25])
+    before = nodes(four_bar)
+    c, s = math.cos(turn), math.sin(turn)
+    begin, (dx, dy) = (
+        before["C"],
+        (before["D"][0] - before["C"][0], before["D"][1] - before["C"][1]),
+    )
+    first = (begin[0] + 0.02, begin[1] - 0.01)
+    second = (first[0] + c * dx - s * dy, first[1] + s * dx + c * dy)
+    four_bar.draw("carry", body="L2", to=[first, second])
+    after = nodes(four_bar)
+    assert after["C"] == pytest.approx(first, abs=1e-6)
+    assert after["D"] == pytest.approx(second, abs=1e-6)
+    assert math.dist(after["E"], after["C"]) == pytest.approx(
+        math.dist(before["E"], before["C"]), abs=1e-6
+    )
+    assert after["A"] == pytest.approx(before["A"])
+    lengths = {p["name"]: p["now"] for p in four_bar.state()["parameters"]}
+    assert lengths["L1"] == pytest.approx(math.dist(after["A"], first), abs=1e-6)
+    assert lengths["L2"] == pytest.approx(math.hypot(dx, dy), abs=1e-6)
+    assert not any("assembl" in message for message in messages(four_bar))
+
+
 def test_a_typed_length_keeps_its_unit_and_closes_the_loop(four_bar: Session) -> None:
     four_bar.draw("value", section="bodies", name="L2", key="length", text="250")
     assert plain(four_bar.text)["parameters"]["L2"]["value"] == "250 mm"

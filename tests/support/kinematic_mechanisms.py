@@ -177,12 +177,12 @@ def wishbone_points(
     found = []
     x = np.concatenate([guess[k] for k in "BUTW"]).astype(complex)
     for height in z:
-        x = _newton(partial(closure, height=height), x)
+        x = newton(partial(closure, height=height), x)
         found.append(x.reshape(4, 3))
     return dict(zip("BUTW", np.array(found).transpose(1, 0, 2), strict=True))
 
 
-def _newton(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+def newton(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
     """Quadratic equations: central differences of length 1 are their exact derivatives."""
     for _ in range(30):
         J = np.array([(f(x + e) - f(x - e)) / 2 for e in np.eye(x.size)]).T

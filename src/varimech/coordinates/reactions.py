@@ -26,7 +26,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..core.errors import unknown_name
+from ..core.errors import ModelError, unknown_name
 from ..core.symbols import SX, wedge
 from ..model.beam import Beam
 from ..model.body import Frames, Point, RigidBody
@@ -39,6 +39,9 @@ from ..model.state import State
 from .counted_angles import AngleSymbols
 from .least_norm import Balance
 from .twists import Twists, accelerated
+
+Efforts = list[tuple[SX, SX]]
+"""Rates and the efforts at them."""
 
 
 class BodyReactions:
@@ -56,6 +59,7 @@ class BodyReactions:
     ):
         self._model = model
         self._frames = frames
+        self._state = state
         self._bodies = model.moving_bodies
         self._twist = Twists(self._bodies, model)
         things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
@@ -166,6 +170,31 @@ class BodyReactions:
                 return -self._multipliers[force.name][names.index(driver)]
         return -self._multipliers[driver]
 
+    def acting(self, element: ForceLaw, point: Point) -> SX:
+        """Force of a spring, damper or contact on the body of one of its points (N): that of the
+        contacts at this point, where it has contacts.
+        """
+        span = element.span()
+        if point.body.is_ground:  # what acts there is the reverse of what acts on the other end
+            if span is None:
+                raise ModelError(f"{element.name!r}: its point {point.label!r} does not move")
+            other = span.first if span.second is point else span.second
+            return -self.acting(element, other)
+        at, state = element.contact_points(), self._state
+        rates, efforts = self._efforts(element, state)
+        each = len(efforts) // len(at) if at else 0  # efforts of a contact follow each other
+        chosen = [k for k, p in enumerate(at) if p is point]
+        total = SX.zeros(self._twist.size)
+        for j, (rate, effort) in enumerate(zip(rates, efforts, strict=True)):
+            if not at or j // each in chosen:
+                total += self._effort_wrench(rate[0], effort[1], state)
+        wrenches = self._contact_wrenches(element, state)
+        total += sum((w for k, w in enumerate(wrenches) if k in chosen), SX.zeros(total.numel()))
+        if not at:
+            V = element.potential_energy(self._twist.frames, self._virtual)
+            total -= self._derivative(V, state).T
+        return total[self._twist.columns(point)][: self._model.dimension]
+
     def _wrench(self, joint: str) -> SX:
         if joint not in self._model.joints:
             raise unknown_name("joint", joint, self._model.joints)
@@ -266,48 +295,57 @@ class BodyReactions:
         model, virtual = self._model, self._twist
         V = model.potential_energy(virtual.frames, self._virtual)
         total = -self._derivative(V, state).T
-        working = [
-            (
-                f.efforts(virtual.frames, self._moving(state) if f.rates_by_state else state),
-                f.efforts(self._frames, state),
-            )
-            for f in model.forces.values()
-        ]
+        working = [self._efforts(f, state) for f in model.forces.values()]
         for beam in model.beams:
             seen = (
                 beam.shares(frames[beam], model.gravity)
                 for frames in (virtual.frames, self._frames)
             )
             working += [(list(v.efforts), list(a.efforts)) for v, a in zip(*seen, strict=True)]
-        for rates, efforts in working:
-            for rate, effort in zip(rates, efforts, strict=True):
-                wrench = virtual.coefficients(rate[0], self._frames, effort[1])
-                total += self._angles.replaced([wrench], state.angle)[0]
-        return total + self._contact_forces(state)
-
-    def _contact_forces(self, state: State) -> SX:
-        """Wrench of all contacts and frictions that have modes: N along the gap, and along the slip
-        what sticking needs, or μ N.
-        """
-        virtual, model = self._twist, self._model
-        total = SX.zeros(virtual.size)
+        for pairs in working:
+            for rate, effort in zip(*pairs, strict=True):
+                total += self._effort_wrench(rate[0], effort[1], state)
         for force in model.forces.values():
-            seen = (
-                force.contacts(virtual.frames, self._virtual),
-                force.contacts(self._frames, state),
-            )
-            for label, moved, actual in zip(force.contact_labels(), *seen, strict=True):
-                normal = SX(1)
-                if moved.gap is not None:
-                    normal = -state.multiplier(label.name)
-                    total += self._derivative(moved.gap, state).T * normal
-                if moved.slip is not None and actual.sliding is not None:
-                    modes, name = ContactSymbols(label, model.parameter_set.modes), label.units[-1]
-                    rows = [name]
-                    if label.components > 1:
-                        rows = [f"{name} [{k}]" for k in range(label.components)]
-                    sticking = -ca.vertcat(*[state.multiplier(row) for row in rows])
-                    assert actual.slip is not None
-                    sliding = -modes.sliding_direction(actual.slip) * actual.sliding * normal
-                    total += virtual.coefficients(moved.slip, self._frames, sticking + sliding)
+            for wrench in self._contact_wrenches(force, state):
+                total += wrench
         return total
+
+    def _efforts(self, force: ForceLaw, state: State) -> tuple[Efforts, Efforts]:
+        """Efforts of an element at rates of virtual motions, and as they are."""
+        return (
+            force.efforts(
+                self._twist.frames, self._moving(state) if force.rates_by_state else state
+            ),
+            force.efforts(self._frames, state),
+        )
+
+    def _effort_wrench(self, rate: SX, effort: SX, state: State) -> SX:
+        wrench = self._twist.coefficients(rate, self._frames, effort)
+        return self._angles.replaced([wrench], state.angle)[0]
+
+    def _contact_wrenches(self, force: ForceLaw, state: State) -> list[SX]:
+        """Wrench of each contact or friction of an element that has modes: N along the gap, and along
+        the slip what sticking needs, or μ N.
+        """
+        virtual, modes = self._twist, self._model.parameter_set.modes
+        seen = (
+            force.contacts(virtual.frames, self._virtual),
+            force.contacts(self._frames, state),
+        )
+        wrenches = []
+        for label, moved, actual in zip(force.contact_labels(), *seen, strict=True):
+            wrench, normal = SX.zeros(virtual.size), SX(1)
+            if moved.gap is not None:
+                normal = -state.multiplier(label.name)
+                wrench += self._derivative(moved.gap, state).T * normal
+            if moved.slip is not None and actual.sliding is not None:
+                symbols, name = ContactSymbols(label, modes), label.units[-1]
+                rows = [name]
+                if label.components > 1:
+                    rows = [f"{name} [{k}]" for k in range(label.components)]
+                sticking = -ca.vertcat(*[state.multiplier(row) for row in rows])
+                assert actual.slip is not None
+                sliding = -symbols.sliding_direction(actual.slip) * actual.sliding * normal
+                wrench += virtual.coefficients(moved.slip, self._frames, sticking + sliding)
+            wrenches.append(wrench)
+        return wrenches

@@ -10,6 +10,7 @@ same sense, a crossed one in opposite senses. The belt exerts the torque r₂ (T
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 
@@ -108,16 +109,22 @@ class Belt(Force):
             for turn, radius in zip((self.first, self.second), self.radii, strict=True)
             if carriers
         ]
-        return [
-            Figure(
-                "wheel",
-                point,
-                radius=radius,
-                axis=wheel_axis(model, turn, point.body),
-            )
+        wheels = [
+            Figure("wheel", point, radius=radius, axis=wheel_axis(model, turn, point.body))
             for point, turn, radius in pulleys
             if point is not None
         ]
+        if len(wheels) < 2:
+            return wheels
+        first, second = wheels
+        belt = replace(
+            first,
+            kind="belt",
+            mate=second.point,
+            mate_radius=second.radius,
+            is_reversed=self.crossed,
+        )
+        return [*wheels, belt]
 
     def _angle(self, state: State) -> SX:
         """i φ₁ + φ₀ − φ₂."""

@@ -19,7 +19,7 @@ import casadi as ca
 from ..core.errors import Label, ModelError
 from ..core.symbols import SX, traced
 from ..model import fields
-from ..model.body import Body, Frames, gap, gap_rate
+from ..model.body import Body, Frames, Point, gap, gap_rate
 from ..model.force import Force
 from ..model.model_data import ModelData
 from ..model.state import State
@@ -97,6 +97,9 @@ class Bushing(Force):
     @property
     def bodies(self) -> tuple[Body, ...]:
         return self.first.body, self.second.body
+
+    def acts_at(self) -> tuple[Point, ...]:
+        return (self.first if self.second.body.is_ground else self.second,)
 
     def is_gradual(self, frames: Frames, state: State) -> bool:
         return True  # linear in d and θ, which are part of the motion

@@ -6,7 +6,7 @@ from ..core.errors import ModelError
 from ..core.messages import Message
 from ..core.symbols import SX
 from ..model import fields
-from ..model.body import Frames
+from ..model.body import Frames, Point
 from ..model.force import Force
 from ..model.model_data import ModelData
 from ..model.state import State
@@ -47,3 +47,6 @@ class PointForce(Force):
         F = self.value(state)
         velocity = frame.velocity(self.point.local)
         return [(velocity, frame.direction(F) if self.frame == "body" else F)]
+
+    def acts_at(self) -> tuple[Point, ...]:
+        return () if self.point.body.is_ground else (self.point,)

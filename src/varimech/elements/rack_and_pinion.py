@@ -10,8 +10,13 @@ from __future__ import annotations
 
 from ..core.symbols import SX
 from ..model import fields, transmission
+from ..model.figures import Figure, wheel_centre
+from ..model.model_data import ModelData
 from ..model.scalar_outputs import Slide, Turn
-from ..model.transmission import Transmission
+from ..model.transmission import Transmission, wheel_axis
+
+TEETH = 16
+"""Teeth of the pinion in drawings: a usual number."""
 
 
 class RackAndPinion(Transmission):
@@ -56,6 +61,27 @@ class RackAndPinion(Transmission):
 
     def law(self) -> tuple[SX, SX]:
         return -self.radius if self.reverse else self.radius, self.offset
+
+    def figures(self, model: ModelData) -> list[Figure]:
+        slide = self.rack
+        ends = (slide.first.body, slide.second.body)
+        carriers = [body for body in self.pinion.bodies if body in ends]
+        centre = wheel_centre(model, self.pinion, carriers[0]) if carriers else None
+        if centre is None:
+            return []
+        return [
+            Figure(
+                "rack",
+                slide.second,
+                radius=self.radius,
+                axis=slide.axis.direction,
+                axis_body=slide.axis.body,
+                teeth=TEETH,
+                mate=centre,
+                mate_axis=wheel_axis(model, self.pinion, centre.body),
+                is_reversed=self.reverse,
+            )
+        ]
 
     @property
     def _depth(self) -> SX:

@@ -22,17 +22,29 @@ class Figure:
     """A wheel, ball or outline around a point of a body, along the axes of that body."""
 
     kind: str
-    """"wheel", "ball" or "outline"; of joints with clearance, "bore" or "slot" with `mate` in it."""
+    """"wheel", "ball" or "outline"; of joints with clearance, "bore" or "slot" with `mate` in it; "belt"
+    from one pulley to another, "rack" with its pinion.
+    """
     point: Point
     radius: SX | None = None
     """Of a wheel or ball (m); of a wheel that meshes, it may follow from `mate` and `share`."""
     axis: SX | None = None
-    """Of a wheel in space; direction of a slot."""
+    """Of a wheel in space; direction of a slot or rack."""
     teeth: int = 0
     is_ring: bool = False
     """Whether teeth are inside."""
     mate: Point | None = None
-    """Centre of the wheel that it meshes with, or of the pin or block in it."""
+    """Centre of the wheel that it meshes with, of the pin or block in it, of the other pulley or of the
+    pinion.
+    """
+    mate_radius: SX | None = None
+    """Of the other pulley (m)."""
+    mate_axis: SX | None = None
+    """Of a pinion in space."""
+    axis_body: Body | None = None
+    """In whose frame the direction of a rack is."""
+    is_reversed: bool = False
+    """Whether a belt is crossed, or a rack moves back where its pinion turns forwards."""
     share: float = 0.0
     """Radius by the distance of both centres."""
     is_second: bool = False
@@ -57,6 +69,16 @@ class Figure:
             data |= {"teeth": self.teeth, "ring": self.is_ring}
         if self.mate is not None:
             data |= {"mate": self.mate.label, "share": self.share, "second": self.is_second}
+        if self.kind in ("belt", "rack"):
+            data["reversed"] = self.is_reversed
+        if self.kind == "rack" and self.mate is not None and self.axis_body is not None:
+            for name, body in (("mate_body", self.mate.body), ("axis_body", self.axis_body)):
+                data[name] = None if body.is_ground else body.name
+        for name in ("mate_radius", "mate_axis"):
+            value = getattr(self, name)
+            if value is not None:
+                numbers = number(value).ravel().tolist()
+                data[name] = numbers if name == "mate_axis" else numbers[0]
         if self.outline is not None:
             data |= {"outline": self.outline.round(9).tolist(), "closed": self.closed}
         return data

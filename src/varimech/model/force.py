@@ -227,6 +227,13 @@ class ForceLaw(Named):
         """A point at each of its contacts, where drawings show that it is active; none if unknown."""
         return ()
 
+    def acts_at(self) -> tuple[Point, ...]:
+        """Points of moving bodies, and ends of its span, at which drawings show its force."""
+        span = self.span() if self.drawn_as() is not None else None
+        ends = () if span is None else (span.first, span.second)
+        at = tuple(dict.fromkeys(p for p in self.contact_points() if not p.body.is_ground))
+        return at or (ends if any(not p.body.is_ground for p in ends) else ())
+
     def figures(self, model: ModelData) -> Sequence[Figure]:
         """Wheels, balls and outlines that drawings show on its bodies."""
         return ()

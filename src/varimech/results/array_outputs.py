@@ -4,15 +4,22 @@ and animations.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
 
+from ..coordinates.redundancy import RedundantReactionWarning
 from ..core.symbols import SX
 from .catalog import OUTPUTS
-from .live_run import LiveRun
+from .labels import components, labels_along
 from .named_outputs import NamedOutputs
+
+TURNING: tuple[str, ...] = ("angular_velocity", "angular_acceleration")
+PLAIN: tuple[str, ...] = ("position", "velocity", "acceleration", "angle", *TURNING)
+PLAIN += ("displacement", "displacement_rate", "deviation")
+"""Outputs whose names need no further check and whose values no warning."""
 
 
 class ArrayOutputs(NamedOutputs):
@@ -53,7 +60,7 @@ class ArrayOutputs(NamedOutputs):
         if self._live is None:
             dims = ("time", "component", "parameter")
             return {p: self.position(p, wrt="all").transpose(*dims).to_numpy() for p in points}
-        derivatives = self._live.derivative(_column(self._live, "position", points))
+        derivatives = self._live.derivative(self._live.column("position", points))
         return dict(zip(points, np.split(derivatives, len(points), axis=1), strict=True))
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
@@ -68,10 +75,75 @@ class ArrayOutputs(NamedOutputs):
         names, live = self.names_of(OUTPUTS[kind].of), self._live
         if live is None or not names:
             return {n: self._output(kind, n, None).to_numpy() for n in names}
-        values = (
-            live.angles(names) if kind == "angle" else live.evaluate(_column(live, kind, names))
-        )
+        values = live.angles(names) if kind == "angle" else live.evaluate_named(kind, names)
         return dict(zip(names, values.T, strict=True))
+
+    def columns(self, kind: str, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+        """Curves of an output of some things, one for each component: what `plot` draws.
+
+        Args:
+            kind: the output, such as "velocity".
+            names: of what.
+
+        Returns:
+            Label and (time) of each.
+        """
+        if self._live is None or kind not in PLAIN:
+            arrays = {name: getattr(self, kind)(name) for name in names}
+            return [column for name, array in arrays.items() for column in components(name, array)]
+        if kind == "angle":
+            return list(zip(names, self._live.angles(names).T, strict=True))
+        found = []
+        for name in names:
+            values = self._live.evaluate_named(self._kind_of(kind, name), [name])
+            labels = labels_along("component", values.shape[1])
+            found += [
+                (name if values.shape[1] == 1 else f"{name} {label}", column)
+                for label, column in zip(labels, values.T, strict=True)
+            ]
+        return found
+
+    def loads_on(self, joints: Sequence[str]) -> np.ndarray:
+        """Reactions of joints on their second bodies, as `reaction` has them, without its warning.
+
+        Args:
+            joints: their names.
+
+        Returns:
+            (time, joint, component), N.
+        """
+        if self._live is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RedundantReactionWarning)
+                arrays = [self.reaction(j).transpose("time", "component") for j in joints]
+            return np.stack([a.to_numpy() for a in arrays], axis=1)
+        values = self._live.evaluate_named("reaction", joints)
+        return values.reshape(len(values), len(joints), -1)
+
+    def acting(self, given: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Forces of springs, dampers, contacts and other elements on bodies.
+
+        Args:
+            given: pairs of an element and the name of a point at which it acts.
+
+        Returns:
+            (time, pair, component), N.
+
+        Raises:
+            ModelError: if the run was read from a file.
+        """
+        live = self.live
+        e = live.equations
+
+        def build() -> SX:
+            parts = [
+                e.reactions.acting(e.model.forces[name], e.model.find_point(point))
+                for name, point in given
+            ]
+            return ca.vertcat(*parts)
+
+        values = live.evaluate_kept(("acting", *given), build)
+        return values.reshape(len(values), len(given), -1)
 
     def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
         """Directions fixed in bodies, in global components.
@@ -82,17 +154,30 @@ class ArrayOutputs(NamedOutputs):
         Returns:
             (time, direction, component).
         """
-        turned = []
-        for body, direction in given:
-            R = (
-                np.eye(len(direction))[None]
-                if body is None
-                else self.rotation(body).transpose("time", "row", "column").to_numpy()
+        bodies = list(dict.fromkeys(body for body, _ in given if body is not None))
+        R = dict(zip(bodies, self._rotations(bodies), strict=True))
+        d, count = int(self.info["dimension"]), self.time.size
+        turned = [
+            np.broadcast_to(
+                (np.eye(d)[None] if body is None else R[body]) @ np.asarray(to), (count, d)
             )
-            turned.append(
-                np.broadcast_to(R @ np.asarray(direction), (self.time.size, len(direction)))
-            )
+            for body, to in given
+        ]
         return np.stack(turned, axis=1)
+
+    def _rotations(self, bodies: list[str]) -> list[np.ndarray]:
+        """(time, row, column) of each."""
+        if self._live is None or not bodies:
+            arrays = [self.rotation(body).transpose("time", "row", "column") for body in bodies]
+            return [array.to_numpy() for array in arrays]
+        d = int(self.info["dimension"])
+        values = self._live.evaluate_named("rotation", bodies)
+        each = values.reshape(len(values), len(bodies), d, d)  # columns follow each other
+        return [each[:, k].transpose(0, 2, 1) for k in range(len(bodies))]
+
+    def _kind_of(self, kind: str, name: str) -> str:
+        """Bodies in space have vectors where joints have rates of an angle."""
+        return f"body_{kind}" if kind in TURNING and self._turns_in_space(name) else kind
 
     def _of_points(self, kind: str, points: list[str]) -> dict[str, np.ndarray]:
         if self._live is None:
@@ -100,10 +185,5 @@ class ArrayOutputs(NamedOutputs):
                 p: self._output(kind, p, None).transpose("time", "component").to_numpy()
                 for p in points
             }
-        values = self._live.evaluate(_column(self._live, kind, points))
+        values = self._live.evaluate_named(kind, points)
         return dict(zip(points, np.split(values, len(points), axis=1), strict=True))
-
-
-def _column(live: LiveRun, kind: str, names: Sequence[str]) -> SX:
-    """Outputs of a kind below each other."""
-    return ca.vertcat(*[OUTPUTS[kind].get(live.equations.state, name) for name in names])

@@ -33,6 +33,23 @@ def curve_label(dim: str, label: object) -> str:
     return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
 
 
+def components(name: str, array: xr.DataArray) -> list[tuple[str, np.ndarray]]:
+    """Curves over time of a labelled array, with their labels."""
+    dims = [d for d in array.dims if d != "time"]
+    found = []
+    for index in np.ndindex(*[array.sizes[d] for d in dims]):
+        words = [
+            curve_label(str(d), array[d].to_numpy()[k])
+            for d, k in zip(dims, index, strict=True)
+            if d != "parameter"
+        ]
+        curve = array.isel(dict(zip(dims, index, strict=True)))
+        if array.sizes.get("parameter", 1) > 1:
+            words.append(f"/ {derivative_label(curve)}")
+        found.append((" ".join([name, *words]), curve.to_numpy()))
+    return found
+
+
 def axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
     """An output with its unit; for several parameters the curves name theirs."""
     label = kind.replace("_", " ")

@@ -6,7 +6,7 @@ repeated over the same steps when more is asked for (`Replay`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -25,6 +25,8 @@ from ..model.user_functions import column_of
 from ..schemes import Method
 from ..sensitivity.direct import parameter_seeds
 from ..sensitivity.objective import StateFunction, checked_callable
+from .catalog import OUTPUTS
+from .output_functions import OutputFunction, kept
 
 SLICE = 4096
 """Stored times that are evaluated at once."""
@@ -169,7 +171,29 @@ class LiveRun:
         function = ca.Function(
             "output", [e.ρ, e.packed, e.t, *symbols], [ca.densify(ca.vec(expression))]
         )
-        return self._over_time(function, T.states, T.time, *turns)
+        return self._over_time(OutputFunction(function), T.states, T.time, *turns)
+
+    def column(self, kind: str, names: Sequence[str]) -> SX:
+        """Outputs of a kind below each other, in symbols; columns of matrices follow each other."""
+        get, state = OUTPUTS[kind].get, self.equations.state
+        return ca.vertcat(*[ca.vec(get(state, name)) for name in names])
+
+    def evaluate_named(self, kind: str, names: Sequence[str]) -> np.ndarray:
+        """Outputs of a kind at all stored times, below each other: (time, component)."""
+        return self.evaluate_kept((kind, *names), lambda: self.column(kind, names))
+
+    def evaluate_kept(self, key: object, build: Callable[[], SX]) -> np.ndarray:
+        """An expression of the state at all stored times, (time, component); later runs of the same
+        equations find its function by its key. It must not depend on turns, which only functions of
+        users do.
+        """
+        e, T = self.equations, self.trajectory
+
+        def function() -> OutputFunction:
+            column = ca.densify(ca.vec(build()))
+            return OutputFunction(ca.Function("output", [e.ρ, e.packed, e.t], [column]))
+
+        return self._over_time(kept(e, key, function), T.states, T.time)
 
     def derivative(self, expression: SX) -> np.ndarray:
         """Its derivatives with respect to the parameters at all stored times: (time, component,
@@ -185,14 +209,16 @@ class LiveRun:
             self.turns_in(expression),
         )
         function = ca.Function("derivative", [e.ρ, state, S, e.t, *symbols], [derivative])
-        values = self._over_time(function, T.states, T.sensitivities, T.time, *turns)
+        values = self._over_time(
+            OutputFunction(function), T.states, T.sensitivities, T.time, *turns
+        )
         return values.reshape(T.time.size, p, derivative.shape[0]).transpose(0, 2, 1)
 
     @property
     def _parameters_over_time(self) -> np.ndarray:
         return self.computed.parameters_at(self.time, self.parameters)
 
-    def _over_time(self, function: ca.Function, *of_time: np.ndarray) -> np.ndarray:
+    def _over_time(self, function: OutputFunction, *of_time: np.ndarray) -> np.ndarray:
         """A function of the parameters and of what goes with time, at all stored times: (time,
         number).
 
@@ -200,7 +226,7 @@ class LiveRun:
         conversion, and swallows Ctrl-C: that waits for the end of a slice.
         """
         count = self.time.size
-        values = np.empty((count, function.nnz_out(0)))
+        values = np.empty((count, function.size))
         # modes, which only events change, go with time, too
         varies = self.computed.modes is not None and self.computed.modes.shape[1] > 0
         of_time = (self._parameters_over_time, *of_time) if varies else of_time
@@ -211,8 +237,8 @@ class LiveRun:
                 end = min(begin + SLICE, count)
                 rows = [np.ascontiguousarray(array[begin:end], dtype=float) for array in of_time]
                 if buffer is None or end - begin < SLICE:
-                    buffer, evaluate = function.map(
-                        "slice", "serial", end - begin, [] if varies else [0], []
+                    buffer, evaluate = function.at_times(
+                        end - begin, shares_first=not varies
                     ).buffer()
                 for k, given in enumerate((*shared, *rows)):
                     buffer.set_arg(k, given.data)

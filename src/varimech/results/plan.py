@@ -87,6 +87,11 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
             for force in model.forces.values()
             for label, point in zip(force.contact_labels(), force.contact_points(), strict=False)
         },
+        "acting": [
+            {"name": force.name, "point": point.label}
+            for force in model.forces.values()
+            for point in force.acts_at()
+        ],
         "efforts": model.effort_units,
         "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "figures": [

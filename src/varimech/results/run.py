@@ -24,8 +24,7 @@ from .labels import (
     Wrt,
     along_time,
     axis_label,
-    curve_label,
-    derivative_label,
+    components,
     derivative_units,
     with_units,
 )
@@ -201,8 +200,17 @@ class Run(ArrayOutputs):
         for kind, names in outputs.items():
             if kind not in (known := [k for k, what in OUTPUTS.items() if not what.spatial_only]):
                 raise unknown_name("output", kind, known)
+            if wrt is None:
+                lines = [Line(n, self.time, y) for n, y in self.columns(kind, _names(kind, names))]
+                unit = self.unit_of(kind, _names(kind, names))
+                panels.append(Panel(axis_label(kind, unit, []), lines))
+                continue
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in _names(kind, names)}
-            lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
+            lines = [
+                Line(label, self.time, y)
+                for name, array in arrays.items()
+                for label, y in components(name, array)
+            ]
             panels.append(
                 Panel(axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines)
             )
@@ -326,21 +334,6 @@ class Run(ArrayOutputs):
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
         return Run(self._live.at_rows(rows), self.info)
-
-    def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
-        dims = [d for d in array.dims if d != "time"]
-        lines = []
-        for index in np.ndindex(*[array.sizes[d] for d in dims]):
-            words = [
-                curve_label(str(d), array[d].to_numpy()[k])
-                for d, k in zip(dims, index, strict=True)
-                if d != "parameter"
-            ]
-            curve = array.isel(dict(zip(dims, index, strict=True)))
-            if array.sizes.get("parameter", 1) > 1:
-                words.append(f"/ {derivative_label(curve)}")
-            lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
-        return lines
 
     def text(self, syntax: PythonSyntax = PYTHON) -> str:
         """What `print` shows."""

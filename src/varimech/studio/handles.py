@@ -96,6 +96,20 @@ class PointTarget:
 
 
 @dataclass(frozen=True)
+class BodyTarget:
+    """Places for several points at a time: a bar that is dragged as a whole."""
+
+    parts: tuple[PointTarget, ...]
+
+    def linear(self, engine: Engine, values: Mapping[str, float], over: Sequence[str]) -> Linear:
+        """Distances of all points from their places."""
+        each = [part.linear(engine, values, over) for part in self.parts]
+        return Linear(
+            np.concatenate([e.residual for e in each]), np.vstack([e.jacobian for e in each])
+        )
+
+
+@dataclass(frozen=True)
 class ObjectiveTarget:
     """A value for an objective."""
 

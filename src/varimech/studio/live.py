@@ -13,7 +13,7 @@ from ..core.errors import ModelError, VarimechError
 from .live_actions import LIVE_ACTIONS
 from .messages import Message, kind_of
 from .session import Session
-from .worker import Worker
+from .worker import FAST, Worker
 
 
 class Page(Protocol):
@@ -42,9 +42,11 @@ class Live:
             if self._workers:
                 return
             self.session.notify = lambda: self.publish(self._state())
-            # samples and modes may take longer than a frame: threads of their own
+            # gradients of large models, samples and modes may take longer than a frame: threads of
+            # their own
             self._workers = [
-                Worker(self.session, self.publish),
+                Worker(self.session, self.publish, FAST[:1], ()),
+                Worker(self.session, self.publish, FAST[1:]),
                 Worker(self.session, self.publish, ("samples",), ()),
                 Worker(self.session, self.publish, ("modes",), ("locus",)),
             ]

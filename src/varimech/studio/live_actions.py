@@ -9,7 +9,7 @@ from typing import Any
 from ..core.errors import ModelError, unknown_name
 from ..core.expressions import fixed_number
 from ..files.editing import with_tolerance
-from .handles import LIVE_STEPS, ObjectiveTarget, PointTarget, Target, brought, pulled
+from .handles import LIVE_STEPS, BodyTarget, ObjectiveTarget, PointTarget, Target, brought, pulled
 from .session import Session
 from .worker import OPTIONAL
 
@@ -22,8 +22,8 @@ DIGITS = 10
 def pull(
     session: Session, final: bool = False, over: list[str] | None = None, **where: Any
 ) -> None:
-    """Let parameters follow a handle: {point, place, time} (without a time: its path), or
-    {objective, value}.
+    """Let parameters follow a handle: {point, place, time} (without a time: its path), {points,
+    places, time} for a whole bar, or {objective, value}.
     """
     engine, values = session.engine, session.values
     if engine is None:
@@ -49,20 +49,30 @@ def pull(
 def _target(
     point: str | None = None,
     place: list[float] | None = None,
+    points: list[str] | None = None,
+    places: list[list[float]] | None = None,
     time: float | None = None,
     objective: str | None = None,
     value: float | None = None,
 ) -> tuple[Target, float]:
-    numbers = [*(place or ()), *(x for x in (time, value) if x is not None)]
+    numbers = [
+        *(place or ()),
+        *(x for each in places or () for x in each),
+        *(x for x in (time, value) if x is not None),
+    ]
     if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers):
         raise ModelError("a handle is pulled to finite numbers")
     if objective is not None and value is not None:
         return ObjectiveTarget(objective, value), GOALS["objective"] * (abs(value) or 1.0)
     if point is not None and place is not None:
         return PointTarget(point, tuple(place), time), GOALS["point"]
+    if points and places and time is not None and len(points) == len(places):
+        parts = zip(points, places, strict=True)
+        return BodyTarget(tuple(PointTarget(p, tuple(at), time) for p, at in parts)), GOALS["point"]
     raise ModelError(
-        "a handle is a point with a place, or an objective with a value",
-        remedy="give point and place, or objective and value",
+        "a handle is a point with a place, a bar with places of its points, or an objective with a"
+        " value",
+        remedy="give point and place, points and places at a time, or objective and value",
     )
 
 

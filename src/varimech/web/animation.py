@@ -16,7 +16,7 @@ from .attachments import around_figures, attachments, figures_of, points_of_figu
 from .contacts import contact_spans
 from .encoding import floats, thinned
 from .frames import Frames, frames_of, stacked
-from .loads import bending, reactions
+from .loads import acting, bending, reactions
 
 MOST_NUMBERS = 200_000
 """Most coordinates and velocities of all points at all frames, and most derivatives: a round value
@@ -69,13 +69,16 @@ def moving(
     masses = [index[p] for through in plan.get("masses", {}).values() for p in through]
     motions = [frames_of(r, points, links, masses) for r in runs]
     figures = figures_of(plan, index, motions[0].places)
-    boxes = [around_figures(figures, motion.places) for motion in motions]
+    boxes = [around_figures(motion.run, figures, motion.places) for motion in motions[::-1]]
     low, high = (
         f(x, axis=0) for f, x in zip((np.min, np.max), zip(*boxes, strict=True), strict=True)
     )
     origin = (low + high) / 2
     for motion in motions:
         motion.places -= origin
+    for figure in figures:
+        if "box" in figure:
+            figure["box"] = (figure["box"] - origin).tolist()
     data: dict[str, object] = {
         "dimension": int(run.info["dimension"]),
         "up": _upright(plan.get("gravity", [])),
@@ -88,7 +91,7 @@ def moving(
         "labels": _labels(plan["labels"], index),
         "centres": [index[p] for p in plan.get("centres", [])],
         "traces": [{"point": index[aliases.get(t, t)], "name": t} for t in traces],
-        "contacts": contact_spans(run, index),
+        "contacts": contact_spans(run, plan, index),
         "motion": motions[0].encoded(encode),
         "warning": _warning(run, motions[0], points),
     }
@@ -97,6 +100,7 @@ def moving(
     data |= attachments(motions[0].run, figures)
     if loads:
         data["reactions"] = reactions(motions[0].run, plan, index)
+        data["acting"] = acting(motions[0].run, plan, index)
         data["bending"] = bending(motions[0].run, plan)
     if turning:
         data["axes"] = encode(
@@ -122,6 +126,7 @@ def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], 
     ]
     drawn += [p for j in plan.get("joints", []) for p in j["points"]] + list(traced)
     drawn += list(plan.get("contacts", {}).values())
+    drawn += [force["point"] for force in plan.get("acting", ())]
     drawn += points_of_figures(plan)
     points = list(dict.fromkeys(places.get(p, p) for p in drawn))
     place = {p: k for k, p in enumerate(points)}
@@ -162,11 +167,11 @@ def _thinned(run: Run, places: int) -> Run:
 
 
 def _further(plan: Mapping[str, Any]) -> int:
-    """Number of vectors at each frame beside positions, velocities and axes: reactions and the axes
-    of bodies with figures.
+    """Number of vectors at each frame beside positions, velocities and axes: reactions, other
+    forces and the axes of bodies with figures.
     """
     bodies = {f["body"] for key in ("figures", "surfaces") for f in plan.get(key, [])}
-    return len(plan.get("joints", [])) + 2 * len(bodies)
+    return len(plan.get("joints", [])) + len(plan.get("acting", ())) + 2 * len(bodies)
 
 
 def _warning(run: Run, motion: Frames, points: list[str]) -> str:

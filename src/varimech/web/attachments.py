@@ -17,23 +17,30 @@ LEAST_APART = 1e-6
 """Distance of wheels (m) below which they are on one axis, so that it says nothing of their radii."""
 
 
+FRAMES = {"body": "frame", "mate_body": "mate_frame", "axis_body": "axis_frame"}
+"""Bodies of a figure, and where it has the numbers of their orientations."""
+BEYOND = 1.5
+"""Of a rack beyond its pinion, in radii of this."""
 RING = 1.2
 """Outer radius of a ring with teeth inside, by its pitch radius."""
 
 
 def attachments(run: Run, figures: Sequence[dict[str, Any]]) -> dict[str, object]:
-    """Figures with the number of their body, and the orientations of these bodies: their x and y axes
-    over time, (time, 2 × body, component).
+    """Figures with the numbers of their bodies, and the orientations of these bodies: their x and y
+    axes over time, (time, 2 × body, component).
 
     Args:
         run: the run at the times of the animation.
         figures: from `figures_of`.
     """
-    bodies = list(dict.fromkeys(f["body"] for f in figures))
+    bodies = list(dict.fromkeys(f[key] for f in figures for key in FRAMES if key in f))
     axes = np.eye(int(run.info["dimension"]))[:2]
     encoded = run.directions([(b, axis) for b in bodies for axis in axes]) if bodies else None
     return {
-        "figures": [{**f, "frame": bodies.index(f["body"])} for f in figures],
+        "figures": [
+            {**f, **{FRAMES[key]: bodies.index(f[key]) for key in FRAMES if key in f}}
+            for f in figures
+        ],
         "orientations": floats(np.zeros(0) if encoded is None else encoded),
     }
 
@@ -72,28 +79,64 @@ def _sized(
         if apart < LEAST_APART:
             return None
         drawn["radius"] = apart * figure["share"]
+    if figure["kind"] == "rack":
+        drawn["half"] = _half_rack(drawn, places)
     drawn["reach"] = _reach(drawn)
     return drawn
+
+
+def _half_rack(rack: Mapping[str, Any], places: np.ndarray) -> float:
+    """Half the length of a rack (m): its teeth reach its pinion all the time, and somewhat beyond."""
+    axis = np.asarray(rack["axis"])
+    along = (places[:, rack["point"]] - places[:, rack["mate"]]) @ axis / np.linalg.norm(axis)
+    return float(np.abs(along).max() + BEYOND * rack["radius"])
 
 
 def _reach(figure: Mapping[str, Any]) -> float:
     """How far a figure reaches from its point (m)."""
     if "vertices" in figure:
-        corners = np.frombuffer(base64.b64decode(figure["vertices"]), dtype="<f4").reshape(-1, 3)
-        return float(np.linalg.norm(corners, axis=1).max())
+        return 0.0  # its box says more
     if "outline" in figure:
         return float(np.linalg.norm(figure["outline"], axis=1).max())
+    if "half" in figure:
+        return float(figure["half"])
     return float(figure.get("radius", 0.0)) * (RING if figure.get("ring") else 1.0)
 
 
 def around_figures(
-    figures: Sequence[Mapping[str, Any]], places: np.ndarray
+    run: Run, figures: Sequence[dict[str, Any]], places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest coordinates of a motion with its figures."""
-    reach = np.zeros(places.shape[1])
+    """Lowest and highest coordinates of a motion with its figures; surfaces get their own as `box`.
+
+    Args:
+        run: the run at the times of the animation.
+        figures: from `figures_of`.
+        places: positions of points, (time, point, component).
+    """
+    reach, boxes = np.zeros(places.shape[1]), []
     for figure in figures:
-        reach[figure["point"]] = max(reach[figure["point"]], figure["reach"])
-    return (
-        (places - reach[:, None]).min(axis=(0, 1)),
-        (places + reach[:, None]).max(axis=(0, 1)),
-    )
+        if "vertices" in figure:
+            figure["box"] = _around_surface(run, figure, places)
+            boxes.append(figure["box"])
+        else:
+            reach[figure["point"]] = max(reach[figure["point"]], figure["reach"])
+    low, high = (places - reach[:, None]).min(axis=(0, 1)), (places + reach[:, None]).max((0, 1))
+    return np.min([low, *[b[0] for b in boxes]], 0), np.max([high, *[b[1] for b in boxes]], 0)
+
+
+def _around_surface(run: Run, figure: Mapping[str, Any], places: np.ndarray) -> np.ndarray:
+    """Lowest and highest coordinates of a surface over a motion, (2, component): of the corners of its
+    box.
+    """
+    d = places.shape[2]
+    vertices = _vertices(figure)[:, :d]
+    axes = run.directions([(figure["body"], axis) for axis in np.eye(d).tolist()])
+    ends = np.stack([vertices.min(axis=0), vertices.max(axis=0)])
+    choices = np.stack(np.meshgrid(*[[0, 1]] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    corners = np.take_along_axis(ends, choices, axis=0)
+    found = places[:, [figure["point"]]] + np.einsum("ca,tai->tci", corners, axes)
+    return np.stack([found.min(axis=(0, 1)), found.max(axis=(0, 1))])
+
+
+def _vertices(figure: Mapping[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(figure["vertices"]), dtype="<f4").reshape(-1, 3)

@@ -5,6 +5,7 @@ impact.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ..results.lost_motion import closed_spans
 from ..results.run import Run
@@ -13,9 +14,11 @@ FLASH = 0.02
 """Share of the run for which an impact is shown."""
 
 
-def contact_spans(run: Run, index: Mapping[str, int]) -> list[dict[str, object]]:
+def contact_spans(
+    run: Run, plan: Mapping[str, Any], index: Mapping[str, int]
+) -> list[dict[str, object]]:
     """Point and spans of time (s) of each contact that has a point."""
-    contacts: Mapping[str, str] = run.drawing_plan.get("contacts", {})
+    contacts: Mapping[str, str] = plan.get("contacts", {})
     flash = FLASH * float(run.time[-1] - run.time[0])
     return [
         {

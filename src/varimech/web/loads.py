@@ -1,35 +1,54 @@
-"""Forces in the animation: reactions of joints as arrows, bending moments of beams as colours."""
+"""Forces in the animation: reactions and forces of elements as arrows, bending moments of beams as colours."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..coordinates.redundancy import RedundantReactionWarning
 from ..results.run import Run
 from .encoding import floats
+
+USUAL = 0.98
+"""Share of the time in which forces are below that by which arrows are scaled: a round value."""
+LEAST_USUAL = 0.1
+"""That force, by the largest, at least: impacts keep arrows that are ten times as long at most."""
 
 
 def reactions(
     run: Run, plan: Mapping[str, Any], index: Mapping[str, int]
 ) -> dict[str, object] | None:
-    """Reactions of joints on their second bodies, (time, joint, component), and the largest (N)."""
+    """Reactions of joints on their second bodies, as arrows."""
     joints = [j for j in plan.get("joints", []) if j["name"] in run.names_of("joint")]
     if not joints:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RedundantReactionWarning)  # the page has its own note
-        values = np.stack(
-            [run.reaction(j["name"]).transpose("time", "component").to_numpy() for j in joints],
-            axis=1,
-        )
+    values = run.loads_on([j["name"] for j in joints])
+    return _arrows(values, [index[j["points"][1]] for j in joints])
+
+
+def acting(run: Run, plan: Mapping[str, Any], index: Mapping[str, int]) -> dict[str, object] | None:
+    """Forces of springs, dampers, contacts and other elements, as arrows; none of a run that was read
+    from a file.
+    """
+    given = [(f["name"], f["point"]) for f in plan.get("acting", ())]
+    if not given or not run.is_live:
+        return None
+    return _arrows(run.acting(given), [index[point] for _, point in given])
+
+
+def _arrows(values: np.ndarray, points: list[int]) -> dict[str, object]:
+    """Vectors at points, (time, point, component), the largest (N), and the one that arrows are scaled
+    by: short peaks, such as those of hard contacts, do not hide the rest.
+    """
+    strongest = np.linalg.norm(values, axis=2).max(axis=1)
+    largest = float(strongest.max())
+    usual = float(np.quantile(strongest, USUAL))
     return {
-        "points": [index[j["points"][1]] for j in joints],
+        "points": points,
         "values": floats(values),
-        "largest": float(np.linalg.norm(values, axis=2).max()),
+        "largest": largest,
+        "scale": max(usual, LEAST_USUAL * largest),
     }
 
 

@@ -4,7 +4,7 @@ import { Camera } from "./camera.js";
 import { disc, drawArrow, tone } from "./drawing.js";
 import { flat } from "./flat.js";
 import { joints } from "./joints.js";
-import { engineering, loads } from "./loads.js";
+import { loads } from "./loads.js";
 import { scenery } from "./scenery.js";
 import { SolidView } from "./solid.js";
 import { Track, decode } from "./tracks.js";
@@ -16,7 +16,7 @@ export function short(number) {
 export class Animation {
   // solid bodies by default in space, lines in the plane and without WebGL
   constructor(canvas, data, parameters) {
-    Object.assign(this, { canvas, time: 0, solid: null, cameras: {}, options: { labels: true, traces: true, centres: false, before: true, forces: false } });
+    Object.assign(this, { canvas, time: 0, solid: null, cameras: {}, options: { labels: true, traces: true, centres: false, before: true, reactions: false, acting: false } });
     this.influence = { mode: "off", parameter: 0, percent: 1 };
     this.pen = canvas.getContext("2d");
     this.solidView = SolidView.behind(canvas, () => this.setSolid(false));
@@ -36,11 +36,11 @@ export class Animation {
     const axes = data.axes ? decode(data.axes) : new Float32Array(0), turning = axes.length / data.motion.frames;
     this.axes = new Track(this.track.time, axes, turning, null, data.motion.stepwise);
     this.turned = new Float32Array(turning);
-    this.further = ["orientations", "reactions", "bending"].map((name) => {
+    this.further = ["orientations", "reactions", "acting", "bending"].map((name) => {
       const given = data[name]?.values ?? data[name], values = given ? decode(given) : new Float32Array(0), each = values.length / data.motion.frames;
       return { track: new Track(this.track.time, values, each, null, data.motion.stepwise), now: new Float32Array(each) };
     });
-    [this.oriented, this.forces, this.moments] = this.further.map(({ now }) => now);
+    [this.oriented, this.reactions, this.acting, this.moments] = this.further.map(({ now }) => now);
     this.derivatives = [];
     if (data.sensitivity) {
       const all = decode(data.sensitivity.derivatives), each = data.sensitivity.frames * size;
@@ -90,7 +90,7 @@ export class Animation {
     this.ink = {};
     this.colours = this.data.colours.map(tone);
     this.dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
+    for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "good", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
   }
 
   resize() {
@@ -133,7 +133,7 @@ export class Animation {
   // legend of what is shown besides the mechanism
   legend() {
     const { mode, parameter } = this.influence;
-    if (this.options.forces && mode !== "arrows") return `Forces on joints. Strongest now ${engineering(this.strongest, "N")}, at any time ${engineering(this.data.reactions.largest, "N")}`;
+    if (mode !== "arrows" && this.shownForces().length) return this.forceLegend();
     if (mode === "off") return this.before && this.options.before ? "Grey: before. In colour: after" : "";
     const { name, unit } = this.parameters[parameter];
     if (mode === "ghost") return `Ghost: ${name} changed by ${this.changeText}, to first order`;
@@ -154,7 +154,7 @@ export class Animation {
     else this.drawFlat(seen);
     this.drawContacts(seen);
     if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
-    if (this.options.forces) this.drawForces(seen);
+    this.drawForces(seen);
     if (mode === "arrows") this.drawArrows(seen);
     if (this.options.labels) this.drawLabels(seen);
     this.drawScale();

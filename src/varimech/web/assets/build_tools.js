@@ -4,7 +4,7 @@ import { svg } from "./build_board.js";
 import { angleText, endOf, spanText, snapped } from "./build_snap.js";
 
 export const TOOLS = [
-  ["select", "Select", "Drag a point to move it; drag beside it to move the view", "v"],
+  ["select", "Select", "Drag a point or a link to move it, with shift to turn a link; drag beside it to move the view", "v"],
   ["ground", "Pivot", "Click: a fixed point; at the end of a link, a pivot", "g"],
   ["link", "Link", "Drag from one end to the other; at a point it is joined", "l"],
   ["slider", "Slider", "Press at a point, drag along its direction", "s"],
@@ -16,10 +16,22 @@ export const TOOLS = [
 ];
 const DRAGGED = ["link", "slider", "spring", "damper"];
 
+// a link that is dragged as a whole, or turned about its first end: where its ends are for a pointer
+function carriedLink(board, name, from, turns) {
+  const { ends } = board.find({ kind: "link", name }), old = ends.map((end) => board.where(end)), [begin, end] = old, start = board.placeAt(from);
+  const angle = ([x, y]) => Math.atan2(y - begin[1], x - begin[0]);
+  const shifted = (to) => old.map((place) => place.map((x, k) => x + to[k] - start[k]));
+  const turned = (to) => {
+    const turn = angle(to) - angle(start), [c, s] = [Math.cos(turn), Math.sin(turn)], [x, y] = [end[0] - begin[0], end[1] - begin[1]];
+    return [begin, [begin[0] + c * x - s * y, begin[1] + s * x + c * y]];
+  };
+  return { name, ends, places: (at) => (turns ? turned : shifted)(board.placeAt(at)), to: null };
+}
+
 export class Tools {
   // `draw(stroke, arguments)` changes the model, `choose(item)` shows an item
   constructor(board, draw, choose) {
-    Object.assign(this, { board, draw, choose, tool: "select", begin: null, dragged: null, last: null });
+    Object.assign(this, { board, draw, choose, tool: "select", begin: null, dragged: null, carried: null, last: null });
     const { place } = board;
     place.addEventListener("pointerdown", (event) => this.down(event));
     place.addEventListener("pointermove", (event) => this.move(event));
@@ -52,6 +64,7 @@ export class Tools {
     else if (this.tool === "select") {
       this.choose(item);
       this.dragged = item && item.kind === "point" ? item.name : null;
+      this.carried = item && item.kind === "link" ? carriedLink(this.board, item.name, this.last, event.shiftKey) : null;
       this.panning = !item;
     } else this.click(item, event);
     this.board.place.setPointerCapture(event.pointerId);
@@ -64,6 +77,10 @@ export class Tools {
       this.target = snapped(this.board, at, { except: this.dragged, free }).place;
       this.board.moved.set(this.dragged, this.target);
       this.board.draw();
+    } else if (this.carried) {
+      this.carried.to = this.carried.places(at);
+      this.carried.ends.forEach((name, k) => this.board.moved.set(name, this.carried.to[k]));
+      this.board.draw();
     } else if (this.panning && this.last) {
       this.board.pan(at[0] - this.last[0], at[1] - this.last[1]);
       this.last = at;
@@ -73,11 +90,12 @@ export class Tools {
   up(event) {
     if (this.begin) this.stroke(snapped(this.board, this.at(event), { from: this.begin.place, except: this.begin.node, free: event.altKey }));
     else if (this.dragged && this.target) this.draw("move", { node: this.dragged, to: this.target });
+    else if (this.carried?.to) this.draw("carry", { body: this.carried.name, to: this.carried.to });
     this.cancel();
   }
 
   cancel() {
-    Object.assign(this, { begin: null, dragged: null, target: null, panning: false, last: null });
+    Object.assign(this, { begin: null, dragged: null, carried: null, target: null, panning: false, last: null });
     this.board.layers.preview.replaceChildren();
   }
 

@@ -17,12 +17,12 @@ export class Camera {
   }
 
   // shows a whole motion, from the initial direction
-  fit({ box, points, figures = [] }, places) {
+  fit({ box, points, joints = [], figures = [] }, places) {
     this.box = box.map((corner) => [...corner, 0].slice(0, 3));
     this.offset = [0, 0];
     this.reset();
     this.look();
-    this.extent = this.spatial ? this.seenExtent(places, points.length, figures) : this.box[1].map((high, k) => Math.max(high - this.box[0][k], this.size * 0.02));
+    this.extent = this.spatial ? this.seenExtent(places, points.length, joints, figures) : this.box[1].map((high, k) => Math.max(high - this.box[0][k], this.size * 0.02));
   }
 
   // keeps its place where positions get another origin
@@ -63,20 +63,25 @@ export class Camera {
   }
 
   // width and height (m) of the motion in the initial view, which is centred on the screen
-  seenExtent(places, count, figures) {
+  seenExtent(places, count, joints, figures) {
     const low = [Infinity, Infinity], high = [-Infinity, -Infinity], n = this.planar ? 2 : 3, reach = new Float32Array(count);
     for (const { point, reach: far = 0 } of figures) reach[point] = Math.max(reach[point], far);
-    for (let k = 0; k < places.length; k += n) {
-      const around = reach[(k / n) % count];
-      this.seen(places.subarray(k, k + n)).forEach((x, row) => {
-        if (row > 1) return;
-        low[row] = Math.min(low[row], x - around);
-        high[row] = Math.max(high[row], x + around);
-      });
-    }
-    if (!this.planar) low[1] -= 0.06 * this.size; // the floor
+    const include = (place, around) => this.seen(place).forEach((x, row) => {
+      if (row > 1) return;
+      low[row] = Math.min(low[row], x - around);
+      high[row] = Math.max(high[row], x + around);
+    });
+    for (let k = 0; k < places.length; k += n) include(places.subarray(k, k + n), reach[(k / n) % count]);
+    for (const { box } of figures) if (box) for (let k = 0; k < 8; k++) include([0, 1, 2].map((c) => box[(k >> c) & 1][c] ?? 0), 0);
+    if (!this.planar) for (const { ground, points: [, p] } of joints) if (ground) include(this.footOf(places.subarray(p * n, p * n + n)), 0.02 * this.size);
     this.offset = low.map((x, row) => (x + high[row]) / 2);
     return low.map((x, row) => Math.max(high[row] - x, this.size * 0.05));
+  }
+
+  // where a post from a place stands on the floor
+  footOf(place) {
+    const k = this.axes[2], below = this.signs[2] > 0 ? this.box[0][k] - 0.04 * this.size : this.box[1][k] + 0.04 * this.size;
+    return Object.assign([...place], { [k]: below });
   }
 
   // metres to the right, upwards and towards the eye, in perspective

@@ -1,6 +1,7 @@
 // The mechanism in lines on a canvas.
 
 import { drawBeam, drawBody, drawDamper, drawMass, drawSpring, line } from "./drawing.js";
+import { beltLine } from "./solid_figures.js";
 
 // methods of an animation
 export const flat = {
@@ -38,7 +39,8 @@ export const flat = {
   drawFigures(seen) {
     const { pen, camera, data } = this;
     if (data.dimension === 3) return;
-    for (const { kind, point, body, frame, radius, outline, closed } of data.figures) {
+    for (const figure of data.figures) {
+      const { kind, point, body, frame, radius, outline, closed } = figure;
       const shape = data.shapes.find(({ name, colour }) => name === body && colour >= 0), [x, y] = [0, 1].map((k) => this.place(this.oriented, 2 * frame + k));
       pen.strokeStyle = pen.fillStyle = shape ? this.colours[shape.colour] : this.ink.ground;
       pen.lineWidth = 1.8;
@@ -51,13 +53,36 @@ export const flat = {
       } else if (kind === "outline") {
         const from = this.place(this.places, point);
         line(pen, outline.map(([u, v]) => camera.project([0, 1].map((k) => from[k] + u * x[k] + v * y[k]))), closed);
-      } else continue;
+      } else if (kind === "belt") this.flatBelt(figure);
+      else if (kind === "rack") this.flatRack(figure);
+      else continue;
       pen.stroke();
-      if (kind === "outline" && !closed) continue;
+      if (kind === "belt" || (kind === "outline" && !closed)) continue;
       pen.globalAlpha = 0.12;
       pen.fill();
       pen.globalAlpha = 1;
     }
+  },
+
+  // the line of a belt around its pulleys
+  flatBelt({ point, mate, radius, mate_radius: other, reversed }) {
+    const [a, b] = [point, mate].map((p) => this.place(this.places, p)), apart = Math.hypot(b[0] - a[0], b[1] - a[1]), [c, s] = [(b[0] - a[0]) / apart, (b[1] - a[1]) / apart];
+    line(this.pen, beltLine(apart, radius, other, reversed).map(([x, y]) => this.camera.project([a[0] + c * x - s * y, a[1] + s * x + c * y])), true);
+  },
+
+  // the pitch lines of a rack and of its pinion
+  flatRack({ point, mate, radius, half, axis: [u, v], axis_frame: frame, mate_frame: other, reversed }) {
+    const { pen, camera } = this, [x, y, mark] = [2 * frame, 2 * frame + 1, 2 * other].map((k) => this.place(this.oriented, k)), sign = reversed ? -1 : 1;
+    const length = Math.hypot(u, v), a = [0, 1].map((k) => (u * x[k] + v * y[k]) / length), to = [sign * a[1], -sign * a[0]];
+    const [from, at] = [point, mate].map((p) => this.place(this.places, p)), along = (from[0] - at[0]) * a[0] + (from[1] - at[1]) * a[1];
+    const ends = [along - half, along + half].map((s) => camera.project([0, 1].map((k) => at[k] + radius * to[k] + s * a[k])));
+    const [cx, cy] = camera.project(at), r = radius * camera.factor;
+    line(pen, ends);
+    pen.stroke();
+    line(pen, [[cx + 0.75 * r * mark[0], cy - 0.75 * r * mark[1]], [cx + r * mark[0], cy - r * mark[1]]]);
+    pen.stroke();
+    pen.beginPath();
+    pen.arc(cx, cy, r, 0, 2 * Math.PI);
   },
 
   drawTraces() {

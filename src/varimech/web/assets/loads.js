@@ -1,6 +1,9 @@
 // Loads: reactions as arrows, bending moments of beams as colours with their scale.
 
+import { niceLength } from "./camera.js";
 import { drawArrow, drawText } from "./drawing.js";
+
+const FORCES = { reactions: { ink: "bad", name: "joints" }, acting: { ink: "good", name: "springs, dampers and contacts" } }; // on bodies
 
 const LOW = [0.13, 0.4, 0.67], MIDDLE = [0.87, 0.87, 0.85], HIGH = [0.7, 0.09, 0.17]; // blue, grey and red, also for colour-blind readers
 
@@ -27,15 +30,40 @@ export const loads = {
     return (a + (place - k) * (b - a)) / (largest || 1);
   },
 
-  // forces of joints on their second bodies; the longest of the run is a fifth of the mechanism
+  // kinds of forces that are shown, and known of this motion
+  shownForces() {
+    return Object.keys(FORCES).filter((kind) => this.options[kind] && this.data[kind]);
+  },
+
+  // length of arrows (m/N): usual forces of the run are at most a fifth of the mechanism, those of both kinds to one scale
+  forceScale() {
+    return (0.2 * this.camera.size) / (Math.max(...this.shownForces().map((kind) => this.data[kind].scale)) || 1);
+  },
+
   drawForces(seen) {
-    const { points, largest } = this.data.reactions, scale = (0.2 * this.camera.size) / (largest || 1);
-    this.strongest = 0;
-    points.forEach((point, k) => {
-      const force = this.place(this.forces, k), place = this.place(this.places, point);
-      this.strongest = Math.max(this.strongest, Math.hypot(...force));
-      drawArrow(this.pen, seen[point], this.camera.project(place.map((x, i) => x + scale * force[i])), this.ink.bad);
+    const scale = this.forceScale(), kinds = this.shownForces();
+    for (const kind of kinds) {
+      this.data[kind].points.forEach((point, k) => {
+        const force = this.place(this[kind], k), place = this.place(this.places, point);
+        drawArrow(this.pen, seen[point], this.camera.project(place.map((x, i) => x + scale * force[i])), this.ink[FORCES[kind].ink]);
+      });
+    }
+    if (kinds.length) this.drawForceScale(scale, this.ink[FORCES[kinds[0]].ink]);
+  },
+
+  forceLegend() {
+    const texts = this.shownForces().map((kind) => {
+      const now = Math.max(...this.data[kind].points.map((_, k) => Math.hypot(...this.place(this[kind], k))));
+      return `Forces of ${FORCES[kind].name}: strongest now ${engineering(now, "N")}, at any time ${engineering(this.data[kind].largest, "N")}`;
     });
+    return texts.join(". ");
+  },
+
+  // a force of a round value as long as its arrow in the middle of the view
+  drawForceScale(scale, colour) {
+    const { pen, camera, ink } = this, force = niceLength((0.15 * camera.size) / scale), wide = force * scale * camera.factor, [x, y] = [camera.spatial ? 104 : 18, camera.height - 24];
+    drawArrow(pen, [x, y], [x + wide, y], colour);
+    drawText(pen, engineering(force, "N"), x + 8 + wide, y, ink.soft, ink.stage, "left", 12);
   },
 
   drawMomentScale() {

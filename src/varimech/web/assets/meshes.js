@@ -162,6 +162,13 @@ export function teeth(count) {
   return outline;
 }
 
+// a bar along x with teeth on its upper side, whose pitch line is y = 0: `pitch` apart, a gap at x = gap
+export function rack(half, pitch, gap, low, high) {
+  const deep = 0.34 * pitch, bar = prism([[-half, -4 * deep], [half, -4 * deep], [half, -deep], [-half, -deep]], low, high);
+  const first = Math.ceil((-half - gap) / pitch), teeth = Array.from({ length: Math.floor((half - gap) / pitch) - first }, (_, k) => gap + (first + k + 0.5) * pitch);
+  return joined([bar, ...teeth.map((x) => prism([[x - 0.36 * pitch, -deep], [x + 0.36 * pitch, -deep], [x + 0.15 * pitch, 0.8 * deep], [x - 0.15 * pitch, 0.8 * deep]], low, high))]);
+}
+
 // a ring whose inner outline is given (in radii), as a plate of its length; its outer one is a circle
 export function ringOf(inner) {
   const outer = inner.map(([x, y]) => [(1.2 * x) / Math.hypot(x, y), (1.2 * y) / Math.hypot(x, y)]);
@@ -182,7 +189,7 @@ export function ribbon(line, wide, low, high) {
   }));
 }
 
-function joined(parts) {
+export function joined(parts) {
   const vertices = [], indices = [];
   for (const part of parts) {
     const first = vertices.length / 7;

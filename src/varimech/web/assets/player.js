@@ -66,6 +66,12 @@ export class Player {
   }
 }
 
+// what can be shown of a motion; a studio knows forces a moment later, and keeps what it offered
+export function showChoices({ data, before }) {
+  for (const kind of ["reactions", "acting"]) if (data[kind] !== undefined) element(`${kind}-choice`).hidden = !data[kind];
+  element("before-choice").hidden = !before;
+}
+
 export function connectPlayer(player) {
   const { animation } = player;
   element("play").onclick = () => player.play(!player.playing);
@@ -75,14 +81,13 @@ export function connectPlayer(player) {
   };
   element("speed").onchange = (event) => (player.speed = Number(event.target.value));
   element("loop").onchange = (event) => (player.loop = event.target.checked);
-  for (const name of ["labels", "traces", "centres", "forces", "before"]) {
+  for (const name of ["labels", "traces", "centres", "reactions", "acting", "before"]) {
     element(`show-${name}`).onchange = (event) => {
       animation.options[name] = event.target.checked;
       player.redraw();
     };
   }
-  element("forces-choice").hidden = !animation.data.reactions;
-  element("before-choice").hidden = !animation.before;
+  showChoices(animation);
   element("playing").hidden = !animation.duration;
   element("clock").hidden = !animation.duration;
   document.addEventListener("keydown", (event) => {

@@ -222,10 +222,13 @@ export class SolidView {
       this.paths.draw(first, count);
     };
     gl.uniform1f(uniforms.opacity, 1);
+    gl.polygonOffset(4, 400); // where a path is passed again, what has been passed is in front
     for (const { first, times } of this.pathParts) {
       const passed = times.filter((t) => t <= time).length;
       part(ink.bad, first, passed);
+      gl.enable(gl.POLYGON_OFFSET_FILL);
       part(ink["strong-grid"], first + passed, times.length - passed);
+      gl.disable(gl.POLYGON_OFFSET_FILL);
     }
     gl.uniform4f(uniforms.plain, 0, 0, 0, 0);
   }

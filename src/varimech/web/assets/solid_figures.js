@@ -1,7 +1,7 @@
 // What bodies have beside their links: wheels with teeth, balls, cams and other outlines, bores and slots with clearance.
 
-import { prism, ribbon, ringOf, surface, teeth } from "./meshes.js";
-import { THIN, cross, minus, plus, times, unitOf } from "./solid_kit.js";
+import { prism, rack, ribbon, ringOf, surface, teeth } from "./meshes.js";
+import { THIN, cross, dot, minus, plus, times, unitOf } from "./solid_kit.js";
 import { decode } from "./tracks.js";
 
 export function figureParts(kit, figures) {
@@ -14,7 +14,7 @@ const isSame = (a, b) => a.kind === b.kind && a.point === b.point && a.body === 
 
 // Wheels that mesh are in one layer, others on their axes in another one; a ring leaves its middle free. Pairs follow each other.
 function wheelLevels(figures) {
-  const levels = new Map(), wheels = figures.filter(({ teeth: count }) => count), isTaken = (level, wheel) => wheels.some((other) => {
+  const levels = new Map(), wheels = figures.filter(({ kind, teeth: count }) => kind === "wheel" && count), isTaken = (level, wheel) => wheels.some((other) => {
     return levels.get(other) === level && other.point === wheel.point && !other.ring && !wheel.ring && !isSame(other, wheel);
   });
   for (let k = 0; k + 1 < wheels.length; k += 2) {
@@ -28,13 +28,13 @@ function wheelLevels(figures) {
 
 function figurePart(kit, figure, number, level) {
   const { colour, height } = lookOf(kit, figure, level);
-  const part = { wheel: wheelPart, ball: ballPart, surface: surfacePart, outline: outlinePart, bore: borePart, slot: slotPart }[figure.kind](kit, figure, number, height);
+  const part = { wheel: wheelPart, ball: ballPart, surface: surfacePart, outline: outlinePart, belt: beltPart, rack: rackPart, bore: borePart, slot: slotPart }[figure.kind](kit, figure, number, height);
   return (inks, colours) => part(colour < 0 ? inks.ground : colours[colour], inks);
 }
 
 // colour and height of the body that has it; wheels that mesh are above all links
 function lookOf(kit, figure, level) {
-  const { shapes } = kit.data, k = shapes.findIndex(({ name, colour }) => name === figure.body && colour >= 0), top = Math.max(0, ...kit.layers) + level;
+  const { shapes } = kit.data, k = shapes.findIndex(({ name, colour }) => name === figure.body && colour >= 0), top = Math.max(0, ...kit.layers) + (level || 1);
   return { colour: k < 0 ? -1 : shapes[k].colour, height: !kit.planar ? 0 : figure.teeth ? top * kit.spacing : k < 0 ? 0 : kit.height(k) };
 }
 
@@ -78,6 +78,55 @@ function outlinePart(kit, { point, outline, closed, frame }, number, height) {
   return (colour) => {
     const [x, y, z] = kit.at(point);
     batch.add(x, y, z + height, ...turned(kit, frame, [0, 0, 1]), ...turned(kit, frame, [1, 0, 0]), 1, colour);
+  };
+}
+
+const ARC = 24; // straight pieces of a belt around a pulley
+
+// the closed line of a belt around two circles in its plane, as angles of its ends on both and shares of its arcs
+export function beltLine(apart, first, second, crossed) {
+  const lean = Math.acos(Math.max(-1, Math.min(1, (first + (crossed ? second : -second)) / apart))), places = [];
+  const arc = (x, radius, from, to) => {
+    for (let k = 0; k <= ARC; k++) {
+      const angle = from + ((to - from) * k) / ARC;
+      places.push([x + radius * Math.cos(angle), radius * Math.sin(angle)]);
+    }
+  };
+  arc(0, first, lean, 2 * Math.PI - lean);
+  if (crossed) arc(apart, second, Math.PI - lean, lean - Math.PI);
+  else arc(apart, second, -lean, lean);
+  return places;
+}
+
+// a band of straight pieces
+function beltPart(kit, { point, mate, axis, frame, radius, mate_radius: other, reversed }, number, height) {
+  const thick = 0.16 * kit.radius;
+  return (_, inks) => {
+    const along = unitOf(turned(kit, frame, axis || [0, 0, 1])), from = plus(kit.at(point), [0, 0, height]), away = minus(kit.at(mate), kit.at(point));
+    const flat = minus(away, times(along, dot(away, along))), u = unitOf(flat), v = cross(along, u), line = beltLine(Math.hypot(...flat), radius + thick, other + thick, reversed);
+    const at = ([x, y]) => plus(from, plus(times(u, x), times(v, y)));
+    line.forEach((place, k) => kit.piece("fittings", "band", at(place), at(line[(k + 1) % line.length]), 0.8 * kit.radius, inks.ink, along));
+  };
+}
+
+// a pinion with teeth, and a bar with teeth that touches it on its side
+function rackPart(kit, figure, number, height) {
+  const { point, mate, radius, teeth: count, half, reversed } = figure, axis = unitOf(figure.mate_axis || [0, 0, 1]), side = kit.planar ? [1, 0, 0] : perpendicular(axis);
+  const deep = 1.2 * THIN * kit.radius, sign = reversed ? -1 : 1, pitch = (2 * Math.PI * radius) / count;
+  const now = () => {
+    const along = unitOf(turned(kit, figure.axis_frame, [...figure.axis, 0].slice(0, 3))), up = turned(kit, figure.mate_frame, axis);
+    return { along, up, towards: times(cross(along, up), sign) };
+  };
+  const { along, up, towards } = now(), x = turned(kit, figure.mate_frame, side), y = cross(up, x), phase = Math.atan2(dot(y, towards), dot(x, towards));
+  const outline = teeth(count).map(([a, b]) => [a * Math.cos(phase) - b * Math.sin(phase), a * Math.sin(phase) + b * Math.cos(phase)]);
+  const wheel = kit.batch("bodies", `pinion ${number}`, () => prism(outline, 0, 1, Math.min(0.02, (0.2 * deep) / radius)));
+  const gap = sign * dot(minus(kit.at(mate), kit.at(point)), along); // where a tooth of the pinion is at first; x of the mesh is against the axis where it is reversed
+  const bar = kit.batch("bodies", `rack ${number}`, () => rack(half, pitch, gap, -deep, deep));
+  return (colour, inks) => {
+    const { along: a, up: n, towards: to } = now(), centre = plus(kit.at(mate), [0, 0, height]), arm = times(n, deep), away = minus(kit.at(point), kit.at(mate));
+    wheel.add(...minus(centre, arm), ...times(n, 2 * deep), ...turned(kit, figure.mate_frame, side), radius, inks.steel);
+    const middle = plus(plus(centre, times(to, radius)), times(a, dot(away, a)));
+    bar.add(...middle, ...n, ...times(a, sign), 1, colour);
   };
 }
 

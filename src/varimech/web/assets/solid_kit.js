@@ -3,7 +3,7 @@
 import { Batch } from "./gl.js";
 import { block, capsule, coil, cone, cylinder, flatLink, thread } from "./meshes.js";
 
-const MESHES = { capsule, cylinder, thread, cone, coil, flatLink, block, slab: () => block(1, 0.45) };
+const MESHES = { capsule, cylinder, thread, cone, coil, flatLink, block, slab: () => block(1, 0.45), band: () => block(1, 0.2) };
 export const THIN = 0.42; // half the thickness of planar links, in their half width
 
 // red, green and blue from 0 to 1 of "#rrggbb" or "rgb(…)"

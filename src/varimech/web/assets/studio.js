@@ -2,7 +2,7 @@
 
 import { Animation } from "./animation.js";
 import { connectInfluence } from "./influence.js";
-import { Player, connectPlayer, connectView, element } from "./player.js";
+import { Player, connectPlayer, connectView, element, showChoices } from "./player.js";
 import { Build } from "./studio_build.js";
 import { Designs } from "./studio_designs.js";
 import { Handles } from "./studio_handles.js";
@@ -28,6 +28,7 @@ class Studio {
     this.text = new TextPane(element("source"), element("lines"), element("mistake"), this.link);
     this.plots = new LivePlots(element("plots"), (time) => this.player && (this.player.time = time));
     this.parameters = [];
+    this.shown = 0; // revision of the design that is drawn
     this.drawn = []; // times at which changes were drawn, for measurements
     this.connectTools();
     this.connectTabs();
@@ -77,12 +78,15 @@ class Studio {
   restore(state) {
     const before = this.before;
     this.before = state;
+    if (before && before.session !== state.session) this.shown = 0; // another studio counts anew
     if (!before || before.session === state.session || before.source !== state.source) return;
     if (before.changed && before.text !== state.text && !this.text.unsent) this.link.send("edit", { text: before.text });
   }
 
   // a new motion of the mechanism, with derivatives when they are known
-  motion({ animation, parameters, plots, events, revision }) {
+  motion({ kind, animation, parameters, plots, events, revision }) {
+    if (kind === "derivatives" && revision < this.shown) return; // of a design that is shown no longer
+    this.shown = revision;
     element("failure").hidden = true;
     if (animation.sensitivity) this.derived = { sensitivity: animation.sensitivity, parameters };
     else if (this.derived && this.places === animation.points.join("\n") + animation.dimension) {
@@ -95,7 +99,7 @@ class Studio {
     else if (!this.mode) this.player.animation.setData(animation, parameters);
     this.plots.parameters = parameters.map((p) => p.name);
     this.plots.update(plots, events);
-    element("before-choice").hidden = !animation.before;
+    showChoices(this.player.animation);
     if (!this.mode) this.showMotion();
     requestAnimationFrame(() => this.drawn.push({ revision, time: performance.now() }));
   }

@@ -1,4 +1,4 @@
-// Handles: a point of the mechanism that is dragged to where it should be; the chosen parameters follow.
+// Handles: a point or a bar of the mechanism that is dragged to where it should be; the chosen parameters follow.
 
 import { element } from "./player.js";
 import { quantity } from "./studio_units.js";
@@ -59,22 +59,47 @@ export class Handles {
     return best;
   }
 
+  // ends of the bar at the pointer, or null
+  barAt(event) {
+    const animation = this.animation(), box = this.canvas.getBoundingClientRect(), at = [event.clientX - box.left, event.clientY - box.top];
+    const seen = (point) => animation.camera.project(animation.place(animation.places, point));
+    const away = ([a, b]) => {
+      const [[x, y], [u, v]] = [seen(a), seen(b)], long = (u - x) ** 2 + (v - y) ** 2 || 1, share = ((at[0] - x) * (u - x) + (at[1] - y) * (v - y)) / long;
+      return share < 0 || share > 1 ? Infinity : Math.hypot(x + share * (u - x) - at[0], y + share * (v - y) - at[1]);
+    };
+    const bars = animation.data.shapes.filter(({ kind, points }) => kind === "body" && points.length > 1).map(({ points }) => [points[0], points[points.length - 1]]);
+    const near = bars.filter((ends) => away(ends) < NEAR).sort((a, b) => away(a) - away(b));
+    return near[0] || null;
+  }
+
   take(event) {
     if (this.mode === "off" || !this.animation() || event.button !== 0) return;
-    const point = this.at(event);
-    if (point === null) return;
-    const animation = this.animation();
-    this.held = { point, from: [event.clientX, event.clientY], place: Array.from(animation.place(animation.places, point)), origin: animation.data.origin.slice(), time: animation.time };
+    const point = this.at(event), points = point !== null ? [point] : this.mode === "point" ? this.barAt(event) : null;
+    if (!points) return;
+    const animation = this.animation(), places = points.map((p) => Array.from(animation.place(animation.places, p)));
+    this.held = { points, places, from: [event.clientX, event.clientY], turns: event.shiftKey && points.length > 1, origin: animation.data.origin.slice(), time: animation.time };
     this.canvas.setPointerCapture(event.pointerId);
     event.stopImmediatePropagation();
+  }
+
+  // pixels by which each point that is held is to move: all alike, or around the first one
+  pixels(event) {
+    const { from, places, turns } = this.held, by = [event.clientX - from[0], event.clientY - from[1]];
+    if (!turns) return places.map(() => by);
+    const box = this.canvas.getBoundingClientRect(), [first, last] = places.map((place) => this.animation().camera.project(place));
+    const angle = (x, y) => Math.atan2(y - box.top - first[1], x - box.left - first[0]), turn = angle(event.clientX, event.clientY) - angle(...from);
+    const [c, s] = [Math.cos(turn), Math.sin(turn)], [x, y] = [last[0] - first[0], last[1] - first[1]];
+    return [[0, 0], [c * x - s * y - x, s * x + c * y - y]];
   }
 
   move(event) {
     if (!this.held) return;
     event.stopImmediatePropagation(); // the view stays
-    const { from, place, origin } = this.held;
-    const by = displacement(this.animation().camera, place, [event.clientX - from[0], event.clientY - from[1]]);
-    this.wanted = place.map((x, k) => x + by[k] + origin[k]);
+    const { places, origin } = this.held, { camera } = this.animation(), pixels = this.pixels(event);
+    this.wanted = places.map((place, n) => {
+      const by = displacement(camera, place, pixels[n]);
+      return place.map((x, k) => x + by[k] + origin[k]);
+    });
     this.follow();
     this.link.sendNewest("pull", this.request());
   }
@@ -87,8 +112,9 @@ export class Handles {
   }
 
   request() {
-    const { point, time } = this.held, name = this.animation().data.points[point];
-    return { point: name, place: this.wanted, ...(this.mode === "point" ? { time } : {}), over: this.following() };
+    const { points, time } = this.held, names = points.map((point) => this.animation().data.points[point]), over = this.following();
+    if (points.length > 1) return { points: names, places: this.wanted, time, over };
+    return { point: names[0], place: this.wanted[0], ...(this.mode === "point" ? { time } : {}), over };
   }
 
   // the mark stays at its place when the view moves
@@ -96,7 +122,7 @@ export class Handles {
     this.mark.hidden = !this.wanted;
     const animation = this.animation();
     if (!this.wanted || !animation) return;
-    const [x, y] = animation.camera.project(this.wanted.map((v, k) => v - animation.data.origin[k]));
+    const [x, y] = animation.camera.project(this.wanted[this.wanted.length - 1].map((v, k) => v - animation.data.origin[k]));
     this.mark.style.transform = `translate(${x}px, ${y}px)`;
   }
 
@@ -108,6 +134,6 @@ export class Handles {
     note.textContent = "";
     if (!handle) return;
     const bounds = handle.at_bounds.length ? `; at a bound: ${handle.at_bounds.join(", ")}` : "";
-    note.textContent = handle.reached ? "reached" : `${quantity(handle.left, handle.point ? "m" : "", 3)} left${bounds}`;
+    note.textContent = handle.reached ? "reached" : `${quantity(handle.left, handle.point || handle.points ? "m" : "", 3)} left${bounds}`;
   }
 }

@@ -1,0 +1,172 @@
+"""The text of a drawn mechanism that strokes change: its entries, its points and where they are, new
+names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from itertools import count
+from string import ascii_uppercase
+from typing import Any
+
+from ..core.errors import ModelError, unknown_name
+from ..core.units import split_quantity
+from ..files.editing import scalars, with_entry, with_scalar, with_value, without_entry
+from .entries import bounded, known_place, mapping, place_of, revolute, row
+from .sketch import GROUND, Member, Node, Place, Sketch
+
+SAME_PLACE = 1e-6
+"""m, within which two places are one, and a point lies on a line: less than anybody draws."""
+End = Mapping[str, Any]
+"""Of a stroke: {"node": name} or {"at": [x, y]}."""
+
+
+class DrawnText:
+    """A text that is being changed, with the places of the points in it."""
+
+    def __init__(self, text: str, sketch: Sketch):
+        self.text, self.sketch = text, sketch
+        self.places: dict[Member, Place] = {
+            m: node.place
+            for node in sketch.nodes.values()
+            if node.place is not None
+            for m in node.members
+        }
+
+    def section(self, name: str) -> dict[str, Any]:
+        """Entries of a section by name."""
+        section = Sketch(self.text).data.get(name)
+        return section if isinstance(section, dict) else {}
+
+    def add(self, section: str, name: str, entry: str) -> None:
+        """Write a new entry, or replace one."""
+        self.text = with_entry(self.text, section, name, entry)
+
+    def remove(self, section: str, name: str) -> None:
+        """An entry, and parameters that were there for it alone."""
+        entry = self.section(section).get(name)
+        self.text = without_entry(self.text, section, name)
+        words = set(re.findall(r"\w+", str(entry)))
+        for parameter in words & set(self.section("parameters")):
+            uses = [n.value for where, key, n in scalars(self.text) if where[:1] != ("parameters",)]
+            if not any(re.search(rf"\b{re.escape(parameter)}\b", use) for use in uses):
+                self.text = without_entry(self.text, "parameters", parameter)
+
+    def parameter(self, name: str, value: float, unit: str) -> None:
+        """Write a new parameter with bounds."""
+        self.add("parameters", name, bounded(value, unit))
+
+    def set_length(self, bar: str, length: float) -> None:
+        """Change the length (m) of a bar where it is a number or a parameter."""
+        given = str(self.sketch.bodies[bar]["length"])
+        parameter = self.section("parameters").get(given)
+        if parameter is None:
+            if split_quantity(given) is not None:
+                self.text = with_scalar(self.text, ("bodies", bar, "length"), length)
+            return  # an expression: it decides itself
+        made = isinstance(parameter, dict) and set(parameter) == {"value", "bounds"}
+        if made and str(parameter["value"]).endswith(" mm"):
+            self.text = with_value(self.text, ("parameters", given), bounded(length * 1e3, "mm"))
+        else:
+            self.text = with_scalar(self.text, ("parameters", given, "value"), length)
+
+    def set_scalar(self, where: tuple[str, str, str], text: str) -> None:
+        """Replace one value, given by section, name and key."""
+        section, name, key = where
+        for at, is_key, node in scalars(self.text):
+            if not is_key and at in (where, (section, name) if key == "value" else where):
+                begin, end = node.start_mark.index, node.end_mark.index
+                self.text = self.text[:begin] + text + self.text[end:]
+                return
+
+    def own_points(self, body: str) -> dict[str, Any]:
+        """Points of a body in the section of points."""
+        given = self.section("points").get(body) or {}
+        return {str(k): row(v) for k, v in given.items()}
+
+    def write_points(self, body: str, points: Mapping[str, str]) -> None:
+        """Replace these points; none at all if there are none."""
+        if points:
+            self.text = with_value(self.text, ("points", body), mapping(points))
+        else:
+            self.remove("points", body)
+
+    def node(self, end: End) -> Node | None:
+        """The point that a stroke begins or ends at; also one that the page has not heard of yet."""
+        if not isinstance(end, Mapping) or not {"node", "at"} & set(end):
+            raise ModelError(f"{end!r} is no end of a stroke", remedy="give a node, or a place at")
+        if "node" in end:
+            return self.named(str(end["node"]))
+        place = place_of(end["at"])
+        nodes = [n for n in self.sketch.nodes.values() if n.place is not None]
+        here = [n for n in nodes if math.dist(known_place(n), place) < SAME_PLACE]
+        return min(here, key=lambda n: n.fixed, default=None)
+
+    def named(self, name: str) -> Node:
+        """The node with a name."""
+        if name not in self.sketch.nodes:
+            raise unknown_name("point", name, self.sketch.nodes)
+        return self.sketch.nodes[name]
+
+    def seen(self, end: End) -> Place:
+        """Where a stroke begins or ends."""
+        node = self.node(end)
+        return place_of(end["at"]) if node is None else known_place(node)
+
+    def letter(self, besides: Iterable[str] = ()) -> str:
+        """A new name of a point: A, B, …, Z, A1, …"""
+        taken = {p for names in Sketch(self.text).points.values() for p in names} | set(besides)
+        names = (f"{c}{k or ''}" for k in count() for c in ascii_uppercase)
+        return next(name for name in names if name not in taken)
+
+    @staticmethod
+    def numbered(stem: str, *taken: Iterable[str]) -> str:
+        """A new name of a stem and a number."""
+        used = {str(name) for names in taken for name in names}
+        return next(f"{stem}{k}" for k in count(1) if f"{stem}{k}" not in used)
+
+    def angle(self, bar: str) -> float:
+        """Of a bar in the drawing (rad)."""
+        (x0, y0), (x1, y1) = (known_place(self.sketch.nodes[n]) for n in self.sketch.links[bar])
+        return math.atan2(y1 - y0, x1 - x0)
+
+    def local(self, body: str, place: Place) -> Place:
+        """A place in the frame of a link: along it from its first end, and across."""
+        if body not in self.sketch.links:
+            raise unknown_name("link", body, self.sketch.links)
+        x0, y0 = known_place(self.sketch.nodes[self.sketch.links[body][0]])
+        angle, dx, dy = self.angle(body), place[0] - x0, place[1] - y0
+        c, s = math.cos(angle), math.sin(angle)
+        return c * dx + s * dy, c * dy - s * dx
+
+    def join(self, node: Node, body: str) -> None:
+        """A revolute joint between a body and what is at a node. A joint that is there in short form
+        becomes explicit: a third body would make it ambiguous.
+        """
+        point = node.members[0][1]
+        for joint in self.sketch.joints:
+            if joint.name == point and not joint.entry:
+                self.text = with_value(self.text, ("joints", point), revolute(joint.ends))
+        others = [m for m in node.members if m[0] == GROUND] or node.members
+        joints = self.section("joints")
+        name = point if point not in joints else self.numbered(f"{point}_", joints)
+        self.add("joints", name, revolute([others[0], (body, point)]))
+
+    def ground_point(self, place: Place, besides: Iterable[str] = ()) -> str:
+        """Add a fixed point, with a new name."""
+        name = self.letter(besides)
+        self.add(GROUND, name, row(place))
+        self.places[GROUND, name] = place
+        return name
+
+    def rail(self, place: Place, axis: Place) -> str | None:
+        """A ground point on the line of a slider."""
+        length = math.hypot(*axis)
+        for node in self.sketch.nodes.values():
+            if node.fixed and node.place is not None:
+                dx, dy = node.place[0] - place[0], node.place[1] - place[1]
+                if abs(dx * axis[1] - dy * axis[0]) / length < SAME_PLACE:
+                    return next(point for body, point in node.members if body == GROUND)
+        return None
