@@ -67,7 +67,7 @@ def dragged(browser: Any, text: str, name: str, *, share: float, shift: bool = F
     with prepared(vm.Mechanism, text) as studio:
         studio.serve_in_background()
         page = browser.new_context(viewport={"width": 1400, "height": 950}).new_page()
-        session = studio._session
+        session = studio._live.session
         opened = Opened(page, session)
         page.goto(studio.address)
         opened.until(lambda: page.evaluate("Boolean(window.studio.derived)"), "the mechanism")

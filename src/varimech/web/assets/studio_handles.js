@@ -68,7 +68,7 @@ export class Handles {
       return share < 0 || share > 1 ? Infinity : Math.hypot(x + share * (u - x) - at[0], y + share * (v - y) - at[1]);
     };
     const bars = animation.data.shapes.filter(({ kind, points }) => kind === "body" && points.length > 1).map(({ points }) => [points[0], points[points.length - 1]]);
-    const near = bars.filter((ends) => away(ends) < NEAR).sort((a, b) => away(a) - away(b));
+    const near = bars.filter((ends) => away(ends) < GRASP).sort((a, b) => away(a) - away(b));
     return near[0] || null;
   }
 
