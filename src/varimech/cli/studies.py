@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -298,7 +300,10 @@ def _reliability_output(result: Reliability) -> StudyOutput:
         "calls": result.calls,
         "notes": list(result.notes),
     }
-    files = {"reliability.nc": result.save, "reliability.csv": result.save}
+    files: dict[str, Callable[[Path], Any]] = {
+        "reliability.nc": result.save,
+        "reliability.csv": lambda path: write_text(path, result.table().to_csv()),
+    }
     return StudyOutput(str(result), data, (result,), files)
 
 

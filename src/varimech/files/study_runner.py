@@ -21,6 +21,7 @@ from ..problem import Problem
 from ..schemes import RunOptions, find_coordinates, find_formulation, find_integrator
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.failure import all_of, any_of
+from ..uncertainty.limits import goal_of
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
@@ -303,15 +304,17 @@ def _reliability(mechanism: Stating, studies: Studies, settings: dict[str, Any])
             remedy="give some under studies.reliability.limits, such as {force: {above: 500}}",
         )
     quantities = {name: _objective(studies, name) for name in limits}
-    compared = [
-        comparison
-        for name, limit in limits.items()
-        for comparison in _failures(name, quantities[name], limit)
-    ]
+    compared, named = list[Constraint](), dict[str, Goal]()
+    for name, limit in limits.items():
+        of_one = _failures(name, quantities[name], limit)
+        compared += of_one
+        for k, comparison in enumerate(of_one):
+            goal = goal_of(comparison)
+            if goal not in named.values():
+                named[name if k == 0 else f"largest {name}"] = goal
     event = compared[0] if len(compared) == 1 else SYSTEMS[system](*compared)
     _correlate("reliability", settings)
     settings["parameters"], distributions = _moved(mechanism.data, settings.get("parameters") or {})
-    named = {name: goal for name, goal in quantities.items() if isinstance(goal, Goal)}
     return problem_of(mechanism, named, settings).reliability(event, distributions, **settings)
 
 

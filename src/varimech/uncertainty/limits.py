@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..core.messages import Call, Message
-from ..optimization.quantities import Path, Peak, peak
+from ..optimization.quantities import Goal, Path, Peak, peak
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.failure import SystemEvent
 from ..sensitivity.objective import LOWEST, Objective, lowest
@@ -180,13 +180,27 @@ def _names(
     """Distinct descriptions of limits."""
     names = []
     for (name, (_, limit)), k in zip(compared.items(), places, strict=True):
-        said = f"{study.objective_names[k]} {limit.rule}"
+        shown = study.objective_names[k]
         if isinstance(limit.of, Path):
-            said = f"path {limit.rule} at any time"
+            objective = study.runs.rows.objectives[shown]
+            shown = "path" if shown == _default_name(objective) else shown
+            said = f"{shown} {limit.rule} at any time"
+        else:
+            said = f"{shown} {limit.rule}"
         names.append(said if not name or name.startswith("limit ") else f"{name} ({said})")
     if len(set(names)) < len(names):
         return [f"{key}: {name}" for key, name in zip(compared, names, strict=True)]
     return names
+
+
+def goal_of(limit: Constraint) -> Goal:
+    """What a limit is compared with: an objective; of a path its largest or smallest value."""
+    quantity = limit.of
+    if isinstance(quantity, Path):
+        extreme = peak if math.isfinite(limit.lower) else lowest
+        return extreme(quantity.function, unit=quantity.unit)
+    assert isinstance(quantity, Goal)
+    return quantity
 
 
 def _compared(name: str, limit: object) -> tuple[Objective, Constraint]:
@@ -213,10 +227,9 @@ def _compared(name: str, limit: object) -> tuple[Objective, Constraint]:
         remedy = Message("use {} with {order}", Call("moments"), order=1)
         problem = f"{subject}the quantity is one of small motions, which has no run"
         raise ModelError(problem, element="probability", remedy=remedy)
-    if isinstance(quantity, Path):
-        extreme = peak if math.isfinite(limit.lower) else lowest
-        return extreme(quantity.function, unit=quantity.unit), limit
-    if not isinstance(quantity, Objective):
+    if not isinstance(quantity, (Objective, Path)):
         problem = f"{subject}{quantity!r} is neither an objective nor a path"
         raise ModelError(problem, element="probability")
-    return quantity, limit
+    objective = goal_of(limit)
+    assert isinstance(objective, Objective)
+    return objective, limit

@@ -68,7 +68,7 @@ def notes_of_samples(drawn: Sampled) -> list[str]:
         )
     elif drawn.hits < RESOLVED:
         notes.append(
-            f"{drawn.hits} samples only belong to the event: draw more, or use another method"
+            f"only {drawn.hits} of the samples belong to the event: draw more, or use another method"
         )
     if drawn.failed:
         notes.append(
