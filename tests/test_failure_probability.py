@@ -5,6 +5,7 @@ against each other, and first passage of mechanisms against plain sampling.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def exact(kind: str, means: np.ndarray = MEANS, sigmas: np.ndarray = SIGMAS) -> 
         second_at, corner = LIMITS[1] + 0.4 * c, 2 * (LIMITS[0] - LIMITS[2] + c)
         ends = np.clip([second_at, corner], means[1] - 9 * sigmas[1], means[1] + 9 * sigmas[1])
         cuts = sorted([means[1] - 9 * sigmas[1], *ends, means[1] + 9 * sigmas[1]])
-        for low, high in zip(cuts, cuts[1:], strict=False):
+        for low, high in pairwise(cuts):
             b, v = rule(low, high)
             of_first, of_third = LIMITS[0] - 0.5 * b, LIMITS[2] - c
             beyond = b >= second_at
@@ -98,7 +99,7 @@ def test_systems_of_linear_limits_are_exact(study: vm.GlobalStudy, kind: str) ->
     assert estimate.form == pytest.approx(p, rel=1e-4)
     assert estimate.beta == pytest.approx(-stats.norm.ppf(p), rel=2e-4)
     s = estimate.sampled
-    assert s is not None and s.lower < p < s.upper and s.upper - s.lower < p
+    assert s is not None and s.lower < p < s.upper and s.upper - s.lower < 2 * p
     β, R = moments_of_limits()
     alone = [limit.form for limit in estimate.limits]
     assert alone == pytest.approx(stats.norm.sf(β), rel=1e-5)
@@ -373,10 +374,10 @@ def compared(
 
 
 def test_first_passage_with_clearance() -> None:
-    compared(*clearance(), samples=1200)
+    compared(*clearance(), 1000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [clearance, five_bar_speed, friction])
 def test_first_passage_against_plain_sampling(case: Any) -> None:
-    compared(*case(), samples=20_000)
+    compared(*case(), 20_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -32,7 +34,7 @@ def integral(k: int, ρ: float, β: float, union: bool) -> float:
         return float(stats.norm.pdf(s) * each)
 
     ends = np.linspace(-7, 14, 64)
-    parts = zip(ends, ends[1:], strict=False)
+    parts = pairwise(ends)
     return float(sum(quad(density, a, b, epsabs=0, epsrel=1e-11)[0] for a, b in parts))
 
 

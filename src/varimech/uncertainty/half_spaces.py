@@ -137,8 +137,10 @@ def _shift(L: np.ndarray, β: np.ndarray, middle: np.ndarray) -> np.ndarray:
         h = np.exp(-(at**2) / 2 - log_ndtr(at)) / math.sqrt(2 * math.pi)
         return np.concatenate([(μ - v + h)[:n], (μ - slopes.T @ h)[:n]])
 
-    found = root(residual, np.concatenate([middle[:n], np.zeros(n)]))
-    return np.append(found.x[n:], 0.0) if found.success else np.zeros(n + 1)
+    with np.errstate(all="ignore"):  # of parallel planes, whose factors are steps
+        found = root(residual, np.concatenate([middle[:n], np.zeros(n)]))
+    solved = found.success and np.isfinite(found.x).all()
+    return np.append(found.x[n:], 0.0) if solved else np.zeros(n + 1)
 
 
 def _ordered(R: np.ndarray, β: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from .global_study import GlobalStudy
 
 
+PRIME = "′"
+"""Ends names of several objectives of the same kind that have none of their own."""
+
+
 @dataclass(eq=False)
 class Limit:
     """The limit of one objective; its function is not negative where it is exceeded."""
@@ -156,7 +160,7 @@ def named(objectives: Iterable[Objective], known: Mapping[str, Objective]) -> di
     for objective in dict.fromkeys(objectives):
         name = names.get(objective, _default_name(objective))
         while name in result:
-            name += "′"
+            name += PRIME
         result[name] = objective
     return result
 
@@ -182,8 +186,8 @@ def _names(
     for (name, (_, limit)), k in zip(compared.items(), places, strict=True):
         shown = study.objective_names[k]
         if isinstance(limit.of, Path):
-            objective = study.runs.rows.objectives[shown]
-            shown = "path" if shown == _default_name(objective) else shown
+            unnamed = _default_name(study.runs.rows.objectives[shown])
+            shown = "path" if shown.rstrip(PRIME) == unnamed else shown
             said = f"{shown} {limit.rule} at any time"
         else:
             said = f"{shown} {limit.rule}"
@@ -224,9 +228,12 @@ def _compared(name: str, limit: object) -> tuple[Objective, Constraint]:
         )
     quantity = limit.of
     if isinstance(quantity, StabilityObjective):
-        remedy = Message("use {} with {order}", Call("moments"), order=1)
         problem = f"{subject}the quantity is one of small motions, which has no run"
-        raise ModelError(problem, element="probability", remedy=remedy)
+        raise ModelError(
+            problem,
+            element="probability",
+            remedy=Message("use {} with {order}", Call("moments"), order=1),
+        )
     if not isinstance(quantity, (Objective, Path)):
         problem = f"{subject}{quantity!r} is neither an objective nor a path"
         raise ModelError(problem, element="probability")

@@ -278,7 +278,10 @@ class Reliability(Result):
             frame = self.limit_table()
             tables.append((["limit", *frame.columns], _rows(frame)))
         shares = [f"{100 * a:.1f} %" for a in self.importance.values()]
-        points = list(zip(self.design, self.design.values(), self.units, shares, strict=True))
+        points: list[list[object]] = [
+            list(row)
+            for row in zip(self.design, self.design.values(), self.units, shares, strict=True)
+        ]
         if points:
             tables.append((["parameter", "design point", "unit", "importance"], points))
             frame = self.sensitivity_table()
