@@ -174,19 +174,6 @@ class GlobalStudy:
         count = None if samples is None else int(samples)
         return reliability(self, event, method, count, float(level), int(seed))
 
-    def of(self, objectives: Sequence[Objective]) -> GlobalStudy:
-        """The study of given objectives: this one, if it has all of them."""
-        known = self.runs.rows.objectives
-        if all(objective in known.values() for objective in objectives):
-            return self
-        key = tuple(dict.fromkeys(objectives))
-        if key not in self._others:
-            rows = replace(self.runs.rows, objectives=named(key, known))
-            self._others[key] = _study(
-                self.label, Runs(rows, self.distributions), self.distribution
-            )
-        return self._others[key]
-
     def _check_memory(self, what: str, points: float, remedy: str) -> None:
         """OpenTURNS keeps all points and their values."""
         numbers = len(self.names) + self.runs.rows.simulation.ρ.size + len(self.objective_names)
@@ -233,6 +220,19 @@ def global_study(
         check_gradients(means.solver(objectives).equations, objectives)
     runs = Runs(RowRuns(means, objectives, distributions.indices), distributions)
     return _study(s.name, runs, distribution_of(distributions))
+
+
+def study_of(study: GlobalStudy, objectives: Sequence[Objective]) -> GlobalStudy:
+    """The study of given objectives: the same one, if it has all of them."""
+    known = study.runs.rows.objectives
+    if all(objective in known.values() for objective in objectives):
+        return study
+    key = tuple(dict.fromkeys(objectives))
+    if key not in study._others:
+        rows = replace(study.runs.rows, objectives=named(key, known))
+        runs = Runs(rows, study.distributions)
+        study._others[key] = _study(study.label, runs, study.distribution)
+    return study._others[key]
 
 
 def _study(label: str, runs: Runs, distribution: Any) -> GlobalStudy:

@@ -133,7 +133,9 @@ def system_of(study: GlobalStudy, event: object) -> System:
         ModelError: if it is no event that has a probability.
     """
     compared = _compared_of(event)
-    study = study.of([objective for objective, _ in compared.values()])
+    from .global_study import study_of
+
+    study = study_of(study, [objective for objective, _ in compared.values()])
     known = list(study.runs.rows.objectives.values())
     places = [known.index(objective) for objective, _ in compared.values()]
     names = _names(study, compared, places)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -102,70 +102,6 @@ class Reliability(Result):
     """Derivatives by the names of `SLOPES`, (d,) each."""
     sampling: str = "importance sampling"
     """What drew the samples."""
-
-    @classmethod
-    def of_samples(
-        cls, system: System, sampling: str, drawn: Sampled, shares: Sequence[LimitShare]
-    ) -> Reliability:
-        """The result of a method without design points."""
-        return cls(
-            system.study.label,
-            system.name,
-            _index(drawn.probability),
-            math.nan,
-            {},
-            {},
-            {},
-            (),
-            np.empty(0),
-            drawn,
-            {},
-            None,
-            (),
-            tuple(notes_of_samples(drawn)),
-            tuple(shares),
-            {},
-            sampling,
-        )
-
-    @classmethod
-    def of_points(
-        cls,
-        system: System,
-        found: FirstOrder,
-        drawn: Sampled | None,
-        shares: Sequence[LimitShare],
-        notes: tuple[str, ...],
-        likely: bool,
-    ) -> Reliability:
-        """The result of design points; of those of the contrary event where it is the rarer one."""
-        study, nearest, sign = system.study, found.points[0], -1 if likely else 1
-        first = found.probability
-        β = _index(first) if shares else nearest.beta
-        sorms = {f: 1 - p if likely else p for f, p in found.sorms.items()}
-        names = study.names
-        return cls(
-            study.label,
-            system.name,
-            sign * β,
-            1 - first if likely else first,
-            sorms,
-            dict(zip(names, nearest.values.tolist(), strict=True)),
-            dict(zip(names, nearest.importance.tolist(), strict=True)),
-            study.distributions.units,
-            nearest.curvatures,
-            drawn,
-            {},
-            nearest.result,
-            found.points,
-            notes,
-            tuple(shares),
-            _slopes(found, β, bool(shares), sign),
-        )
-
-    def after(self, calls: dict[str, int]) -> Reliability:
-        """The same with the numbers of runs."""
-        return replace(self, calls=calls)
 
     @property
     def sorm(self) -> float:
@@ -297,6 +233,65 @@ class Reliability(Result):
             tables=tables,
             notes=[*others, *self.notes],
         )
+
+
+def of_samples(
+    system: System, sampling: str, drawn: Sampled, shares: Sequence[LimitShare]
+) -> Reliability:
+    """The result of a method without design points."""
+    return Reliability(
+        system.study.label,
+        system.name,
+        _index(drawn.probability),
+        math.nan,
+        {},
+        {},
+        {},
+        (),
+        np.empty(0),
+        drawn,
+        {},
+        None,
+        (),
+        tuple(notes_of_samples(drawn)),
+        tuple(shares),
+        {},
+        sampling,
+    )
+
+
+def of_points(
+    system: System,
+    found: FirstOrder,
+    drawn: Sampled | None,
+    shares: Sequence[LimitShare],
+    notes: tuple[str, ...],
+    likely: bool,
+) -> Reliability:
+    """The result of design points; of those of the contrary event where it is the rarer one."""
+    study, nearest, sign = system.study, found.points[0], -1 if likely else 1
+    first = found.probability
+    β = _index(first) if shares else nearest.beta
+    sorms = {f: 1 - p if likely else p for f, p in found.sorms.items()}
+    names = study.names
+    return Reliability(
+        study.label,
+        system.name,
+        sign * β,
+        1 - first if likely else first,
+        sorms,
+        dict(zip(names, nearest.values.tolist(), strict=True)),
+        dict(zip(names, nearest.importance.tolist(), strict=True)),
+        study.distributions.units,
+        nearest.curvatures,
+        drawn,
+        {},
+        nearest.result,
+        found.points,
+        notes,
+        tuple(shares),
+        _slopes(found, β, bool(shares), sign),
+    )
 
 
 def _rows(frame: pd.DataFrame) -> list[list[object]]:

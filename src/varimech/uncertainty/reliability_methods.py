@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -27,7 +28,7 @@ from .global_study import seeded
 from .importance import importance_samples
 from .limits import System, system_of
 from .parameter_distributions import Correlation
-from .reliability import LimitShare, Reliability
+from .reliability import LimitShare, Reliability, of_points, of_samples
 from .reliability_notes import notes_of
 from .sampled import Sampled, plain_estimate
 from .subset import subset_simulation
@@ -94,7 +95,7 @@ def reliability(
             result = _by_subset(system, count, level)
         else:
             result = _by_design_points(system, count, level, rng)
-    return result.after(dict(runs.calls - before))
+    return replace(result, calls=dict(runs.calls - before))
 
 
 def _by_samples(system: System, count: int, level: float, rng: np.random.Generator) -> Reliability:
@@ -111,15 +112,13 @@ def _by_samples(system: System, count: int, level: float, rng: np.random.Generat
         )
         for k, limit in enumerate(system.limits)
     ]
-    return Reliability.of_samples(system, "plain sampling", drawn, shares if several else [])
+    return of_samples(system, "plain sampling", drawn, shares if several else [])
 
 
 def _by_subset(system: System, count: int, level: float) -> Reliability:
     likely = _occurs_at_medians(system)
     drawn = subset_simulation(system.contrary if likely else system, count, level)
-    return Reliability.of_samples(
-        system, "subset simulation", drawn.contrary if likely else drawn, []
-    )
+    return of_samples(system, "subset simulation", drawn.contrary if likely else drawn, [])
 
 
 def _by_design_points(
@@ -166,7 +165,7 @@ def _result(
             form, sampled = 1 - form, sampled and sampled.contrary
         rest = 1 - without[k] if likely else without[k]
         shares.append(LimitShare(limit.name, form=form, sampled=sampled, without=rest))
-    return Reliability.of_points(
+    return of_points(
         system,
         found,
         drawn and (drawn.contrary if likely else drawn),
