@@ -4,17 +4,21 @@ against each other, and first passage of mechanisms against plain sampling.
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
+from typer.testing import CliRunner
 
 import clearance_slider_crank
 import varimech as vm
 from varimech.benchmarks import five_bar
+from varimech.cli.app import app
 from varimech.uncertainty.sampled import clopper_pearson
 
 first = vm.final(lambda s: s.parameter("a") + 0.5 * s.parameter("b"), unit="m")
@@ -381,3 +385,30 @@ def test_first_passage_with_clearance() -> None:
 @pytest.mark.parametrize("case", [clearance, five_bar_speed, friction])
 def test_first_passage_against_plain_sampling(case: Any) -> None:
     compared(*case(), 20_000)
+
+
+def test_a_study_of_a_file_and_its_command(tmp_path: Path) -> None:
+    path = tmp_path / "linear.yaml"
+    linear().to_file(path)
+    studies = """
+studies:
+  objectives:
+    first: {final: 'parameter("a") + 0.5*parameter("b")', unit: m}
+    third: {path: 'parameter("c") + parameter("a")', unit: m}
+  simulate: {duration: 0.01}
+  reliability: {limits: {first: {above: 2.9}}}
+"""
+    path.write_text(path.read_text(encoding="utf-8") + studies, encoding="utf-8")
+    β = moments_of_limits()[0]
+    alone = vm.Mechanism.from_file(path).study("reliability")
+    assert alone.event == "first ≥ 2.9 m" and alone.beta == pytest.approx(β[0], rel=1e-5)
+    limits = ["--limit", "first>=2.9", "--limit", "third >= 2.8"]
+    out = CliRunner().invoke(app, ["reliability", str(path), *limits, "--json"])
+    assert out.exit_code == 0, out.output
+    data = json.loads(out.stdout)
+    assert data["event"] == "first ≥ 2.9 m or third ≥ 2.8 m at any time"
+    assert [each["alone"] for each in data["limits"].values()] == pytest.approx(
+        stats.norm.sf(β[[0, 2]]), rel=1e-4
+    )
+    wrong = CliRunner().invoke(app, ["reliability", str(path), "--limit", "first=2.9"])
+    assert wrong.exit_code != 0
