@@ -229,6 +229,7 @@ def test_second_order_and_samples_are_better_where_the_limit_is_curved(
         "probability",
         "lower",
         "upper",
+        "variation",
     ] and "importance" in repr(estimate)
 
 
@@ -367,9 +368,35 @@ BAD: dict[str, tuple[str, Callable[[vm.GlobalStudy], Any]]] = {
     ),
     "a value": (r"= 1 m has two limits", lambda s: s.probability(displaced.equals(1))),
     "no event": (r"3 is no event; compare an objective", lambda s: s.probability(3)),  # type: ignore[arg-type]
-    "another objective": (
-        r"none of the objectives of this study \('x', 'x²'\)",
-        lambda s: s.probability(parabola >= 1),
+    "small motions": (
+        "one of small motions, which has no run; use moments",
+        lambda s: s.probability(vm.growth_rate() <= 1),
+    ),
+    "a text": (
+        r"any_of: b = 'x >= 1' is not a comparison",
+        lambda s: s.probability(vm.any_of(a=displaced >= 1, b="x >= 1")),  # type: ignore[arg-type]
+    ),
+    "one limit": (
+        r"a system has several limits, not 1; give two or more",
+        lambda s: s.probability(vm.any_of(displaced >= 1)),
+    ),
+    "nested": (
+        r"'limit 2' is a system itself, and systems are not nested",
+        lambda s: s.probability(
+            vm.any_of(displaced >= 1, vm.all_of(displaced >= 1, squared >= 1))  # type: ignore[arg-type]
+        ),
+    ),
+    "a name like a number": (
+        r"name = 'limit 1' is the name of a comparison without one",
+        lambda s: s.probability(vm.any_of(displaced >= 1, **{"limit 1": squared >= 1})),
+    ),
+    "method": (
+        r"no method of reliability .* 'subsets'; did you mean 'subset'",
+        lambda s: s.probability(displaced >= 1, method="subsets"),
+    ),
+    "no samples": (
+        r"samples = 0 'subset' needs samples; leave it out",
+        lambda s: s.probability(displaced >= 1, method="subset", samples=0),
     ),
     "samples": (
         r"samples = -1 must be a whole number, 0 or more",

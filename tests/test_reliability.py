@@ -116,7 +116,7 @@ class PlainRuns:
     fails: Callable[[np.ndarray], np.ndarray] | None = None
     error: Exception | None = None
     calls: Counter[str] = field(default_factory=Counter)
-    simulation: Any = field(default_factory=lambda: SimpleNamespace(ρ=np.zeros(2)))
+    simulation: Any = field(default_factory=lambda: SimpleNamespace(ρ=np.zeros(2), progress=False))
 
     @property
     def rows(self) -> PlainRuns:

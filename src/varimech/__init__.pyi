@@ -119,6 +119,9 @@ from .robust.statistic import (
 from .robust.statistics_result import Statistics as Statistics
 from .robust.verification import Verification as Verification
 from .sensitivity.comparison import Constraint as Constraint
+from .sensitivity.failure import SystemEvent as SystemEvent
+from .sensitivity.failure import all_of as all_of
+from .sensitivity.failure import any_of as any_of
 from .sensitivity.objective import (
     Objective as Objective,
     at as at,

@@ -65,10 +65,13 @@ if TYPE_CHECKING:
     from .robust.statistics import StatisticsArguments, Wanted
     from .robust.statistics_result import Statistics
     from .sensitivity.comparison import Constraint
+    from .sensitivity.failure import SystemEvent
     from .studio.launch import OpenStudio
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
+    from .uncertainty.reliability import Reliability
+    from .uncertainty.reliability_methods import ReliabilityOptions
     from .uncertainty.study import Study
 
     class OptimizeOptions(ProblemOptions, RobustOptions, total=False):
@@ -87,6 +90,9 @@ if TYPE_CHECKING:
 
     class MonteCarloOptions(ProblemOptions, StudyOptions, total=False):
         """Options of `Mechanism.monte_carlo`."""
+
+    class FailureOptions(ProblemOptions, ReliabilityOptions, total=False):
+        """Options of `Mechanism.reliability`."""
 
 
 MOST_DRAWN = 200
@@ -322,6 +328,29 @@ class Mechanism(Model):
         own, rest = _split(options, StatisticsArguments)
         wrt = rest.pop("wrt", None)
         return self.problem((), wrt, **rest).statistics(statistics, distributions, **own)
+
+    def reliability(
+        self,
+        event: Constraint | SystemEvent,
+        distributions: Given | None = None,
+        **options: Unpack[FailureOptions],
+    ) -> Reliability:
+        """Probability that a limit is exceeded, at the end or at any time of the run, or that one or
+        all of several are: short for `problem(…).reliability(…)`.
+
+        Args:
+            event: `ψ >= 3.0`, `vm.peak(h) >= 500.0`, `vm.path(h) <= 0.1` (at any time), or several
+                of them in `vm.any_of(…)` or `vm.all_of(…)`.
+            distributions, correlation, method, samples, level, seed: as for `Problem.reliability`.
+            options: as for `problem`.
+
+        Returns:
+            A `Reliability`.
+        """
+        from .uncertainty.reliability_methods import ReliabilityOptions
+
+        own, rest = _split(options, ReliabilityOptions)
+        return self.problem((), **rest).reliability(event, distributions, **own)
 
     def monte_carlo(
         self,
@@ -1015,8 +1044,8 @@ class Mechanism(Model):
         return studio
 
     def study(self, kind: str, **changes: object) -> Any:
-        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty", "optimize"
-        or "fit".
+        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty",
+        "reliability", "optimize" or "fit".
 
         Args:
             kind: of the study; one that the file does not have runs with the settings that all
@@ -1025,8 +1054,8 @@ class Mechanism(Model):
                 `wrt=["L"]`.
 
         Returns:
-            A `Run`, `Gradient`, `Moments` or `Study`, `Optimum` or `Fit`, as the analysis of that name
-            does.
+            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum` or `Fit`, as the
+            analysis of that name does.
         """
         from .files.study_runner import conduct
 

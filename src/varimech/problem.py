@@ -67,10 +67,12 @@ if TYPE_CHECKING:
     from .robust.statistics import StatisticsArguments, Wanted
     from .robust.statistics_result import Statistics
     from .sensitivity.comparison import Constraint
+    from .sensitivity.failure import SystemEvent
     from .uncertainty.global_study import GlobalStudy
     from .uncertainty.moments import Moments
     from .uncertainty.monte_carlo import StudyOptions
     from .uncertainty.parameter_distributions import Correlation, Given
+    from .uncertainty.reliability import Reliability
     from .uncertainty.study import Study
 
 
@@ -519,6 +521,51 @@ class Problem(Displayed):
 
         named = named_statistics(statistics, self.objectives)
         return statistics_of(self._simulation, named, self.wrt, distributions, **options)
+
+    def reliability(
+        self,
+        event: Constraint | SystemEvent,
+        distributions: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        method: str = "form",
+        samples: int | None = None,
+        level: float = 0.95,
+        seed: int = 0,
+    ) -> Reliability:
+        """Probability that a limit is exceeded, at the end or at any time of the run, or that one or
+        all of several are.
+
+        The objectives of the event need not be those of this problem, which give theirs their
+        names. Needs `pip install 'varimech[uq]'`.
+
+        Args:
+            event: `ψ >= 3.0`, `vm.peak(h) >= 500.0`, `vm.path(h) <= 0.1` (at any time), or several
+                of them in `vm.any_of(…)` or `vm.all_of(…)`.
+            distributions, correlation: as for `moments`.
+            method, samples, level, seed: as for `GlobalStudy.probability`.
+
+        Returns:
+            A `Reliability`: `.probability`, `.form`, `.sorm`, `.beta`, `.design`, `.importance`,
+            `.limits`, `.sampled`, `.sensitivity_table()`, `.notes`, …
+
+        Raises:
+            ModelError: if an argument is invalid.
+            VarimechError: if the limit cannot be reached, or the method does not resolve its
+                probability.
+        """
+        from .uncertainty.global_study import global_study
+        from .uncertainty.limits import objectives_of
+
+        objectives = objectives_of(event, of_runs(self.objectives))
+        study = global_study(
+            self._simulation,
+            objectives,
+            distributions,
+            correlation,
+            differentiable=method in ("form", "importance"),
+        )
+        return study.probability(event, method=method, samples=samples, level=level, seed=seed)
 
     def function(
         self, method: str = "auto", *, executor: int | str | None = None, failures: str = "nan"

@@ -64,6 +64,7 @@ NAMES = {
     "robust.statistics_result": "Statistics",
     "robust.verification": "Verification",
     "sensitivity.comparison": "Constraint",
+    "sensitivity.failure": "SystemEvent all_of any_of",
     "sensitivity.objective": "Objective at final integral lowest range time_of",
     "sensitivity.stability_objective": "StabilityObjective critical_speed damping_ratio frequency growth_rate",
     "uncertainty.chaos": "Chaos",

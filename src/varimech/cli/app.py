@@ -19,7 +19,7 @@ from .compare import compare
 from .kinematics import kinematics
 from .linear import campbell, linearize, modes, root_locus
 from .models import export, new, schema, topology
-from .studies import fit, optimize, run, sensitivity, uncertainty
+from .studies import fit, optimize, reliability, run, sensitivity, uncertainty
 from .studio import studio
 from .workspace import workspace
 
@@ -82,6 +82,7 @@ PANELS = {
     "Studies of a model": (
         sensitivity,
         uncertainty,
+        reliability,
         optimize,
         fit,
         kinematics,

@@ -15,6 +15,7 @@ COMMANDS = {
     "sensitivity": "varimech sensitivity",
     "moments": "varimech uncertainty --method moments",
     "monte_carlo": "varimech uncertainty --method monte-carlo",
+    "reliability": "varimech reliability",
     "optimize": "varimech optimize",
     "fit": "varimech fit",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 from itertools import takewhile
@@ -177,7 +178,7 @@ def _similar_model(path: Path) -> str:
 
 NOT_SETTINGS = (
     *("model", "name", "as_json", "out", "page", "certify", "wanted"),
-    *("set_", "objective", "target"),
+    *("set_", "objective", "target", "limit"),
 )
 """Options that commands handle themselves, or under another name."""
 
@@ -197,6 +198,8 @@ def settings(context: typer.Context) -> dict[str, Any]:
             given[time] = fixed_number(text, "s", time)
     if options.get("objective"):
         given["objectives"] = options["objective"]
+    if options.get("limit"):
+        given["limits"] = _limits(options["limit"])
     if options.get("set_"):
         given["parameters"] = dict(assignment(text) for text in options["set_"])
     return given
@@ -211,3 +214,23 @@ def assignment(text: str) -> tuple[str, str]:
             value=text,
         )
     return name.strip(), value.strip()
+
+
+def _limits(texts: list[str]) -> dict[str, dict[str, float]]:
+    """Limits of --limit, as a model file has them."""
+    limits: dict[str, dict[str, float]] = {}
+    for text in texts:
+        match = re.fullmatch(r"(.*?)(>=|<=|>|<)\s*([^<>=]+)", text.strip())
+        problem = f"--limit {text!r} must be an objective and a number, such as 'force>=500'"
+        if match is None or not match[1].strip():
+            raise ModelError(problem, value=text)
+        try:
+            value = float(match[3])
+        except ValueError:
+            raise ModelError(problem, value=text) from None
+        side = "above" if match[2][0] == ">" else "below"
+        of = limits.setdefault(match[1].strip(), {})
+        if side in of:
+            raise ModelError(f"--limit {text!r}: {match[1].strip()!r} has a limit {side} already")
+        of[side] = value
+    return limits

@@ -1,8 +1,11 @@
-"""Study commands: run, sensitivity, uncertainty, optimize, fit."""
+"""Study commands: run, sensitivity, uncertainty, reliability, optimize, fit."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from ..results.gradient import Gradient
     from ..results.run import Run
     from ..uncertainty.moments import Moments
+    from ..uncertainty.reliability import Reliability
     from ..uncertainty.study import Study
 
     Certified = tuple[Gradient, Certificate | None]
@@ -229,6 +233,78 @@ def _quantiles(study: Study) -> dict[str, dict[str, dict[str, float]]]:
         }
         for name in last["objective"].to_numpy()
     }
+
+
+@o.running()
+def reliability(
+    context: typer.Context,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Objective and limit at which it fails, as 'force>=500'; may be repeated.",
+            autocompletion=c.named("studies", "objectives", ending=">="),
+        ),
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(help="any (if not given): one exceeded limit is a failure; or all together."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="form (if not given), importance, subset or samples.",
+            autocompletion=c.one_of("form", "importance", "subset", "samples"),
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            help="Samples, also around the design points of form; of each level of subset."
+        ),
+    ] = None,
+    level: Annotated[
+        float | None, typer.Option(help="Level of the confidence interval; 0.95 if not given.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
+) -> None:
+    """Compute the probability that limits are exceeded, at the end or at any time of a run.
+
+    The file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …) and the
+    limits (studies: reliability). Limits of peaks and paths count at any time of the run.
+
+    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C.
+
+    Examples:
+
+      varimech reliability my.yaml --out out/reliability
+
+      varimech reliability my.yaml --limit 'force>=500' --limit 'gap<=0.001' --method importance
+    """
+    request = StudyRequest.of(context, "reliability")
+    conduct(request, request.executed, _reliability_output)
+
+
+def _reliability_output(result: Reliability) -> StudyOutput:
+    drawn = result.sampled
+    data: dict[str, Any] = {
+        "event": result.event,
+        "probability": result.probability,
+        "beta": result.beta,
+        "form": result.form,
+        "sorm": result.sorms,
+        "design": result.design,
+        "importance": result.importance,
+        "sensitivity": result.sensitivity_table().to_dict("index"),
+        "samples": None if drawn is None else {"method": result.sampling, **asdict(drawn)},
+        "limits": result.limit_table().to_dict("index"),
+        "calls": result.calls,
+        "notes": list(result.notes),
+    }
+    files: dict[str, Callable[[Path], Any]] = {
+        "reliability.nc": result.save,
+        "reliability.csv": lambda path: write_text(path, result.table().to_csv()),
+    }
+    return StudyOutput(str(result), data, (result,), files)
 
 
 @o.running()

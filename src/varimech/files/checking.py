@@ -76,7 +76,9 @@ def _check_names(
         **dict.fromkeys(
             ("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)
         ),
-        **dict.fromkeys(("objectives", "constraints", "minimize"), ("objective", objectives)),
+        **dict.fromkeys(
+            ("objectives", "constraints", "limits", "minimize"), ("objective", objectives)
+        ),
     }
     for field, (what, names) in known.items():
         given = getattr(study, field, None) or ()

@@ -224,6 +224,33 @@ class Bound(ft.Strict):
     equals: ft.Finite | None = None
 
 
+class FailureLimit(ft.Strict):
+    """Values of an objective at which the mechanism fails; those of a path at any time."""
+
+    above: ft.Finite | None = Field(None, description="It fails at this value and above.")
+    below: ft.Finite | None = Field(None, description="It fails at this value and below.")
+
+
+class ReliabilityStudy(Solving):
+    """The probability that limits are exceeded, at the end or at any time of a run."""
+
+    limits: dict[ft.Name, FailureLimit] | None = Field(
+        None, description="Objective: {above, below}."
+    )
+    system: Literal["any", "all"] | None = Field(
+        None, description="Whether one exceeded limit is a failure (any), or all of them together."
+    )
+    method: Literal["form", "importance", "subset", "samples"] | None = Field(
+        None, description="form if not given."
+    )
+    correlation: list[Correlation] | None = None
+    samples: ft.Samples | None = None
+    level: Annotated[StrictFloat | StrictInt, Field(gt=0, lt=1)] | None = Field(
+        None, description="Of the confidence interval; 0.95 if not given."
+    )
+    seed: ft.Seed | None = None
+
+
 class OptimizeStudy(Solving):
     """Parameter values that minimise an objective and meet constraints."""
 
@@ -266,6 +293,7 @@ class Studies(ft.Strict):
     simulate: SimulateStudy | None = None
     sensitivity: SensitivityStudy | None = None
     uncertainty: UncertaintyStudy | None = None
+    reliability: ReliabilityStudy | None = None
     optimize: OptimizeStudy | None = None
     fit: FitStudy | None = None
     show: Show | None = Field(
@@ -273,4 +301,4 @@ class Studies(ft.Strict):
     )
 
 
-KINDS = ("simulate", "sensitivity", "uncertainty", "optimize", "fit")
+KINDS = ("simulate", "sensitivity", "uncertainty", "reliability", "optimize", "fit")

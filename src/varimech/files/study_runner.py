@@ -19,6 +19,9 @@ from ..model.parameter import Tolerance
 from ..optimization.quantities import Goal, Goals, Path
 from ..problem import Problem
 from ..schemes import RunOptions, find_coordinates, find_formulation, find_integrator
+from ..sensitivity.comparison import Constraint
+from ..sensitivity.failure import all_of, any_of
+from ..uncertainty.limits import goal_of
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
@@ -27,9 +30,10 @@ if TYPE_CHECKING:
     from ..results.gradient import Gradient
     from ..results.run import Run
     from ..uncertainty.moments import Moments
+    from ..uncertainty.reliability import Reliability
     from ..uncertainty.study import Study
 
-    StudyResult = Run | Gradient | Moments | Study | Optimum | Fit
+    StudyResult = Run | Gradient | Moments | Study | Reliability | Optimum | Fit
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
 """Settings that state a problem; the others belong to its analysis."""
@@ -49,6 +53,10 @@ OTHERS = {
     "monte-carlo": ("order", "accuracy"),
 }
 """Method of uncertainty → settings that belong to the other one."""
+
+
+SYSTEMS = {"any": any_of, "all": all_of}
+"""Systems of limits by the word that files have for them."""
 
 
 class Stating(Protocol):
@@ -260,16 +268,7 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
     if method not in OTHERS:
         raise unknown_name("method of uncertainty", method, OTHERS)
     objectives = objectives_of(studies, settings.pop("objectives", None))
-    if settings.get("correlation"):
-        pairs = [tuple(c.between) for c in settings["correlation"]]
-        if doubled := next((pair for pair in pairs if pairs.count(pair) > 1), None):
-            raise ModelError(
-                f"uncertainty: the correlation between {doubled[0]!r} and {doubled[1]!r} is given"
-                " twice"
-            )
-        settings["correlation"] = {
-            tuple(c.between): float(c.value) for c in settings["correlation"]
-        }
+    _correlate("uncertainty", settings)
     for name in OTHERS[method]:
         if settings.pop(name, None) is not None:
             raise ModelError(
@@ -280,6 +279,58 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
     if method == "moments":
         return problem.moments(distributions, **settings)
     return problem.monte_carlo(distributions, **settings)
+
+
+def _correlate(kind: str, settings: dict[str, Any]) -> None:
+    """Turn the correlations of a file into those of `Problem`."""
+    if not settings.get("correlation"):
+        return
+    pairs = [tuple(c.between) for c in settings["correlation"]]
+    if doubled := next((pair for pair in pairs if pairs.count(pair) > 1), None):
+        raise ModelError(
+            f"{kind}: the correlation between {doubled[0]!r} and {doubled[1]!r} is given twice"
+        )
+    settings["correlation"] = {tuple(c.between): float(c.value) for c in settings["correlation"]}
+
+
+def _reliability(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Reliability:
+    system = settings.pop("system", None) or "any"
+    if system not in SYSTEMS:
+        raise unknown_name("system of limits", system, SYSTEMS)
+    limits = settings.pop("limits", None)
+    if not limits:
+        raise ModelError(
+            "reliability: there is no limit",
+            remedy="give some under studies.reliability.limits, such as {force: {above: 500}}",
+        )
+    quantities = {name: _objective(studies, name) for name in limits}
+    compared, named = list[Constraint](), dict[str, Goal]()
+    for name, limit in limits.items():
+        of_one = _failures(name, quantities[name], limit)
+        compared += of_one
+        for k, comparison in enumerate(of_one):
+            goal = goal_of(comparison)
+            if goal not in named.values():
+                named[name if k == 0 else f"largest {name}"] = goal
+    event = compared[0] if len(compared) == 1 else SYSTEMS[system](*compared)
+    _correlate("reliability", settings)
+    settings["parameters"], distributions = _moved(mechanism.data, settings.get("parameters") or {})
+    return problem_of(mechanism, named, settings).reliability(event, distributions, **settings)
+
+
+def _failures(name: str, quantity: Any, limit: Any) -> list[Constraint]:
+    """The comparisons of one entry: above, below, or both."""
+    bounds = limit if isinstance(limit, Mapping) else limit.given()
+    if not set(bounds) & {"above", "below"} or set(bounds) - {"above", "below"}:
+        raise ModelError(
+            f"reliability: limit {name!r} has above, below, or both of them, not {dict(bounds)!r}"
+        )
+    compared = []
+    if (low := bounds.get("below")) is not None:
+        compared.append(quantity <= low)
+    if (high := bounds.get("above")) is not None:
+        compared.append(quantity >= high)
+    return compared
 
 
 def _moved(
@@ -294,7 +345,7 @@ def _moved(
     for name, distribution in carried.items():
         if distribution is not None and not isinstance(distribution, Tolerance):
             problem = (
-                f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and"
+                f"parameter {name!r} is given the value {parameters[name]!r}, and"
                 " has a distribution with a mean of its own"
             )
             raise ModelError(problem, remedy="change it in the file instead")
@@ -361,6 +412,7 @@ _ANALYSES: dict[str, Callable[[Stating, Studies, dict[str, Any]], StudyResult]] 
     "simulate": _simulate,
     "sensitivity": _sensitivity,
     "uncertainty": _uncertainty,
+    "reliability": _reliability,
     "optimize": _optimize,
     "fit": _fit,
 }

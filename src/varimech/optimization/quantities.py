@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,20 +26,14 @@ class Path(Comparable):
 @dataclass(frozen=True)
 class Peak(Objective):
     """The largest value of a scalar function of the state over the run. Minimised as
-    min z with h(tᵢ) ≤ z over the stored times; everywhere else an objective like all others.
+    min z with h(tᵢ) ≤ z over the stored times, bounded from above as h(tᵢ) at all of them;
+    everywhere else an objective like all others.
     """
 
     @property
     def function(self) -> StateFunction:
         """h."""
         return self.samples[0].function
-
-    def __le__(self, upper: object) -> Constraint:
-        return Path(self.function, self.unit) <= upper
-
-    def __ge__(self, lower: object) -> Constraint:
-        problem = "it can be bounded from above only: a lower bound leaves the instant open"
-        raise ModelError(problem, element="peak", remedy="use vm.path or vm.final")
 
 
 def path(function: StateFunction | str, *, unit: str = "") -> Path:
@@ -147,4 +142,15 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
             problem = "is not a constraint"
             field = f"constraint {name!r}"
             raise ModelError(problem, field=field, value=constraint, remedy=hint)
-    return {str(name): constraint for name, constraint in named.items()}
+    return {str(name): _of_path(str(name), constraint) for name, constraint in named.items()}
+
+
+def _of_path(name: str, constraint: Constraint) -> Constraint:
+    """The constraint, of a peak that is bounded on one side as one of its path."""
+    quantity = constraint.of
+    if not isinstance(quantity, Peak) or math.isfinite(constraint.lower + constraint.upper):
+        return constraint
+    if math.isfinite(constraint.lower):
+        problem = "a peak can be bounded from above only: a lower bound leaves the instant open"
+        raise ModelError(problem, field=f"constraint {name!r}", remedy="use vm.path or vm.final")
+    return Path(quantity.function, quantity.unit) <= constraint.upper

@@ -21,6 +21,7 @@ from ..results.gradient import Gradient
 from ..results.modes import Modes
 from ..results.run import Run
 from ..uncertainty.moments import Moments
+from ..uncertainty.reliability import Reliability
 from ..uncertainty.study import Study
 from ..web.animation import moving
 from ..web.encoding import escaped, printed, script_json
@@ -32,12 +33,13 @@ from .glance import glance
 from .gradients import certificate_section, gradient_section
 from .outputs import chosen, events_section, output_plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
+from .reliability import reliability_section
 from .tables import section, table
 from .uncertainty import SIGMAS, moments_section, study_section
 from .vibrations import modes_section
 
-KINDS = (Run, Gradient, Moments, Study, Optimum, Fit, Modes)
-Reported = Run | Gradient | Moments | Study | Optimum | Fit | Modes
+KINDS = (Run, Gradient, Moments, Study, Reliability, Optimum, Fit, Modes)
+Reported = Run | Gradient | Moments | Study | Reliability | Optimum | Fit | Modes
 CLOSED = 1e-6
 """Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
 value.
@@ -60,7 +62,7 @@ def report(
     Args:
         path: the HTML file.
         results: results of one mechanism, at most one of each kind: runs, gradients, moments,
-            studies, optima, fits, modes.
+            studies, reliabilities, optima, fits, modes.
         title: title of the page; by default the name of the mechanism.
         model: text of a model file that the page offers for download; by default written from the
             mechanism if possible.
@@ -260,6 +262,8 @@ def _section(result: Any, plots: Plots) -> str:
         return moments_section(result, plots)
     if isinstance(result, Study):
         return study_section(result, plots)
+    if isinstance(result, Reliability):
+        return reliability_section(result, plots)
     if isinstance(result, Modes):
         return modes_section(result)
     return (
@@ -331,6 +335,9 @@ def _chips(
             )
             if result.stopped is not None:
                 chips.append(("warn", f"stopped before {result.stopped:,} samples"))
+        elif isinstance(result, Reliability):
+            doubts = len(result.notes)
+            chips.append(("warn" if doubts else "good", f"P ≈ {result.probability:.3g}"))
     if certificate is not None:
         chips.append(
             ("good", "gradient trusted") if certificate.trusted else ("bad", "gradient not trusted")

@@ -225,7 +225,9 @@ def unit_of(column: xr.DataArray) -> str:
     unit = str(column.attrs.get("output_unit", units))
     if of_an_objective:
         unit = unit.replace("objective_unit", str(column["objective_unit"].item()))
-    per = str(column["parameter_unit"].item()) if "parameter_unit" in column.coords else ""
+    # of a table with a row for each parameter, units are a column of their own
+    single = "parameter_unit" in column.coords and column["parameter_unit"].ndim == 0
+    per = str(column["parameter_unit"].item()) if single else ""
     if not unit or not per:
         return unit
     return "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per))

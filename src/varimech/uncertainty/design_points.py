@@ -4,16 +4,13 @@ independent standard normal variables u.
 Sequential quadratic programming converges to one of them, depending on its initial point. Others
 are searched along rays from the origin: where a ray meets the limit before the tangent planes of
 all known points, another search begins. A point at which the limit bends around the origin is not a
-local minimum of the distance, and counts only if there is no other; much less likely points are
+local minimum of the distance, and counts only if none is much nearer; much less likely points are
 neglected.
 
-The probability of first order is that of the union of the half-spaces beyond all tangent planes,
-P_i = Φ(−β_i), P_ij that of two of them at once: Ditlevsen's upper bound
-
-    P = Σ s_i P_i,      s_i = 1 − max_{j<i} P_ij / P_i,
-
-and likewise that of second order, with each P_i in the sum by its own formula. O. Ditlevsen, J.
-Struct. Mech. 7 (1979).
+A limit on a peak has a kink wherever another peak becomes the largest one. Such kinks are no local
+minima of the distance where one peak beyond the limit is enough, and each peak has a design point
+of its own; where all peaks have to stay below, a kink may be the nearest point, which is reported
+(`DesignPoint.stationary`).
 """
 
 from __future__ import annotations
@@ -21,16 +18,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..core.errors import ModelError, VarimechError
+from .half_spaces import beyond_all
 from .openturns_distributions import openturns
+from .tangent_planes import TangentPlanes
 
 if TYPE_CHECKING:
-    from .global_study import GlobalStudy
+    from .limits import Limit
 
 FORMULAS = ("Breitung", "Hohenbichler", "Tvedt")
 ERROR = 1e-6
@@ -51,8 +49,16 @@ another design point.
 """
 NEGLIGIBLE = 1e-3
 """Design points less likely than this share of the likeliest one are neglected."""
-OPPOSITE = 1 - 1e-12
-"""Largest correlation, so that the covariance matrix stays regular."""
+BENDING = 0.5
+"""Points at which the limit bends around the origin are neglected if less likely than this share of
+the likeliest design point.
+"""
+ATTEMPTS = 4
+"""Searches from one start, each from where the last one ended, while that is no design point."""
+ALIGNED = 0.999
+"""Least cosine between a design point and the gradient of the limit there; errors of searches are
+below 1e-3 rad.
+"""
 APART = 0.1
 """Smallest distance of two distinct design points."""
 
@@ -83,19 +89,35 @@ class DesignPoint:
     curvatures: np.ndarray
     """Curvatures of the limit in the standard space."""
     result: object = field(repr=False)
-    """`openturns.SORMResult`."""
+    """`openturns.SORMResult`; `openturns.FORMResult` where there are no second derivatives, and
+    None for several limits at once.
+    """
+    planes: TangentPlanes = field(repr=False)
+    """Of the limits there: one, or all that have to be exceeded."""
+    rough: str = ""
+    """Why there are no second derivatives; empty where there are."""
 
     @property
     def form(self) -> float:
         """First-order probability."""
-        return float(openturns().Normal().computeCDF([-self.beta]))
+        return beyond_all(self.planes.directions, self.planes.distances)
 
     @property
     def nearest(self) -> bool:
         """Whether all neighbouring points of the limit are farther from the origin: it is curved
         less than a sphere.
         """
-        return math.isfinite(self.sorms["Breitung"])
+        unknown = bool(self.rough) or not self.stationary
+        return unknown or math.isfinite(self.sorms["Breitung"])
+
+    @property
+    def stationary(self) -> bool:
+        """Whether the gradient of the limit points away from the origin, as it does at a design
+        point of a smooth limit; joint points of several limits are by their search.
+        """
+        if self.result is None or self.beta == 0 or not len(self.planes.directions):
+            return True
+        return float(self.planes.directions[0] @ self.standard) > ALIGNED * self.beta
 
     @property
     def importance(self) -> np.ndarray:
@@ -103,99 +125,115 @@ class DesignPoint:
         return (self.standard / self.beta) ** 2 if self.beta > 0 else np.zeros_like(self.standard)
 
 
-@dataclass(eq=False)
-class Limit:
-    """The limit of an event that does not occur at the origin; its function is positive where the
-    event occurs.
+def search(limit: Limit, start: np.ndarray, scale: float) -> DesignPoint:
+    """Search for a design point of a limit.
+
+    Where the search ends at a point at which the gradient does not point away from the origin (a
+    kink of the limit, as where another peak becomes the largest one), it begins anew along the
+    gradient there, and then by another method.
+
+    Args:
+        limit: the limit.
+        start: initial point in the standard space.
+        scale: standard deviation of the objective, which scales errors.
+
+    Raises:
+        VarimechError: if the search does not end on the limit.
     """
-
-    study: GlobalStudy
-    what: str
-    """Description for error messages."""
-    objective: int
-    limit: float
-    above: bool
-    """Whether the event is above the limit."""
-
-    def __call__(self, u: np.ndarray) -> np.ndarray:
-        """Distance of points, (n, d), beyond the limit, in units of the objective; NaN if a run
-        fails.
-        """
-        values = self.study.runs.reachable(self.study.distributions.from_normal(u))[
-            :, self.objective
-        ]
-        return values - self.limit if self.above else self.limit - values
-
-    @cached_property
-    def middle(self) -> np.ndarray:
-        """Medians of the parameters, the origin of the standard space."""
-        return self.study.distributions.from_normal(np.zeros((1, len(self.study.names))))[0]
-
-    @cached_property
-    def gradient(self) -> np.ndarray:
-        """Gradient of the objective at the medians."""
-        return np.array(self.study.function.gradient(self.middle))[:, self.objective]
-
-    def search(self, start: np.ndarray, scale: float) -> DesignPoint:
-        """Search for a design point.
-
-        Args:
-            start: initial point in the standard space.
-            scale: standard deviation of the objective, which scales errors.
-
-        Raises:
-            VarimechError: if the search does not end on the limit.
-        """
-        ot, study = openturns(), self.study
-        # not by getMarginal, which leaves the diagonals of Hessians out (OpenTURNS 1.27)
-        only = np.eye(len(study.objective_names))[self.objective]
-        scaled = ot.ComposedFunction(
-            ot.LinearFunction(self.limit * only, [0.0], ot.Matrix([(only / scale).tolist()])),
-            study.function,
-        )
-        beyond = ot.Greater() if self.above else ot.Less()
-        event = ot.ThresholdEvent(
-            ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0
-        )
-        result = self._sorm(ot, event, study.distributions.from_normal(start[None])[0])
-        sorms = {formula: _second(result, formula) for formula in FORMULAS}
-        u, x = (
-            np.array(result.getStandardSpaceDesignPoint()),
-            np.array(result.getPhysicalSpaceDesignPoint()),
-        )
-        return DesignPoint(
-            float(result.getHasoferReliabilityIndex()),
-            u,
-            x,
-            sorms,
-            np.array(result.getSortedCurvatures()),
-            result,
-        )
-
-    def _sorm(self, ot: Any, event: Any, start: np.ndarray) -> Any:
-        """The design point by exact gradients, and its curvatures by the exact Hessian."""
-        solver = ot.NLopt("LD_SLSQP")
-        solver.setStartingPoint(start)
-        solver.setMaximumCallsNumber(MOST)
-        for kind in ("Absolute", "Relative", "Residual", "Constraint"):
-            getattr(solver, f"setMaximum{kind}Error")(ERROR)
-        algorithm = ot.SORM(solver, event)
+    event = _event(limit, scale)
+    best: DesignPoint | None = None
+    failure: VarimechError | None = None
+    for attempt in range(ATTEMPTS):
+        method = "SLSQP" if attempt < ATTEMPTS - 1 else "Abdo-Rackwitz"
         try:
-            algorithm.run()
-            result = algorithm.getResult()
-            missed = result.getOptimizationResult().getConstraintError()
-            outcome = f"is {missed:.2g} standard deviations of the objective away from it"
-        except (RuntimeError, TypeError) as error:
-            if self.study.runs.error is not None:
+            point = _searched(limit, event, start, method)
+        except VarimechError as error:
+            if limit.study.runs.error is not None:
                 raise
-            missed, outcome = math.inf, f"failed ({str(error).strip()})"
-        if not missed < ENOUGH:
-            raise VarimechError(
-                f"{self.what}: no design point was found near the medians of the parameters;"
-                f" the search {outcome}. The limit may be out of reach;"
-                " monte_carlo(…) shows the range of values"
-            )
-        return result
+            failure = failure or error
+            continue
+        if best is None or (point.stationary, -point.beta) > (best.stationary, -best.beta):
+            best = point
+        if point.stationary:
+            break
+        start = point.beta * point.planes.directions[0]
+    if best is None:
+        assert failure is not None
+        raise failure
+    return best
+
+
+def _event(limit: Limit, scale: float) -> Any:
+    """The event for OpenTURNS, of an objective in units of its standard deviation."""
+    ot, study = openturns(), limit.study
+    # not by getMarginal, which leaves the diagonals of Hessians out (OpenTURNS 1.27)
+    only = np.eye(len(study.objective_names))[limit.objective]
+    scaled = ot.ComposedFunction(
+        ot.LinearFunction(limit.limit * only, [0.0], ot.Matrix([(only / scale).tolist()])),
+        study.function,
+    )
+    return ot.ThresholdEvent(
+        ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)),
+        ot.Greater() if limit.above else ot.Less(),
+        0.0,
+    )
+
+
+def _searched(limit: Limit, event: Any, start: np.ndarray, method: str) -> DesignPoint:
+    """The design point by exact gradients, and the curvatures there by the exact Hessian."""
+    ot, study = openturns(), limit.study
+    solver = ot.NLopt("LD_SLSQP") if method == "SLSQP" else ot.AbdoRackwitz()
+    solver.setStartingPoint(study.distributions.from_normal(start[None])[0])
+    solver.setMaximumCallsNumber(MOST)
+    for kind in ("Absolute", "Relative", "Residual", "Constraint"):
+        getattr(solver, f"setMaximum{kind}Error")(ERROR)
+    algorithm = ot.FORM(solver, event)
+    try:
+        algorithm.run()
+        first = algorithm.getResult()
+        missed = first.getOptimizationResult().getConstraintError()
+        outcome = f"is {missed:.2g} standard deviations of the objective away from it"
+    except (RuntimeError, TypeError) as error:
+        if study.runs.error is not None:
+            raise
+        missed, outcome = math.inf, f"failed ({str(error).strip()})"
+    if not missed < ENOUGH:
+        raise VarimechError(
+            f"{limit.what}: no design point was found near the medians of the parameters;"
+            f" the search {outcome}. The limit may be out of reach;"
+            " monte_carlo(…) shows the range of values"
+        )
+    u, x = (
+        np.array(first.getStandardSpaceDesignPoint()),
+        np.array(first.getPhysicalSpaceDesignPoint()),
+    )
+    slopes = limit.sign * np.array(study.function.gradient(x))[:, limit.objective]
+    planes = TangentPlanes.at(study.distributions, u, slopes[None], np.zeros(1))
+    β = float(first.getHasoferReliabilityIndex())
+    result, sorms, curvatures, why = _second_order(ot, limit, event, first)
+    return DesignPoint(β, u, x, sorms, curvatures, result, planes, why)
+
+
+def _second_order(
+    ot: Any, limit: Limit, event: Any, first: Any
+) -> tuple[Any, dict[str, float], np.ndarray, str]:
+    """Probabilities of second order and curvatures; of a limit without second derivatives, why."""
+    runs = limit.study.runs
+    try:
+        result = ot.SORMResult(
+            first.getStandardSpaceDesignPoint(),
+            event,
+            first.getIsStandardPointOriginInFailureSpace(),
+        )
+        sorms = {formula: _second(result, formula) for formula in FORMULAS}
+        return result, sorms, np.array(result.getSortedCurvatures()), ""
+    except (RuntimeError, TypeError, VarimechError) as error:
+        if isinstance(runs.error, KeyboardInterrupt):
+            raise
+        why = str(runs.error or error).strip()
+        runs.error = None
+        curvatures = np.full(max(len(limit.study.names) - 1, 0), np.nan)
+        return first, dict.fromkeys(FORMULAS, math.nan), curvatures, why
 
 
 def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
@@ -209,50 +247,40 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
     rays, met, scale = _rays(limit, rng)
     if limit.gradient.any():
         try:
-            points.append(limit.search(np.zeros(rays.shape[1]), scale))
-        except VarimechError as error:
-            if limit.study.runs.error is not None:
-                raise
-            failure = error
+            points.append(search(limit, np.zeros(rays.shape[1]), scale))
+        except (VarimechError, RuntimeError) as error:
+            failure = _noted(limit, error)
     for _ in range(SEARCHES):
         sooner = met < SOONER * to_planes(points, rays)
         if not sooner.any():
             break
         first = int(np.argmin(np.where(sooner, met, np.inf)))
         try:
-            point = limit.search(met[first] * rays[first], scale)
+            point = search(limit, met[first] * rays[first], scale)
             if all(np.linalg.norm(point.standard - other.standard) > APART for other in points):
                 points.append(point)
         # runs may fail beyond the ray; then there is no point
         except (VarimechError, RuntimeError) as error:
-            if isinstance(limit.study.runs.error, KeyboardInterrupt):
-                raise
-            limit.study.runs.error, failure = None, error
+            failure = _noted(limit, error)
         met[rays @ rays[first] > np.cos(np.pi / 6)] = np.inf
     if not points:
         raise failure or _no_point(limit)
     return _significant(points)
 
 
-def union(points: list[DesignPoint], probabilities: list[float]) -> float:
-    """Probability of the union of the events beyond each point, from their probabilities by some
-    formula.
-    """
-    ot, total = openturns(), 0.0
-    for i, (a, p) in enumerate(zip(points, probabilities, strict=True)):
-        both = max((_both(ot, a, b) for b in points[:i]), default=0.0)
-        total += p * (1 - both / a.form if a.form > 0 else 1.0)
-    return min(total, 1.0)
+def _noted(limit: Limit, error: Exception) -> Exception:
+    """The error of a search, of a failed run its own; Ctrl-C goes on."""
+    own = limit.study.runs.error
+    if isinstance(own, KeyboardInterrupt):
+        raise error
+    limit.study.runs.error = None
+    return own or error
 
 
-def _both(ot: Any, a: DesignPoint, b: DesignPoint) -> float:
-    """Probability of being beyond both tangent planes."""
-    cosine = float(a.standard @ b.standard) / (a.beta * b.beta) if a.beta * b.beta > 0 else 0.0
-    correlation = ot.CorrelationMatrix(2)
-    correlation[0, 1] = max(-OPPOSITE, min(OPPOSITE, cosine))
-    return min(
-        a.form, float(ot.Normal([0.0, 0.0], [1.0, 1.0], correlation).computeCDF([-a.beta, -b.beta]))
-    )
+def scale_of(limit: Limit) -> float:
+    """Standard deviation of the objective by its gradient at the medians; 0 if that vanishes."""
+    C = limit.study.distributions.covariance
+    return math.sqrt(max(limit.gradient @ C @ limit.gradient, 0.0))
 
 
 def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
@@ -260,7 +288,7 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     deviation of the objective.
     """
     d, study = len(limit.study.names), limit.study
-    σ = math.sqrt(max(limit.gradient @ study.distributions.covariance @ limit.gradient, 0.0))
+    σ = scale_of(limit)
     step = 0.1 * np.eye(d)
     steepest = (
         study.distributions.from_normal(step) - study.distributions.from_normal(-step)
@@ -306,8 +334,12 @@ def to_planes(points: Sequence[HasBeta], rays: np.ndarray) -> np.ndarray:
 
 
 def _significant(points: list[DesignPoint]) -> list[DesignPoint]:
-    """Local minima of the distance, if there are any, that are not negligible."""
-    candidates = [p for p in points if p.nearest] or points
+    """Local minima of the distance that are not negligible; points at which the limit bends around
+    the origin only where they are about as near, because the limit may follow a sphere there.
+    """
+    minima = [p for p in points if p.nearest]
+    least = BENDING * max((p.form for p in minima), default=0.0)
+    candidates = minima + [p for p in points if not p.nearest and p.form >= least]
     candidates.sort(key=lambda p: p.beta)
     return [p for p in candidates if p.form >= NEGLIGIBLE * candidates[0].form]
 

@@ -40,21 +40,23 @@ class Runs:
     """Deferred Ctrl-C, which OpenTURNS would convert to a text, too."""
     calls: Counter[str] = field(default_factory=Counter)
     """Numbers of computed values, gradients and Hessians."""
+    report: Callable[[], None] | None = None
+    """Called before runs, to show progress."""
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective)."""
         points = np.atleast_2d(points)
-        self.calls["values"] += len(points)
+        self._count("values", len(points))
         return self._recorded(lambda: self._values(points))
 
     def reachable(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective), NaN if a run fails."""
-        self.calls["values"] += len(points)
+        self._count("values", len(points))
         return self._recorded(lambda: self.rows.values(points)[0])
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
-        self.calls["gradients"] += 1
+        self._count("gradients", 1)
 
         def compute() -> np.ndarray:
             _, gradients, failures = self.rows.first(point[None])
@@ -64,7 +66,7 @@ class Runs:
 
     def hessian(self, point: np.ndarray) -> np.ndarray:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
-        self.calls["Hessians"] += 1
+        self._count("Hessians", 1)
         directions = np.eye(point.size)
 
         def compute() -> np.ndarray:
@@ -96,6 +98,11 @@ class Runs:
             ) from other
         finally:
             self.held = no_deferral()
+
+    def _count(self, what: str, number: int) -> None:
+        self.calls[what] += number
+        if self.report is not None:
+            self.report()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
         values, failures = self.rows.values(points)

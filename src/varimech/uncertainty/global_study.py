@@ -4,9 +4,9 @@ most common analyses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..analyses.row_runs import RowRuns
@@ -16,10 +16,12 @@ from ..core.memory import check_memory
 from ..plotting.table import table
 from ..results.labels import with_units
 from ..sensitivity.comparison import Constraint
+from ..sensitivity.failure import SystemEvent
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from .expanding import at_means
 from .function import Runs, function_of
+from .limits import named
 from .openturns_distributions import distribution_of, openturns
 from .parameter_distributions import Correlation, Given, ParameterDistributions, distributions_of
 
@@ -49,6 +51,10 @@ class GlobalStudy:
     """
     distribution: Any
     """`openturns.Distribution` of the varying parameters."""
+    _others: dict[tuple[Objective, ...], GlobalStudy] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """Studies of other objectives, whose probabilities were asked for."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,32 +128,51 @@ class GlobalStudy:
         return sampled_sobol(self, int(samples), estimator, float(level), int(seed))
 
     def probability(
-        self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0
+        self,
+        event: Constraint | SystemEvent,
+        *,
+        method: str = "form",
+        samples: int | None = None,
+        level: float = 0.95,
+        seed: int = 0,
     ) -> Reliability:
-        """Probability that an objective exceeds a limit, by FORM and SORM with exact derivatives at
-        all design points.
+        """Probability that a limit is exceeded, or one or all of several, by FORM and SORM with
+        exact derivatives at all design points, or by samples.
+
+        The objectives need not be those of this study. A path is exceeded at any time of the run:
+        `vm.path(h) >= 3.0` is `vm.peak(h) >= 3.0`, and `vm.path(h) <= 0.1` is `vm.lowest(h) <=
+        0.1`.
 
         Args:
-            event: comparison of an objective of this study with a number: `ψ >= 3.0`, or `ψ <=
-                0.1`.
-            samples: number of runs around the design points and the origin, which check both by
-                importance sampling; 0 for none.
+            event: comparison of an objective, a peak or a path with a number: `ψ >= 3.0`, or `ψ <=
+                0.1`; or several of them in `vm.any_of(…)` or `vm.all_of(…)`.
+            method: "form"; "importance", the same with samples around the design points; "subset",
+                subset simulation, or "samples", plain sampling, both without derivatives.
+            samples: number of runs around the design points and the origin, which check FORM and
+                SORM by importance sampling (0 with "form", 2000 with "importance" if not given); of
+                each level of a subset simulation (1000); or of plain samples (10,000).
             level: probability with which their interval contains the true value.
             seed: seed of the random numbers.
 
         Returns:
-            A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.points`,
-            `.sampled`, `.notes` (warnings about the numbers), …
+            A `Reliability`: `.probability`, `.form`, `.sorm`, `.beta`, `.design`, `.importance`,
+            `.points`, `.limits`, `.sampled`, `.sensitivity_table()`, `.notes` (warnings about the
+            numbers), …
 
         Raises:
             ModelError: if an argument is invalid.
+            VarimechError: if no design point is found, or no level of a subset simulation reaches
+                the event.
         """
-        from .reliability import reliability
+        from .reliability_methods import reliability
 
-        check_whole("probability", 0, samples=samples, seed=seed)
+        check_whole("probability", 0, samples=samples or 0, seed=seed)
         check_level("probability", level)
-        self._check_memory(f"probability: samples = {samples}", float(samples), "use fewer samples")
-        return reliability(self, event, int(samples), float(level), int(seed))
+        self._check_memory(
+            f"probability: samples = {samples}", float(samples or 0), "use fewer samples"
+        )
+        count = None if samples is None else int(samples)
+        return reliability(self, event, method, count, float(level), int(seed))
 
     def _check_memory(self, what: str, points: float, remedy: str) -> None:
         """OpenTURNS keeps all points and their values."""
@@ -174,22 +199,53 @@ def global_study(
     objectives: Mapping[str, Objective],
     given: Given | None,
     correlation: Correlation | None,
+    *,
+    differentiable: bool = True,
 ) -> GlobalStudy:
-    """Check the input and build the study, without any run."""
+    """Check the input and build the study, without any run.
+
+    Args:
+        s: simulation.
+        objectives: by name.
+        given, correlation: distributions of the parameters, as for `distributions_of`.
+        differentiable: whether the objectives need derivatives.
+
+    Raises:
+        ModelError: for input that makes no sense.
+    """
     openturns()
     distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
     means = at_means(s, distributions)
-    check_gradients(means.solver(objectives).equations, objectives)
+    if differentiable:
+        check_gradients(means.solver(objectives).equations, objectives)
     runs = Runs(RowRuns(means, objectives, distributions.indices), distributions)
+    return _study(s.name, runs, distribution_of(distributions))
+
+
+def study_of(study: GlobalStudy, objectives: Sequence[Objective]) -> GlobalStudy:
+    """The study of given objectives: the same one, if it has all of them."""
+    known = study.runs.rows.objectives
+    if all(objective in known.values() for objective in objectives):
+        return study
+    key = tuple(dict.fromkeys(objectives))
+    if key not in study._others:
+        rows = replace(study.runs.rows, objectives=named(key, known))
+        runs = Runs(rows, study.distributions)
+        study._others[key] = _study(study.label, runs, study.distribution)
+    return study._others[key]
+
+
+def _study(label: str, runs: Runs, distribution: Any) -> GlobalStudy:
+    objectives = runs.rows.objectives
     units = tuple(o.unit for o in objectives.values())
     return GlobalStudy(
-        s.name,
+        label,
         tuple(objectives),
         units,
-        distributions,
+        runs.distributions,
         runs,
         function_of(runs),
-        distribution_of(distributions),
+        distribution,
     )
 
 

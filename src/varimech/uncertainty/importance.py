@@ -21,64 +21,62 @@ there can be, and of n plain samples the upper bound is 3.7/n at 95 %.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-BLOCK = 4096
-"""Samples that run together, which limits memory; a round value."""
+from .sampled import Sampled
+
 PLAIN, WIDE = 0.1, 0.1
 """Shares of the samples about the origin (defensive mixture); those around design points have the
 rest.
 """
 
 
-@dataclass(frozen=True)
-class Sampled:
-    """A probability from samples, with its confidence interval."""
+@dataclass(frozen=True, eq=False)
+class WeightedSamples:
+    """Samples of the standard space with their weights φ(u)/q(u)/n."""
 
-    probability: float
-    lower: float
-    upper: float
-    samples: int
-    hits: int
-    """Samples in the event (the rarer one of it and its complement)."""
-    failed: int = 0
-    """Samples whose run failed; the lower bound counts all of them outside the event, the upper one
-    inside.
-    """
+    u: np.ndarray
+    """(n, d)"""
+    weights: np.ndarray
+    """(n,)"""
+    largest: float
+    """The largest weight there can be."""
 
-    @property
-    def contrary(self) -> Sampled:
-        """Probability of the complementary event."""
+    def estimate(self, occurs: np.ndarray, level: float) -> Sampled:
+        """Probability of an event with its interval.
+
+        Args:
+            occurs: 1 where the event occurs, 0 where it does not, NaN if unknown, (n,).
+            level: probability with which the interval contains the true value.
+        """
+        event, failed = occurs == 1, np.isnan(occurs)
+        lower, _ = gamma_interval(self.weights[event], self.largest, level)
+        _, upper = gamma_interval(self.weights[event | failed], self.largest, level)
+        n, hits = len(occurs), self.weights[event]
+        p = float(hits.sum())
+        deviation = math.sqrt(max(float(hits @ hits) - p**2 / n, 0.0))
         return Sampled(
-            1 - self.probability,
-            1 - self.upper,
-            1 - self.lower,
-            self.samples,
-            self.hits,
-            self.failed,
+            min(p, 1.0),
+            min(lower, 1.0),
+            min(upper, 1.0),
+            n,
+            int(event.sum()),
+            int(failed.sum()),
+            deviation / p if p > 0 else math.inf,
         )
 
 
-def importance_sampling(
-    beyond: Callable[[np.ndarray], np.ndarray],
-    centres: np.ndarray,
-    likelihoods: np.ndarray,
-    samples: int,
-    level: float,
-    rng: np.random.Generator,
-) -> Sampled:
-    """Probability of an event with its interval.
+def importance_samples(
+    centres: np.ndarray, likelihoods: np.ndarray, samples: int, rng: np.random.Generator
+) -> WeightedSamples:
+    """Samples around design points and the origin.
 
     Args:
-        beyond: function of points in the standard space, (n, d); not negative where the event
-            occurs, NaN if unknown.
         centres: design points, (k, d), at least one.
         likelihoods: their probabilities, by which samples are distributed.
         samples: n.
-        level: probability with which the interval contains the true value.
         rng: random numbers.
     """
     k, d = centres.shape
@@ -91,18 +89,7 @@ def importance_sampling(
     counts = _shared_out(shares, samples)
     which = np.repeat(np.arange(k + 2), counts)
     u = means[which] + scales[which, None] * rng.standard_normal((samples, d))
-    outcome = np.concatenate([beyond(u[at : at + BLOCK]) for at in range(0, samples, BLOCK)])
-    with np.errstate(invalid="ignore"):
-        event = outcome >= 0
-    failed = np.isnan(outcome)
-    weights = _weights(u, means, scales, counts)
-    largest = 1.0 / max(counts[0], 1)
-    lower, _ = gamma_interval(weights[event], largest, level)
-    _, upper = gamma_interval(weights[event | failed], largest, level)
-    p = float(weights[event].sum())
-    return Sampled(
-        min(p, 1.0), min(lower, 1.0), min(upper, 1.0), samples, int(event.sum()), int(failed.sum())
-    )
+    return WeightedSamples(u, _weights(u, means, scales, counts), 1.0 / max(counts[0], 1))
 
 
 def gamma_interval(weights: np.ndarray, largest: float, level: float) -> tuple[float, float]:

@@ -31,6 +31,10 @@ class Normal:
         """Values for those of a standard normal variable."""
         return self.mean + self.sigma * z
 
+    def slope(self, z: np.ndarray) -> np.ndarray:
+        """Derivative of `from_normal`."""
+        return np.full_like(z, self.sigma)
+
     @property
     def higher_moments(self) -> tuple[float, float]:
         """Third and fourth central moments."""
@@ -67,6 +71,11 @@ class Other:
 
         tail = ndtr(-np.abs(z))
         return np.where(z < 0, self.distribution.ppf(tail), self.distribution.isf(tail))
+
+    def slope(self, z: np.ndarray) -> np.ndarray:
+        """Derivative of `from_normal`: φ(z) over the density of the distribution at the value."""
+        density = np.asarray(self.distribution.pdf(self.from_normal(z)))
+        return np.asarray(np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) / density)
 
     @property
     def higher_moments(self) -> tuple[float, float]:

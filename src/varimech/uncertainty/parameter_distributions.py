@@ -97,6 +97,16 @@ class ParameterDistributions:
             [m.from_normal(column) for m, column in zip(self.marginals, z.T, strict=True)]
         )
 
+    def jacobian(self, u: np.ndarray) -> np.ndarray:
+        """∂x/∂u, (d, d), of the values with respect to independent standard normal variables.
+
+        Args:
+            u: a point, (d,).
+        """
+        z = self.root @ u
+        slopes = [float(m.slope(np.array([s]))[0]) for m, s in zip(self.marginals, z, strict=True)]
+        return np.array(slopes)[:, None] * self.root
+
     def rows(self, values: np.ndarray, nominal: np.ndarray) -> np.ndarray:
         """Values of all parameters of the mechanism, one row for each of `values`; fixed ones as in
         `nominal`.

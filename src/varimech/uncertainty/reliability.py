@@ -1,10 +1,11 @@
-"""Reliability: the probability that an objective lies beyond a limit.
+"""Reliability: the probability that objectives lie beyond limits.
 
 In the space of independent standard normal variables u behind the parameters, the design point u*
 is the point of the limit ψ = ψ_lim that is nearest to the origin, and β = |u*|. FORM replaces the
 limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid with the same curvatures (formulas
 of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Other design points are searched for
-(`design_points.py`), and samples drawn around all of them (`importance.py`) check both.
+(`design_points.py`), of all limits of a system (`first_order.py`), and samples drawn around them
+(`importance.py`) check both; `reliability_methods.py` has the other methods.
 
     importance factors   α_i² = (u*_i/β)²
 
@@ -14,28 +15,43 @@ Of an event that holds at the origin, the contrary is looked at: it is the rarer
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import ModelError
 from ..results.labels import with_units
 from ..results.result import Description, Result
-from ..sensitivity.comparison import Constraint
-from .design_points import FORMULAS, DesignPoint, Limit, design_points, union
-from .global_study import seeded
-from .importance import Sampled, importance_sampling
+from .reliability_notes import notes_of_samples
+from .sampled import Sampled
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from .global_study import GlobalStudy
+    from .design_points import DesignPoint
+    from .first_order import FirstOrder
+    from .limits import System
 
-FACTOR = 2.0
-"""By which probabilities of first and second order may differ without a word."""
+SLOPES = ("beta_mean", "beta_std", "probability_mean", "probability_std")
+"""Columns of the table of derivatives: of β and of the probability by FORM, with respect to mean
+and standard deviation of a parameter.
+"""
+
+
+@dataclass(frozen=True)
+class LimitShare:
+    """One limit of a system."""
+
+    name: str
+    form: float = math.nan
+    """Probability of first order that it is exceeded, alone."""
+    sampled: Sampled | None = None
+    """The same from samples."""
+    without: float = math.nan
+    """Probability of the system without this limit; from samples if there are some."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,9 +63,13 @@ class Reliability(Result):
     label: str
     event: str
     beta: float
-    """Reliability index; negative where the event is more likely than not."""
+    """Reliability index; negative where the event is more likely than not. Of one limit the
+    distance of the nearest design point; of a system, and of samples alone, −Φ⁻¹(P).
+    """
     form: float
-    """Probability of first order, of the union of what lies beyond all design points."""
+    """Probability of first order, of the union of what lies beyond all design points; NaN of
+    methods without design points.
+    """
     sorms: dict[str, float]
     """Probabilities of second order, by formula; not a number where the limit is curved too much
     for one.
@@ -76,18 +96,31 @@ class Reliability(Result):
     """What speaks against the numbers: methods that disagree, limits that bend around the origin,
     runs that failed.
     """
+    limits: tuple[LimitShare, ...] = ()
+    """Of a system: each limit, alone and what is left without it."""
+    slopes: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    """Derivatives by the names of `SLOPES`, (d,) each."""
+    sampling: str = "importance sampling"
+    """What drew the samples."""
 
     @property
     def sorm(self) -> float:
         """Probability of second order, by Hohenbichler and Rackwitz."""
-        return self.sorms["Hohenbichler"]
+        return self.sorms.get("Hohenbichler", math.nan)
+
+    @property
+    def probability(self) -> float:
+        """The best that is known: from samples, else of second order, else of first order."""
+        if self.sampled is not None and self.sampled.hits:
+            return self.sampled.probability
+        return self.sorm if math.isfinite(self.sorm) else self.form
 
     @property
     def nearest(self) -> bool:
         """Whether the design point is the nearest one around it: the limit is curved less than a
         sphere about the origin would be there.
         """
-        return self.points[0].nearest
+        return bool(self.points) and self.points[0].nearest
 
     _dims = ("parameter",)
 
@@ -98,161 +131,194 @@ class Reliability(Result):
 
     @cached_property
     def dataset(self) -> xr.Dataset:
-        """`design` and `importance` by parameter, `probability` (with `lower` and `upper` of
-        samples) by method.
+        """`design`, `importance` and derivatives by parameter, `probability` (with `lower` and
+        `upper` of samples) by method, and `alone` and `without` by limit.
         """
         import xarray as xr
 
-        frame = self.table().rename_axis("method")
-        points = {"design": self.design, "importance": self.importance}
-        return xr.Dataset(
-            {name: ("parameter", [*values.values()]) for name, values in points.items()},
-            coords=with_units("parameter", [*self.design], self.units),
-        ).merge(frame.to_xarray())
+        merged = xr.Dataset()
+        if self.design:
+            points = {"design": [*self.design.values()], "importance": [*self.importance.values()]}
+            merged = xr.Dataset(
+                {name: ("parameter", values) for name, values in {**points, **self.slopes}.items()},
+                coords=with_units("parameter", [*self.design], self.units),
+            )
+        merged = merged.merge(self.table().rename_axis("method").to_xarray())
+        if self.limits:
+            merged = merged.merge(self.limit_table().rename_axis("limit").to_xarray())
+        return merged
 
     def table(self) -> pd.DataFrame:
         """Probabilities of all methods.
 
         Returns:
-            A row for each method.
+            A row for each method: `probability`, and of samples `lower`, `upper` and `variation`,
+            the coefficient of variation.
         """
         import pandas as pd
 
-        rows: dict[str, list[float]] = {"FORM": [self.form]}
-        rows |= {f"SORM, {name}": [p] for name, p in self.sorms.items()}
+        rows: dict[str, list[float]] = {}
+        if self.design:
+            rows["FORM"] = [self.form]
+            rows |= {f"SORM, {name}": [p] for name, p in self.sorms.items()}
         frame = pd.DataFrame.from_dict(rows, orient="index", columns=["probability"])
         if self.sampled is not None:
             s = self.sampled
-            frame.loc[f"{s.samples} samples", ["probability", "lower", "upper"]] = [
+            columns = ["probability", "lower", "upper", "variation"]
+            frame.loc[f"{self.sampling}, {s.samples} samples", columns] = [
                 s.probability,
                 s.lower,
                 s.upper,
+                s.variation,
             ]
         return frame
+
+    def limit_table(self) -> pd.DataFrame:
+        """The limits of a system.
+
+        Returns:
+            A row for each limit: `alone`, the probability that it is exceeded (`lower` and `upper`
+            of samples), and `without`, the probability of the system without it.
+        """
+        import pandas as pd
+
+        rows = {}
+        for limit in self.limits:
+            s = limit.sampled
+            bounds = (math.nan, math.nan) if s is None else (s.lower, s.upper)
+            rows[limit.name] = [limit.form if s is None else s.probability, *bounds, limit.without]
+        columns = ["alone", "alone_lower", "alone_upper", "without"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+    def sensitivity_table(self) -> pd.DataFrame:
+        """Derivatives of the reliability index and of the probability by FORM with respect to mean
+        and standard deviation of each parameter, whose distribution is shifted and stretched.
+
+        Those of the index are exact, of one limit at its nearest design point. Those of a
+        probability with several design points leave the curvature of limits aside.
+
+        Returns:
+            A row for each parameter, with the columns `beta_mean`, `beta_std`, `probability_mean`
+            and `probability_std`, per unit of the parameter; empty for methods without design
+            points.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.slopes, index=[*self.design], columns=[*SLOPES])
 
     def _described(self) -> Description:
         calls = ", ".join(f"{n} {what}" for what, n in self.calls.items())
         frame = self.table()
-        rows = [
-            [name, *(float(f"{x:.5g}") for x in row)]
-            for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
-        ]
+        tables = [(["method", *frame.columns], _rows(frame))]
+        if self.limits:
+            frame = self.limit_table()
+            tables.append((["limit", *frame.columns], _rows(frame)))
         shares = [f"{100 * a:.1f} %" for a in self.importance.values()]
-        points = list(zip(self.design, self.design.values(), self.units, shares, strict=True))
+        points: list[list[object]] = [
+            list(row)
+            for row in zip(self.design, self.design.values(), self.units, shares, strict=True)
+        ]
+        if points:
+            tables.append((["parameter", "design point", "unit", "importance"], points))
+            frame = self.sensitivity_table()
+            tables.append(
+                (["parameter", "∂β/∂mean", "∂β/∂std", "∂P/∂mean", "∂P/∂std"], _rows(frame))
+            )
         others = []
         for other in self.points[1:]:
             at = ", ".join(f"{n} = {x:.6g}" for n, x in zip(self.design, other.values, strict=True))
             others.append(f"another design point: β = {other.beta:.6g} at {at}")
         return Description(
             f"Reliability of {self.label!r}: {self.event}; β = {self.beta:.6g}; {calls}",
-            tables=[
-                (["method", *frame.columns], rows),
-                (["parameter", "design point", "unit", "importance"], points),
-            ],
+            tables=tables,
             notes=[*others, *self.notes],
         )
 
 
-def reliability(
-    study: GlobalStudy, event: Constraint, samples: int, level: float, seed: int
+def of_samples(
+    system: System, sampling: str, drawn: Sampled, shares: Sequence[LimitShare]
 ) -> Reliability:
-    """FORM and SORM at all design points that are found, and samples around these."""
-    runs = study.runs
-    k, value, above = _limit(study, event)
-    what, before = f"probability of {study.objective_names[k]} {event.rule}", runs.calls.copy()
-    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
-    with seeded(seed), runs.own_errors(what):
-        limit = Limit(study, what, k, value, above)
-        likely = (study.function(limit.middle)[k] >= value) == above
-        limit = replace(limit, above=above != likely)
-        points = design_points(limit, rng)
-        drawn = None
-        if samples:
-            centres, chances = (
-                np.array([p.standard for p in points]),
-                np.array([p.form for p in points]),
-            )
-            drawn = importance_sampling(limit, centres, chances, samples, level, rng)
-    first = union(points, [p.form for p in points])
-    sorms = {formula: union(points, [p.sorms[formula] for p in points]) for formula in FORMULAS}
-    nearest = points[0]
-    notes = _notes(points, first, sorms["Hohenbichler"], drawn, level)
-    if likely:
-        first, sorms = 1 - first, {formula: 1 - p for formula, p in sorms.items()}
-        drawn = drawn and drawn.contrary
+    """The result of a method without design points."""
     return Reliability(
-        study.label,
-        f"{study.objective_names[k]} {event.rule}",
-        -nearest.beta if likely else nearest.beta,
-        first,
-        sorms,
-        dict(zip(study.names, nearest.values.tolist(), strict=True)),
-        dict(zip(study.names, nearest.importance.tolist(), strict=True)),
-        study.distributions.units,
-        nearest.curvatures,
+        system.study.label,
+        system.name,
+        _index(drawn.probability),
+        math.nan,
+        {},
+        {},
+        {},
+        (),
+        np.empty(0),
         drawn,
-        dict(runs.calls - before),
-        nearest.result,
-        tuple(points),
-        notes,
+        {},
+        None,
+        (),
+        tuple(notes_of_samples(drawn)),
+        tuple(shares),
+        {},
+        sampling,
     )
 
 
-def _notes(
-    points: list[DesignPoint], first: float, second: float, drawn: Sampled | None, level: float
-) -> tuple[str, ...]:
-    """What speaks against the numbers; of the rarer one of the event and its contrary."""
-    notes = []
-    check = "" if drawn is not None else "; check with samples=…"
-    if not points[0].nearest:
-        notes.append(
-            "the limit bends around the origin at this point, so others are nearer or as near:"
-            " believe samples only"
-        )
-    elif not 1 / FACTOR < second / first < FACTOR:
-        notes.append(
-            f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is"
-            f" curved{check}"
-        )
-    if drawn is not None:
-        best, name = (second, "SORM") if math.isfinite(second) else (first, "FORM")
-        if not drawn.lower <= best <= drawn.upper:
-            notes.append(
-                f"{name} lies outside the {100 * level:g} % interval of the samples: believe"
-                " samples only"
-            )
-        if not drawn.hits:
-            notes.append(
-                "no sample belongs to the event: its probability is known by its upper bound only;"
-                " draw more samples"
-            )
-        if drawn.failed:
-            notes.append(
-                f"the runs of {drawn.failed} samples failed; the interval counts them for both"
-                " sides"
-            )
-    return tuple(notes)
+def of_points(
+    system: System,
+    found: FirstOrder,
+    drawn: Sampled | None,
+    shares: Sequence[LimitShare],
+    notes: tuple[str, ...],
+    likely: bool,
+) -> Reliability:
+    """The result of design points; of those of the contrary event where it is the rarer one."""
+    study, nearest, sign = system.study, found.points[0], -1 if likely else 1
+    first = found.probability
+    β = _index(first) if shares else nearest.beta
+    sorms = {f: 1 - p if likely else p for f, p in found.sorms.items()}
+    names = study.names
+    return Reliability(
+        study.label,
+        system.name,
+        sign * β,
+        1 - first if likely else first,
+        sorms,
+        dict(zip(names, nearest.values.tolist(), strict=True)),
+        dict(zip(names, nearest.importance.tolist(), strict=True)),
+        study.distributions.units,
+        nearest.curvatures,
+        drawn,
+        {},
+        nearest.result,
+        found.points,
+        notes,
+        tuple(shares),
+        _slopes(found, β, bool(shares), sign),
+    )
 
 
-def _limit(study: GlobalStudy, event: object) -> tuple[int, float, bool]:
-    """Which objective, its limit, and whether the event is above it."""
-    if not isinstance(event, Constraint):
-        problem = (
-            f"{event!r} is no event; compare an objective of the study with a number, as in"
-            " ψ >= 3.0"
+def _rows(frame: pd.DataFrame) -> list[list[object]]:
+    """Rows of a table with five significant digits."""
+    return [
+        [name, *(float(f"{x:.5g}") for x in row)]
+        for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
+    ]
+
+
+def _index(probability: float) -> float:
+    """−Φ⁻¹(P)."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(probability))
+
+
+def _slopes(found: FirstOrder, β: float, system: bool, sign: int) -> dict[str, np.ndarray]:
+    """Derivatives of index and probability, of the event itself where `sign` is −1."""
+    derivatives = found.derivatives()
+    if system:
+        density = math.exp(-(β**2) / 2) / math.sqrt(2 * math.pi)
+        of_index = tuple(
+            -each / density if density > 0 else each * math.nan for each in derivatives
         )
-        raise ModelError(problem, element="probability")
-    objectives = list(study.runs.rows.objectives.values())
-    if event.of not in objectives:
-        names = ", ".join(map(repr, study.objective_names))
-        problem = f"what is compared is none of the objectives of this study ({names})"
-        raise ModelError(
-            problem, element="probability", remedy="compare the same object that openturns(…) got"
-        )
-    above, below = math.isfinite(event.lower), math.isfinite(event.upper)
-    if above and below:
-        remedy = "ask for both and subtract, or use monte_carlo(…)"
-        raise ModelError(
-            f"{event.rule} has two limits, and FORM takes one", element="probability", remedy=remedy
-        )
-    return objectives.index(event.of), event.lower if above else event.upper, above
+    else:
+        of_index = found.points[0].planes.distance_slopes
+    return {
+        name: sign * values for name, values in zip(SLOPES, (*of_index, *derivatives), strict=True)
+    }

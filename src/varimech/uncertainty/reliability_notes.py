@@ -1,0 +1,77 @@
+"""Warnings about probabilities of failure: methods that disagree, limits that are no planes, runs
+that fail.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .first_order import FirstOrder
+from .sampled import Sampled
+
+FACTOR = 2.0
+"""By which probabilities of first and second order may differ without a warning."""
+RESOLVED = 20
+"""Samples in the event below which a probability is known by its order of magnitude only."""
+
+
+def notes_of(found: FirstOrder, drawn: Sampled | None, level: float) -> tuple[str, ...]:
+    """What speaks against the numbers; of the rarer one of the event and its contrary."""
+    notes = [*found.remarks, *_of_points(found, drawn is not None)]
+    if drawn is not None:
+        first, second = found.probability, found.sorms["Hohenbichler"]
+        best, name = (second, "SORM") if math.isfinite(second) else (first, "FORM")
+        if not drawn.lower <= best <= drawn.upper:
+            notes.append(
+                f"{name} lies outside the {100 * level:g} % interval of the samples: believe"
+                " samples only"
+            )
+        notes += notes_of_samples(drawn)
+    return tuple(notes)
+
+
+def _of_points(found: FirstOrder, checked: bool) -> list[str]:
+    """Of the design points."""
+    notes, points, check = [], found.points, "" if checked else "; check with samples=…"
+    first, second = found.probability, found.sorms["Hohenbichler"]
+    kinks = sum(not p.stationary for p in points)
+    if kinks:
+        notes.append(
+            f"the limit has a kink at {kinks} of {len(points)} design points, as where another peak"
+            f" becomes the largest one: FORM and SORM are doubtful there{check}"
+        )
+    elif bending := sum(not p.nearest for p in points):
+        at = "this point" if bending == len(points) == 1 else f"{bending} of {len(points)} points"
+        notes.append(
+            f"the limit bends around the origin at {at}, so others are nearer or as near: believe"
+            " samples only"
+        )
+    elif not 1 / FACTOR < second / first < FACTOR and math.isfinite(second):
+        notes.append(
+            f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is"
+            f" curved{check}"
+        )
+    if rough := next((p.rough for p in points if p.rough), ""):
+        notes.append(f"no SORM: {rough}")
+    if not found.system.series:
+        notes.append(f"curvatures of limits that are exceeded together do not count{check}")
+    return notes
+
+
+def notes_of_samples(drawn: Sampled) -> list[str]:
+    """Of samples by any method."""
+    notes = []
+    if not drawn.hits:
+        notes.append(
+            "no sample belongs to the event: its probability is known by its upper bound only;"
+            " draw more samples"
+        )
+    elif drawn.hits < RESOLVED:
+        notes.append(
+            f"only {drawn.hits} of the samples belong to the event: draw more, or use another method"
+        )
+    if drawn.failed:
+        notes.append(
+            f"the runs of {drawn.failed} samples failed; the interval counts them for both sides"
+        )
+    return notes

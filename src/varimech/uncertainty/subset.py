@@ -1,0 +1,100 @@
+"""Subset simulation: the probability of a rare event as a product of larger ones,
+
+    P = P(F₁) Π P(F_k | F_{k−1}),      F₁ ⊃ F₂ ⊃ … ⊃ F,
+
+of limits that come nearer; samples of each level grow from those of the one before by Markov
+chains. No derivatives and no design point are needed, and the limit may have any shape. (S. K. Au
+and J. L. Beck, Prob. Eng. Mech. 16 (2001) 263–277; through `openturns.SubsetSampling`.)
+
+The estimate is about log-normal, and so is the interval:
+
+    P exp(± z δ'),      δ' = √ln(1 + δ²),      δ = Σ δ_k,
+
+with δ_k the coefficient of variation of each level, in which the correlation of samples of a chain
+counts. The levels are taken as fully correlated, the upper bound of Au and Beck: of 100 simulations
+each of linear limits at β = 3 to 5, 98 to 100 of the 95 % intervals contained the true value; with
+levels as independent, as OpenTURNS adds them up, 80 to 90 did.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.errors import VarimechError
+from .openturns_distributions import openturns
+from .sampled import Sampled
+
+if TYPE_CHECKING:
+    from .limits import System
+
+BLOCK = 100
+"""Samples that run together; a divisor of the samples of a level, which are multiples of it."""
+LEAST = 1e-12
+"""Smallest probability that is resolved; one that matters is not below."""
+OUTSIDE = -1e6
+"""Function of the event where a run failed, far outside; limits are of the order of 1."""
+
+
+def subset_simulation(system: System, samples: int, level: float) -> Sampled:
+    """Probability of an event that does not occur at the medians.
+
+    Args:
+        system: the limits.
+        samples: of each level; rounded up to a multiple of `BLOCK`.
+        level: probability with which the interval contains the true value.
+
+    Raises:
+        VarimechError: if no level reaches the event.
+    """
+    from scipy.special import ndtri
+
+    ot, d = openturns(), len(system.study.names)
+    runs = _Runs(system)
+    function = ot.PythonFunction(d, 1, func_sample=runs)
+    vector = ot.CompositeRandomVector(function, ot.RandomVector(ot.Normal(d)))
+    algorithm = ot.SubsetSampling(ot.ThresholdEvent(vector, ot.GreaterOrEqual(), 0.0))
+    algorithm.setBlockSize(BLOCK)
+    algorithm.setMaximumOuterSampling(-(-samples // BLOCK))
+    algorithm.setMinimumProbability(LEAST)
+    try:
+        algorithm.run()
+    except RuntimeError as error:
+        if system.study.runs.error is not None or "too small" not in str(error):
+            raise
+        raise VarimechError(
+            f"probability of {system.name}: subset simulation did not reach the event at"
+            f" probabilities down to {LEAST:g}; the limit is out of reach, or rarer than that",
+            remedy='method="form" gives its distance; monte_carlo(…) shows the range of values',
+        ) from None
+    result = algorithm.getResult()
+    p = float(result.getProbabilityEstimate())
+    squares = np.array(algorithm.getCoefficientOfVariationPerStep()) ** 2  # summed up to each level
+    δ = float(np.sqrt(np.maximum(np.diff(squares, prepend=0.0), 0.0)).sum())
+    factor = math.exp(float(ndtri((1 + level) / 2)) * math.sqrt(math.log1p(δ**2)))
+    return Sampled(p, p / factor, min(p * factor, 1.0), runs.count, runs.hits, runs.failed, δ)
+
+
+class _Runs:
+    """The event as a function of points in the standard space, positive where it occurs; counts
+    what it computes.
+    """
+
+    def __init__(self, system: System):
+        self._system = system
+        origin = np.abs(system.beyond(np.zeros((1, len(system.study.names))))[0])
+        # levels need a scale on which several limits compare: the distance at the medians
+        self._scales = np.where(np.isfinite(origin) & (origin > 0), origin, 1.0)
+        self.count = self.failed = self.hits = 0
+
+    def __call__(self, points: object) -> np.ndarray:
+        beyond = self._system.beyond(np.array(points)) / self._scales
+        occurs = self._system.occurs(beyond)
+        self.count += len(beyond)
+        self.failed += int(np.isnan(beyond).any(axis=1).sum())
+        self.hits += int((occurs == 1).sum())
+        known = np.where(np.isnan(beyond), OUTSIDE, beyond)
+        combined = known.max(axis=1) if self._system.series else known.min(axis=1)
+        return np.asarray(combined[:, None])
