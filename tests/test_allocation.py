@@ -17,6 +17,7 @@ import pytest
 from random_functions import OPTIONS, carrier
 from scipy import optimize, stats
 
+import cheapest_tolerances as example
 import varimech as vm
 from varimech.core.errors import InfeasibleError, Interrupted, ModelError
 from varimech.model.iso_grades import grades_of
@@ -531,3 +532,37 @@ def test_text_table_and_files(tmp_path: Path) -> None:
         a.to_csv(tmp_path / "b.csv", length="kg")
     left, right = a.plot().axes
     assert "tolerance" in left.get_xlabel() and right.get_xlabel() == "cost"
+
+
+# --- the five-bar
+
+
+def test_the_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Cheaper than equal tolerances by a fifth, with fewer than 100 runs with gradients."""
+    monkeypatch.setattr(example, "RISKS", (0.1, 0.001))
+    a, curve = example.main(tmp_path, samples=1000)
+    assert a.converged and a.saving >= 0.2 and a.runs["gradient_runs"] < 100
+    assert a.tighten_first == ["Ls2"]  # its spring acts at point 2, with the longer lever
+    assert (curve.cost < curve.equal_cost).all() and curve.cost[0] < a.cost < curve.cost[1]
+    # without FORM: moments about the new tolerances
+    p = example.mechanism().problem({"peak": example.PEAK}, duration=example.DURATION)
+    moments = p.with_options(output=example.DURATION).moments(a.distributions, order=1)
+    μ, σ = moments.mean[-1].item(), moments.std[-1].item()
+    assert (example.LIMIT - μ) / σ == pytest.approx(stats.norm.isf(example.RISK), rel=0.1)
+    assert (tmp_path / "cheapest_tolerances.png").stat().st_size > 20_000
+    assert "Ls2,2061.55" in (tmp_path / "tolerances.csv").read_text(encoding="utf-8")
+    assert "tighten first: Ls2" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_risk_of_the_example_is_that_of_many_samples() -> None:
+    """Within 5 %; a million samples know it to 1 %, one standard deviation."""
+    m = example.mechanism()
+    p = m.problem({"peak": example.PEAK}, duration=example.DURATION)
+    a = p.allocate(example.safe(example.RISK), statistics="form", verify=False)
+    ends = p.with_options(tolerance=1e-7, output=example.DURATION)
+    study = ends.monte_carlo(a.distributions, samples=1_000_000, seed=77, keep=True)
+    peaks = study.samples["values"].to_numpy().reshape(1_000_000, -1)[:, -1]
+    assert (peaks > example.LIMIT).mean() == pytest.approx(example.RISK, rel=0.05)

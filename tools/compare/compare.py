@@ -21,6 +21,7 @@ from compare_flexible import compare_flexible
 from compare_impacts import compare_impacts
 from compare_machines import compare_machines
 from compare_methods import compare_methods
+from compare_robust import compare_robust
 from compare_scale import compare_scale
 
 PARTS = {
@@ -35,6 +36,7 @@ PARTS = {
     "flexible": compare_flexible,
     "derivatives": compare_derivatives,
     "ensembles": compare_ensembles,
+    "robust": compare_robust,
 }
 
 

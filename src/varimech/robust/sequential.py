@@ -65,8 +65,8 @@ class ExplicitStatistics:
                     quantity, o.values[own], o.derivatives[own], r
                 )
         paths, path_derivatives = o.paths.copy(), o.path_derivatives.copy()
-        for k, quantity in enumerate(self.problem.paths.values()):
-            paths[k], path_derivatives[k] = _varied(quantity, o.paths[k], o.path_derivatives[k], r)
+        for k, path in enumerate(self.problem.paths.values()):
+            paths[k], path_derivatives[k] = _varied(path, o.paths[k], o.path_derivatives[k], r)
         row = list(self.problem.scalars).index(COST)
         values[row], derivatives[row] = self.problem.evaluator.cost(z)  # type: ignore[attr-defined]
         return Outcome(values, derivatives, o.time, paths, path_derivatives)
