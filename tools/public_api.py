@@ -20,8 +20,8 @@ from typing import Any
 import typer
 
 import varimech
+from varimech.identification.fitting import FitOptions
 from varimech.optimization.design import DesignOptions, SearchOptions
-from varimech.optimization.fitting import FitOptions
 from varimech.problem import ProblemOptions
 from varimech.robust.allocate import AllocationOptions
 from varimech.robust.design import RobustDesignOptions, RobustOptions

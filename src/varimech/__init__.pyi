@@ -79,8 +79,8 @@ from .model.tolerance_cost import (
 )
 from .notebook.results import widget as widget
 from .optimization.design_problem import DesignProblem as DesignProblem
-from .optimization.fit import Fit as Fit
-from .optimization.measurement import Measurement as Measurement, measurement as measurement
+from .identification.fit import Fit as Fit
+from .identification.measurement import Measurement as Measurement, measurement as measurement
 from .optimization.optimum import Optimum as Optimum
 from .optimization.synthesis_result import Synthesis as Synthesis
 from .optimization.quantities import Path as Path, Peak as Peak, path as path, peak as peak

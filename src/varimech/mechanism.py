@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from .analyses.linear import Inputs
     from .coordinates.systems import Coordinates
     from .files.studies import Studies
+    from .identification.fit import Fit
+    from .identification.fitting import FitOptions
+    from .identification.measurement import Measurements
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
     from .model.parameter import Parameter, Vector
     from .model.state import State
-    from .optimization.fit import Fit
-    from .optimization.fitting import FitOptions
-    from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
     from .optimization.quantities import Constraints, Goals, Target
     from .optimization.space import Over
@@ -461,7 +461,7 @@ class Mechanism(Model):
         Returns:
             A `Fit`.
         """
-        from .optimization.fitting import FitOptions, last_sample
+        from .identification.fitting import FitOptions, last_sample
 
         own, rest = _split(options, FitOptions)
         seconds = last_sample(measured) if duration is None else duration

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from .analyses.stability import StabilityObjectives
     from .frameworks.jax_function import JaxFunction
     from .frameworks.torch_function import TorchFunction
+    from .identification.fit import Fit
+    from .identification.fitting import FitOptions
+    from .identification.measurement import Measurements
     from .model.state import State
     from .optimization.design_problem import DesignProblem
-    from .optimization.fit import Fit
-    from .optimization.fitting import FitOptions
-    from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
     from .optimization.quantities import Constraints
     from .optimization.space import Over
@@ -838,7 +838,7 @@ class Problem(Displayed):
             A `Fit`: `.parameters`, `.intervals`, `.covariance`, `.correlation`,
             `.residual_deviation`, `.chi2`, `.plot()`, …
         """
-        from .optimization.fitting import fit
+        from .identification.fitting import fit
 
         return fit(self._simulation, measured, self._over(over), **options)
 

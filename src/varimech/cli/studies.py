@@ -19,7 +19,7 @@ from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data
 
 if TYPE_CHECKING:
-    from ..optimization.fit import Fit
+    from ..identification.fit import Fit
     from ..optimization.optimum import Optimum
     from ..results.certificate import Certificate
     from ..results.gradient import Gradient

@@ -25,7 +25,7 @@ from ..uncertainty.limits import goal_of
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
-    from ..optimization.fit import Fit
+    from ..identification.fit import Fit
     from ..optimization.optimum import Optimum
     from ..results.gradient import Gradient
     from ..results.run import Run

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..coordinates.redundancy import LOADS
-from ..optimization.fit import Fit
+from ..identification.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.gradient import Gradient
 from ..results.modes import Modes

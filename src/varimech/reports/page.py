@@ -14,7 +14,7 @@ from ..coordinates.redundancy import RedundantReactionWarning
 from ..core.atomic_files import write_text
 from ..core.errors import ModelError, VarimechError
 from ..files.writing import document_of, to_text
-from ..optimization.fit import Fit
+from ..identification.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import VarimechError
+from ..optimization.evaluation import MechanismEvaluator
+from ..optimization.space import Space
 from ..results.result import Description, Result
 from ..results.run import Run
 from .confidence import Confidence, at_bounds, intervals
-from .evaluation import MechanismEvaluator
 from .fit_text import described, warnings
 from .goodness import Goodness, goodness, standardised
 from .measurement import Measurement
-from .space import Space
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,7 +249,7 @@ class Fit(Result):
         Returns:
             A figure.
         """
-        from .design_figures import draw_fit
+        from .fit_figures import draw_fit
 
         return draw_fit(self, style)
 

@@ -13,11 +13,11 @@ import numpy as np
 from ..analyses.simulation import Simulation
 from ..core.errors import ModelError, VarimechError, check_level, check_whole
 from ..core.progress import progress_bar
+from ..optimization.evaluation import MechanismEvaluator
+from ..optimization.space import Bounds, Over, Space, space_of
 from .confidence import confidence
-from .evaluation import MechanismEvaluator
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
-from .space import Bounds, Over, Space, space_of
 
 TIGHT = 1e-12
 """Relative change of parameters or residuals at which a fit ends; a round value near rounding."""
