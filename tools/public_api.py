@@ -21,6 +21,7 @@ import typer
 
 import varimech
 from varimech.identification.fitting import FitOptions
+from varimech.identification.inference import PosteriorOptions
 from varimech.optimization.design import DesignOptions, SearchOptions
 from varimech.problem import ProblemOptions
 from varimech.robust.allocate import AllocationOptions
@@ -58,6 +59,7 @@ OPTIONS = (
     StatisticsArguments,
     FitOptions,
     AllocationOptions,
+    PosteriorOptions,
 )
 """What `**options` of analyses take."""
 PACKAGE = Path(varimech.__file__ or "")

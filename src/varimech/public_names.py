@@ -20,6 +20,7 @@ NAMES = {
     "formulations.registry": "register_formulation",
     "identification.fit": "Fit",
     "identification.measurement": "Measurement measurement",
+    "identification.posterior": "Posterior",
     "integrators.generalised_alpha": "GeneralisedAlpha",
     "integrators.hht": "HHT",
     "integrators.newmark": "Newmark",
