@@ -20,6 +20,7 @@ from typing import Any
 import typer
 
 import varimech
+from varimech.identification.experiment import ExperimentOptions
 from varimech.identification.fitting import FitOptions
 from varimech.identification.inference import PosteriorOptions
 from varimech.optimization.design import DesignOptions, SearchOptions
@@ -60,6 +61,7 @@ OPTIONS = (
     FitOptions,
     AllocationOptions,
     PosteriorOptions,
+    ExperimentOptions,
 )
 """What `**options` of analyses take."""
 PACKAGE = Path(varimech.__file__ or "")

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from .analyses.linear import Inputs
     from .coordinates.systems import Coordinates
     from .files.studies import Studies
+    from .identification.experiment import ExperimentOptions
+    from .identification.experiment_result import Experiment
     from .identification.fit import Fit
     from .identification.fitting import FitOptions
     from .identification.measurement import Measurements
+    from .identification.sensors import Sensors
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
     from .model.parameter import Parameter, Vector
@@ -87,6 +90,9 @@ if TYPE_CHECKING:
 
     class FittingOptions(RunOptions, FitOptions, total=False):
         """Options of `Mechanism.fit`."""
+
+    class ExperimentingOptions(RunOptions, ExperimentOptions, total=False):
+        """Options of `Mechanism.experiment`."""
 
     class MonteCarloOptions(ProblemOptions, StudyOptions, total=False):
         """Options of `Mechanism.monte_carlo`."""
@@ -190,7 +196,8 @@ class Mechanism(Model):
     ) -> Problem:
         """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
         `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
-        `p.openturns()`, `p.statistics()`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
+        `p.openturns()`, `p.statistics()`, `p.optimize()`, `p.fit(…)`, `p.experiment(…)`,
+        `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral`,
@@ -467,6 +474,38 @@ class Mechanism(Model):
         seconds = last_sample(measured) if duration is None else duration
         problem = self.problem(duration=seconds, parameters=parameters, **rest)
         return problem.fit(measured, over, **own)
+
+    def experiment(
+        self,
+        sensors: Sensors,
+        over: Over = None,
+        *,
+        duration: float | None = None,
+        parameters: Values | None = None,
+        **options: Unpack[ExperimentingOptions],
+    ) -> Experiment:
+        """Find the sensors and the excitation that determine parameters best: short for
+        `problem(…).experiment(sensors, over, …)`, with its arguments.
+
+        Args:
+            sensors: one or more of `vm.sensor(function, times, sigma)`, alone, in a list or by
+                name.
+            over: parameters to determine; all but those of the excitation if not given.
+            duration: s; up to the last sample if not given.
+            parameters: values where these differ from the nominal ones, such as
+                `fit.parameters`.
+            options: those of `Problem.experiment` and of `problem`.
+
+        Returns:
+            An `Experiment`.
+        """
+        from .identification.experiment import ExperimentOptions
+        from .identification.sensors import last_sample_of
+
+        own, rest = _split(options, ExperimentOptions)
+        seconds = last_sample_of(sensors) if duration is None else duration
+        problem = self.problem(duration=seconds, parameters=parameters, **rest)
+        return problem.experiment(sensors, over, **own)
 
     @property
     def dofs(self) -> int:

@@ -5,7 +5,7 @@ region, as Levenberg and Marquardt).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -56,7 +56,9 @@ def fit(
         )
         raise ModelError(problem, element="fit", field="method", value=method)
     space = space_of("fit", s.solvers.data.parameter_set, over, bounds, start, s.given)
-    residuals = _Residuals(storing_samples(s, named), space, named, method)
+    residuals = _Residuals(
+        storing_samples("fit", s, [m.times for m in named.values()]), space, named, method
+    )
     first, _ = residuals.at(space.start)  # an error at the initial values is raised
     residuals.strict = False
     with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as report:
@@ -181,15 +183,15 @@ def last_sample(measured: Measurements) -> float:
     return last
 
 
-def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulation:
+def storing_samples(analysis: str, s: Simulation, samples: Sequence[np.ndarray]) -> Simulation:
     """The simulation with results stored at the sample times."""
-    times = np.unique(np.concatenate([m.times for m in named.values()]))
+    times = np.unique(np.concatenate(samples))
     if not s.duration >= times[-1]:
         problem = f"s ends before the last sample, at {times[-1]:g} s"
-        raise ModelError(problem, element="fit", field="duration", value=s.duration)
+        raise ModelError(problem, element=analysis, field="duration", value=s.duration)
     if s.options.get("output") is not None or s.options.get("every", 1) != 1:
         problem = "results are stored at the sample times; remove output= and every="
-        raise ModelError(problem, element="fit")
+        raise ModelError(problem, element=analysis)
     if s.schedule.outputs is not None:
         return s.with_options(output=times)
     steps = times / s.schedule.step
@@ -200,5 +202,5 @@ def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulati
             f"the sample at {times[between_steps][0]:g} s is between steps of {s.schedule.step:g} s"
         )
         remedy = "give a step that divides the sample times, or tolerance= instead"
-        raise ModelError(problem, element="fit", remedy=remedy)
+        raise ModelError(problem, element=analysis, remedy=remedy)
     return s

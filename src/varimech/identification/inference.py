@@ -151,11 +151,11 @@ def _missing(package: str) -> bool:
 def _log_posterior(fit: Fit, prior: Priors | None, runs: int) -> LogPosterior:
     s = fit.evaluator.simulation
     parameters = s.solvers.data.parameter_set.parameters
-    checked = prior_of(fit.space, parameters, prior)
+    checked = prior_of(fit.space, parameters, prior, "posterior")
     held = {**(s.given or {})}
     functions = {name: (m.function, m.components) for name, m in fit.measured.items()}
-    runs = OutputRuns(s.at(held), fit.space.names, functions, runs)
-    return LogPosterior(runs, fit.measured, fit.space, checked, fit.sigma_known)
+    outputs = OutputRuns(s.at(held), fit.space.names, functions, runs)
+    return LogPosterior(outputs, fit.measured, fit.space, checked, fit.sigma_known)
 
 
 def _check_noise(fit: Fit) -> None:

@@ -83,7 +83,7 @@ class Laplace:
             x, w, _ = self._points
             columns = [_weighted_quantiles(x[:, k], w, probabilities) for k in range(count)]
         else:
-            columns = [self._quantiles(k, probabilities) for k in range(count)]
+            columns = [np.array(self._quantiles(k, probabilities)) for k in range(count)]
         return np.column_stack(columns)
 
     def draws(self, count: int) -> tuple[np.ndarray, np.ndarray]:

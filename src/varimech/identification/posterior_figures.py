@@ -1,4 +1,6 @@
-"""Figures of a posterior: distributions of parameters and pairs, and bands beside the data."""
+"""Figures of a posterior (distributions of parameters and pairs, bands beside the data) and of
+experiments.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from .experiment_result import Experiment
     from .posterior import Posterior
 
 PRIOR = "#777777"
 BINS = 40
 """Bins of a histogram: a hundred draws in each of some thousand."""
+MOST_EXPERIMENTS = 12
+"""Experiments that are drawn."""
 MOST_POINTS = 2000
 """Points of a pair that are drawn: more cover each other."""
 
@@ -30,7 +35,7 @@ def draw_posterior(p: Posterior, style: str | None) -> Figure:
     labels = [f"{n} ({u})" if u else n for n, u in zip(names, units, strict=True)]
     flat, n = p.samples_array.reshape(-1, len(names)), len(names)
     figure = new_figure(1.2 + 2.4 * n, 1.0 + 2.2 * n)
-    axes = figure.subplots(n, n, squeeze=False)
+    axes: Any = figure.subplots(n, n, squeeze=False)
     shown = flat[:: max(1, len(flat) // MOST_POINTS)]
     for i, j in np.ndindex(n, n):
         ax = axes[i, j]
@@ -103,4 +108,26 @@ def draw_bands(p: Posterior, style: str | None) -> Figure:
         legend_beside(ax)
     axes[-1].set_xlabel("time (s)")
     figure.suptitle(f"{p.label}: prediction of the posterior", fontsize=12, color=INK)
+    return in_style(figure, style)
+
+
+def draw_experiment(e: Experiment, style: str | None) -> Figure:
+    """Standard deviations by experiment, those of the best one being 1."""
+    d = e.dataset["std"].to_numpy()[:MOST_EXPERIMENTS]
+    labels = [c.label for c in e.choices[:MOST_EXPERIMENTS]]
+    figure = new_figure(8.0, 1.2 + 0.35 * len(labels))
+    ax = figure.subplots()
+    rows = np.arange(len(labels))
+    for k, name in enumerate(e.names):
+        y = rows + 0.12 * (k - (len(e.names) - 1) / 2)
+        colour = COLOURS[k % len(COLOURS)]
+        shown = np.isfinite(d[:, k])
+        ax.plot((d[:, k] / d[0, k])[shown], y[shown], "o", color=colour, markersize=5, label=name)
+    ax.axvline(1.0, color=PRIOR, linewidth=0.8)
+    ax.set_yticks(rows, labels)
+    ax.invert_yaxis()
+    ax.set_xlabel("standard deviation / that of the best experiment")
+    quiet(ax)
+    legend_beside(ax)
+    figure.suptitle(f"{e.label}: experiments", fontsize=12, color=INK)
     return in_style(figure, style)

@@ -91,7 +91,9 @@ class Prior:
         return np.array([math.inf if m is None else m.sigma for m in self.marginals])
 
 
-def prior_of(space: Space, parameters: Mapping[str, Parameter], given: Priors | None) -> Prior:
+def prior_of(
+    space: Space, parameters: Mapping[str, Parameter], given: Priors | None, analysis: str
+) -> Prior:
     """The checked priors of fitted parameters: those of the parameters, replaced or supplemented by
     those given.
 
@@ -99,7 +101,7 @@ def prior_of(space: Space, parameters: Mapping[str, Parameter], given: Priors | 
         ModelError: for unknown names, distributions without a density, and priors that contradict
             the bounds.
     """
-    check_named("posterior: prior", given, "{'L': varimech.Tolerance(0.01)}")
+    check_named(f"{analysis}: prior", given, "{'L': varimech.Tolerance(0.01)}")
     for name in given or {}:
         if name not in space.names:
             raise unknown_name("fitted parameter", name, space.names)
@@ -110,11 +112,13 @@ def prior_of(space: Space, parameters: Mapping[str, Parameter], given: Priors | 
         m = None if distribution is None else marginal(p, distribution)
         marginals.append(m)
         if m is not None:
-            lower[k], upper[k] = _supported(name, m, lower[k], upper[k])
+            lower[k], upper[k] = _supported(analysis, name, m, lower[k], upper[k])
     return Prior(space.names, tuple(marginals), lower, upper)
 
 
-def _supported(name: str, m: Marginal, low: float, high: float) -> tuple[float, float]:
+def _supported(
+    analysis: str, name: str, m: Marginal, low: float, high: float
+) -> tuple[float, float]:
     """Bounds of a parameter within the support of its prior."""
     from scipy.stats import norm
 
@@ -122,7 +126,7 @@ def _supported(name: str, m: Marginal, low: float, high: float) -> tuple[float, 
     if isinstance(frozen, Frozen) or not hasattr(frozen, "logpdf"):
         raise ModelError(
             f"the prior of {name!r}, {m.description}, has no density",
-            element="posterior",
+            element=analysis,
             field="prior",
             remedy="give a varimech.Tolerance or a distribution of scipy.stats with its numbers",
         )
@@ -131,9 +135,9 @@ def _supported(name: str, m: Marginal, low: float, high: float) -> tuple[float, 
         raise ModelError(
             f"the prior of {name!r}, {m.description}, has only {inside:.2g} of its probability"
             f" within the bounds ({low:g}, {high:g})",
-            element="posterior",
+            element=analysis,
             field="prior",
-            remedy=Message("give another prior, or wider {bounds} to the fit"),
+            remedy=Message("give another prior, or wider {bounds}"),
         )
     support = frozen.support()
     return max(low, float(support[0])), min(high, float(support[1]))
