@@ -11,7 +11,7 @@ from typing import TypedDict
 import numpy as np
 
 from ..analyses.simulation import Simulation
-from ..core.errors import ModelError, VarimechError, check_level, check_whole
+from ..core.errors import Interrupted, ModelError, VarimechError, check_level, check_whole
 from ..core.progress import progress_bar
 from ..optimization.evaluation import MechanismEvaluator
 from ..optimization.space import Bounds, Over, Space, space_of
@@ -61,9 +61,15 @@ def fit(
     )
     first, _ = residuals.at(space.start)  # an error at the initial values is raised
     residuals.strict = False
-    with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as report:
-        x, converged, message = _least(residuals, space, max_iterations, report)
-    r, J = residuals.at(x)
+    interrupted = False
+    try:
+        with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as report:
+            x, converged, message = _least(residuals, space, max_iterations, report)
+        r, J = residuals.at(x)
+    except KeyboardInterrupt:
+        interrupted = True
+        x, (r, J) = residuals.best
+        converged, message = False, "stopped by Ctrl-C"
     reach = float(
         np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()]))
     )
@@ -72,7 +78,7 @@ def fit(
         J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known
     )
     seconds = time.perf_counter() - began
-    return Fit(
+    result = Fit(
         s.name,
         residuals.evaluator,
         space,
@@ -89,6 +95,9 @@ def fit(
         residuals.failures,
         seconds,
     )
+    if interrupted:
+        raise Interrupted(f"stopped after {residuals.runs} runs", result)
+    return result
 
 
 def _least(
@@ -134,6 +143,9 @@ class _Residuals:
         self.strict = True
         """Whether a failure is raised."""
         self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
+        self._least = np.inf
+        self.best: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]
+        """The parameters with the smallest sum of squares, from the first run on."""
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and their derivatives."""
@@ -148,6 +160,9 @@ class _Residuals:
                 count = sum(m.values.size for m in self.named.values())
                 result = np.full(count, np.nan), np.full((count, x.size), np.nan)
             self._last = x.tobytes(), result
+            total = float(result[0] @ result[0])
+            if np.isfinite(total) and total < self._least:
+                self._least, self.best = total, (x.copy(), result)
         return self._last[1]
 
     def _evaluated(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
