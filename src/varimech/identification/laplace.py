@@ -154,7 +154,7 @@ class Laplace:
             centre = self.means[of, k] + np.einsum("nj,nj->n", roots[:, i, :i], z[:, :i])
             σ = roots[:, i, i]
             a, b = (self.lower[k] - centre) / σ, (self.upper[k] - centre) / σ
-            flipped = a + b > 0  # the tail whose probabilities are not near 1
+            flipped = b > -a  # the tail whose probabilities are not near 1
             low, high = np.where(flipped, -b, a), np.where(flipped, -a, b)
             below, inside = ndtr(low), ndtr(high) - ndtr(low)
             far = inside <= 0
