@@ -168,14 +168,16 @@ def _check_noise(fit: Fit) -> None:
         raise ModelError(
             f"the noise cannot be estimated from {r.size} numbers with {directions} parameters",
             element="posterior",
-            remedy=f"give sigma= to the measurements, or at least {directions + SPARE} numbers",
+            remedy=Message(
+                "give {sigma} to the measurements, or at least {} numbers", directions + SPARE
+            ),
         )
     size = max(float(np.abs(m.values).max()) for m in fit.measured.values())
     if np.sqrt(np.mean(r**2)) <= EXACT * size:
         raise ModelError(
             "the data have no noise that could be estimated: the model reproduces them to rounding",
             element="posterior",
-            remedy="give sigma= to the measurements",
+            remedy=Message("give {sigma} to the measurements"),
         )
 
 
