@@ -29,15 +29,12 @@ from varimech.files.document import Document
 from varimech.files.entries import entry_of
 from varimech.files.source_map import parse_yaml
 from varimech.files.studies import (
-    FitStudy,
     ObjectiveEntry,
     OptimizeStudy,
     SensitivityStudy,
     Solving,
     UncertaintyStudy,
 )
-from varimech.identification.fitting import FitOptions
-from varimech.identification.inference import PosteriorOptions
 from varimech.model.element import Element
 from varimech.optimization.design import SearchOptions
 from varimech.problem import ProblemOptions
@@ -376,8 +373,6 @@ def test_studies_have_the_options_of_their_analyses() -> None:
     assert set(UncertaintyStudy.model_fields) == uncertainty | solving | {"objectives", "method"}
     optimize = keywords(vm.Problem.optimize) | {*SearchOptions.__annotations__}
     assert set(OptimizeStudy.model_fields) == optimize | solving
-    fit = {"over", *FitOptions.__annotations__, *PosteriorOptions.__annotations__}
-    assert set(FitStudy.model_fields) == fit | solving | {"measurements", "posterior"}
 
 
 def test_the_published_schema_is_current_and_takes_all_files() -> None:
