@@ -1093,7 +1093,7 @@ class Mechanism(Model):
                 `wrt=["L"]`.
 
         Returns:
-            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum` or `Fit`, as the
+            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum`, `Fit` or `Posterior`, as the
             analysis of that name does.
         """
         from .files.study_runner import conduct
