@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 $(FRAMEWORKS): $(STAMP)  # JAX and PyTorch are large, and the demonstration does not need them
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[jax,torch]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[jax,nuts,torch]'
 	@touch $@
 
 demo: setup  ## run the five-bar benchmark, draw its figures and write its report

@@ -5,6 +5,7 @@ said of data that make no sense.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def test_what_the_data_cannot_determine_is_named(m: vm.Mechanism) -> None:
     assert few.intervals["upper"].isna().all() and few.undetermined
 
 
-def test_vectors_several_measurements_and_bounds(m: vm.Mechanism) -> None:
+def test_vectors_several_measurements_and_bounds(m: vm.Mechanism, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     places = np.column_stack(
         [exact(np.array(list(TRUE.values()))), np.zeros(TIMES.size)]
@@ -146,6 +147,7 @@ def test_vectors_several_measurements_and_bounds(m: vm.Mechanism) -> None:
     assert f.residuals["place"].shape == (40, 2) and f.chi2 is not None
     assert len(f.plot().axes) == 2
     assert f.run.displacement("guide", wrt="k").sizes["time"] == 501
+    assert f.save(tmp_path / "fit.csv").read_text(encoding="utf-8").count("\n") == 4
 
 
 def test_equal_steps_meet_the_samples(m: vm.Mechanism) -> None:

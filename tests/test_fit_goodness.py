@@ -12,8 +12,8 @@ from scipy.stats import kstest
 
 import varimech as vm
 from test_fit import TIMES, TRUE, VALUES, exact, noisy, position
-from varimech.optimization.confidence import Confidence, at_bounds, confidence, intervals
-from varimech.optimization.goodness import goodness, serial_correlation, standardised
+from varimech.identification.confidence import Confidence, at_bounds, confidence, intervals
+from varimech.identification.goodness import goodness, serial_correlation, standardised
 
 RUNS = 1000
 FEWER = 400

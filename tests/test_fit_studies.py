@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.cli.app import app
 from varimech.files.reading import mechanism_of_text
+from varimech.identification import fitting
 from varimech.studio.session import Session
 
 CHROMIUM = shutil.which("chromium")
@@ -181,3 +182,37 @@ def test_a_fit_is_started_on_the_page_and_taken_over(file: Path) -> None:
     found = mechanism_of_text(vm.Mechanism, studio.text, file).parameters
     for name, true in TRUE.items():
         assert found[name].value == pytest.approx(true, rel=0.01)
+
+
+def test_posteriors_of_a_file(file: Path, tmp_path: Path) -> None:
+    m = vm.Mechanism.from_file(file)
+    found = m.study("fit", posterior="laplace", seed=3)
+    same = m.study("fit").posterior(seed=3)
+    assert found.mean.to_numpy() == pytest.approx(same.mean.to_numpy(), rel=1e-7)
+    with pytest.raises(vm.ModelError, match="draws belongs to the posterior; give posterior="):
+        m.study("fit", draws=10)
+    out = tmp_path / "out"
+    arguments = ["fit", str(file), "--posterior", "laplace", "--out", str(out), "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    table = json.loads(result.output)["posterior"]["table"]
+    assert table["L"]["lower"] < 0.9 < table["L"]["upper"]
+    assert (out / "posterior.nc").exists() and (out / "fitted.yaml").exists()
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Posterior distribution" in page and "prediction of swing" in page
+
+
+def test_ctrl_c_keeps_the_best_values(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated, calls = fitting._Residuals._evaluated, []
+
+    def stopped(self: Any, x: np.ndarray) -> Any:
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return evaluated(self, x)
+
+    monkeypatch.setattr(fitting._Residuals, "_evaluated", stopped)
+    result = CliRunner().invoke(app, ["fit", str(file), "--json"])
+    assert result.exit_code == 130, result.output
+    data = json.loads(result.stdout)
+    assert data["stopped"] == "stopped after 4 runs" and not data["converged"]

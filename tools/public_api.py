@@ -20,8 +20,10 @@ from typing import Any
 import typer
 
 import varimech
+from varimech.identification.experiment import ExperimentOptions
+from varimech.identification.fitting import FitOptions
+from varimech.identification.inference import PosteriorOptions
 from varimech.optimization.design import DesignOptions, SearchOptions
-from varimech.optimization.fitting import FitOptions
 from varimech.problem import ProblemOptions
 from varimech.robust.allocate import AllocationOptions
 from varimech.robust.design import RobustDesignOptions, RobustOptions
@@ -58,6 +60,8 @@ OPTIONS = (
     StatisticsArguments,
     FitOptions,
     AllocationOptions,
+    PosteriorOptions,
+    ExperimentOptions,
 )
 """What `**options` of analyses take."""
 PACKAGE = Path(varimech.__file__ or "")

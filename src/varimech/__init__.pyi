@@ -48,6 +48,11 @@ from .elements.registry import register as register
 from .formulations.index1 import Stabilised as Stabilised
 from .formulations.penalty import Penalty as Penalty
 from .formulations.registry import register_formulation as register_formulation
+from .identification.experiment_result import Experiment as Experiment
+from .identification.fit import Fit as Fit
+from .identification.measurement import Measurement as Measurement, measurement as measurement
+from .identification.posterior import Posterior as Posterior
+from .identification.sensors import Sensor as Sensor, sensor as sensor
 from .integrators.generalised_alpha import GeneralisedAlpha as GeneralisedAlpha
 from .integrators.hht import HHT as HHT
 from .integrators.newmark import Newmark as Newmark
@@ -79,8 +84,6 @@ from .model.tolerance_cost import (
 )
 from .notebook.results import widget as widget
 from .optimization.design_problem import DesignProblem as DesignProblem
-from .optimization.fit import Fit as Fit
-from .optimization.measurement import Measurement as Measurement, measurement as measurement
 from .optimization.optimum import Optimum as Optimum
 from .optimization.synthesis_result import Synthesis as Synthesis
 from .optimization.quantities import Path as Path, Peak as Peak, path as path, peak as peak

@@ -36,13 +36,16 @@ if TYPE_CHECKING:
     from .analyses.linear import Inputs
     from .coordinates.systems import Coordinates
     from .files.studies import Studies
+    from .identification.experiment import ExperimentOptions
+    from .identification.experiment_result import Experiment
+    from .identification.fit import Fit
+    from .identification.fitting import FitOptions
+    from .identification.measurement import Measurements
+    from .identification.sensors import Sensors
     from .interchange.motion_equations import MotionEquations
     from .model.joint import Joint
     from .model.parameter import Parameter, Vector
     from .model.state import State
-    from .optimization.fit import Fit
-    from .optimization.fitting import FitOptions
-    from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
     from .optimization.quantities import Constraints, Goals, Target
     from .optimization.space import Over
@@ -87,6 +90,9 @@ if TYPE_CHECKING:
 
     class FittingOptions(RunOptions, FitOptions, total=False):
         """Options of `Mechanism.fit`."""
+
+    class ExperimentingOptions(RunOptions, ExperimentOptions, total=False):
+        """Options of `Mechanism.experiment`."""
 
     class MonteCarloOptions(ProblemOptions, StudyOptions, total=False):
         """Options of `Mechanism.monte_carlo`."""
@@ -190,8 +196,8 @@ class Mechanism(Model):
     ) -> Problem:
         """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
         `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
-        `p.openturns()`, `p.statistics(…)`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`,
-        `p.modes(…)`, `p.export(…)`.
+        `p.openturns()`, `p.statistics(…)`, `p.optimize()`, `p.allocate(…)`, `p.fit(…)`,
+        `p.experiment(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral`,
@@ -462,12 +468,44 @@ class Mechanism(Model):
         Returns:
             A `Fit`.
         """
-        from .optimization.fitting import FitOptions, last_sample
+        from .identification.fitting import FitOptions, last_sample
 
         own, rest = _split(options, FitOptions)
         seconds = last_sample(measured) if duration is None else duration
         problem = self.problem(duration=seconds, parameters=parameters, **rest)
         return problem.fit(measured, over, **own)
+
+    def experiment(
+        self,
+        sensors: Sensors,
+        over: Over = None,
+        *,
+        duration: float | None = None,
+        parameters: Values | None = None,
+        **options: Unpack[ExperimentingOptions],
+    ) -> Experiment:
+        """Find the sensors and the excitation that determine parameters best: short for
+        `problem(…).experiment(sensors, over, …)`, with its arguments.
+
+        Args:
+            sensors: one or more of `vm.sensor(function, times, sigma)`, alone, in a list or by
+                name.
+            over: parameters to determine; all but those of the excitation if not given.
+            duration: s; up to the last sample if not given.
+            parameters: values where these differ from the nominal ones, such as
+                `fit.parameters`.
+            options: those of `Problem.experiment` and of `problem`.
+
+        Returns:
+            An `Experiment`.
+        """
+        from .identification.experiment import ExperimentOptions
+        from .identification.sensors import last_sample_of
+
+        own, rest = _split(options, ExperimentOptions)
+        seconds = last_sample_of(sensors) if duration is None else duration
+        problem = self.problem(duration=seconds, parameters=parameters, **rest)
+        return problem.experiment(sensors, over, **own)
 
     @property
     def dofs(self) -> int:
@@ -1055,7 +1093,7 @@ class Mechanism(Model):
                 `wrt=["L"]`.
 
         Returns:
-            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum` or `Fit`, as the
+            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum`, `Fit` or `Posterior`, as the
             analysis of that name does.
         """
         from .files.study_runner import conduct

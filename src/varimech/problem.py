@@ -45,11 +45,14 @@ if TYPE_CHECKING:
     from .analyses.stability import StabilityObjectives
     from .frameworks.jax_function import JaxFunction
     from .frameworks.torch_function import TorchFunction
+    from .identification.experiment import ExperimentOptions
+    from .identification.experiment_result import Experiment
+    from .identification.fit import Fit
+    from .identification.fitting import FitOptions
+    from .identification.measurement import Measurements
+    from .identification.sensors import Sensors
     from .model.state import State
     from .optimization.design_problem import DesignProblem
-    from .optimization.fit import Fit
-    from .optimization.fitting import FitOptions
-    from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
     from .optimization.quantities import Constraints
     from .optimization.space import Over
@@ -838,9 +841,43 @@ class Problem(Displayed):
             A `Fit`: `.parameters`, `.intervals`, `.covariance`, `.correlation`,
             `.residual_deviation`, `.chi2`, `.plot()`, …
         """
-        from .optimization.fitting import fit
+        from .identification.fitting import fit
 
         return fit(self._simulation, measured, self._over(over), **options)
+
+    def experiment(
+        self, sensors: Sensors, over: Over = None, **options: Unpack[ExperimentOptions]
+    ) -> Experiment:
+        """Find the sensors and the excitation that determine parameters best, by the Fisher
+        information of exact sensitivities. Objectives take no part in it.
+
+        Parameters have the values of the problem: the experiment is the best one near these.
+
+        Args:
+            sensors: one or more of `vm.sensor(function, times, sigma)`, alone, in a list or by
+                name.
+            over: parameters to determine; as for `optimize`, without those of `settings` and
+                `tune`.
+            choose: number of sensors to choose, each under one of the settings; all sensors
+                together if not given, under each setting.
+            settings: settings of the excitation to choose from, each parameter → value.
+            tune: parameter of the excitation → (lower, upper), within which the best value is
+                searched for.
+            criterion: "D" (if not given): smallest volume of the confidence region; "A": smallest
+                sum of variances, relative to the values of the parameters.
+            narrow: a parameter whose variance alone is to be small, in place of the criterion.
+            prior: what is known before, as for `Fit.posterior`.
+
+        Returns:
+            An `Experiment`: `.best`, `.sensors`, `.settings`, `.std`, `.efficiency`, `.table()`,
+            `.plot()`, …
+
+        Raises:
+            ModelError: for input that makes no sense, and if no choice determines the parameters.
+        """
+        from .identification.experiment import experiment
+
+        return experiment(self._simulation, sensors, self._over(over), **options)
 
     def _differentiated(self) -> list[int]:
         return self._simulation.solvers.indices(None) if self._indices is None else self._indices

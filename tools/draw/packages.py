@@ -16,7 +16,14 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "execution": [("backends",)],
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
-    "studies": [("optimization",), ("uncertainty",), ("robust",), ("frameworks",), ("problem",)],
+    "studies": [
+        ("optimization",),
+        ("uncertainty",),
+        ("robust",),
+        ("identification",),
+        ("frameworks",),
+        ("problem",),
+    ],
     "input and output": [
         ("files",),
         ("web",),

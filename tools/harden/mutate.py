@@ -54,7 +54,8 @@ NUMERICS = (
     "results/hessian.py",
     "solving/{composite,differences,recursive_chains,second_order,start_continuation,statics,vibrations}.py",
     "analyses/{at_rest,gradients,hessians}.py",
-    "optimization/{confidence,design_problem,evaluation,fitting,optimality,quantities,refinement,scaled,search,space}.py",
+    "optimization/{design_problem,evaluation,optimality,quantities,refinement,scaled,search,space}.py",
+    "identification/{confidence,diagnostics,experiment,fitting,goodness,information,laplace,log_posterior,mode,nuts,priors}.py",
     "uncertainty/{chaos,estimates,expanding,expansion,histogram,horizon,marginals,moments,reliability,sampling,sobol,parameter_distributions}.py",
     "uncertainty/{accumulator,statistics}.py",
 )

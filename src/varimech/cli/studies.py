@@ -19,7 +19,8 @@ from .output_files import model_text
 from .study_output import StudyOutput, StudyRequest, conduct, run_data
 
 if TYPE_CHECKING:
-    from ..optimization.fit import Fit
+    from ..identification.fit import Fit
+    from ..identification.posterior import Posterior
     from ..optimization.optimum import Optimum
     from ..results.certificate import Certificate
     from ..results.gradient import Gradient
@@ -392,6 +393,16 @@ def fit(
         float | None, typer.Option(help="Of confidence intervals; 0.95 if not given.")
     ] = None,
     max_iterations: Annotated[int | None, typer.Option(help="Most iterations.")] = None,
+    posterior: Annotated[
+        str | None,
+        typer.Option(
+            help="Also the posterior distribution: laplace (a few runs) or nuts (chains)."
+        ),
+    ] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws of each chain.")] = None,
+    chains: Annotated[int | None, typer.Option(help="Chains of nuts.")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Discarded transitions of a chain.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
 ) -> None:
     """Find parameter values for which the motion meets the measured data (studies: fit).
 
@@ -412,14 +423,27 @@ def fit(
     conduct(request, request.executed, lambda found: _fit_output(found, request, syntax))
 
 
-def _fit_output(found: Fit, request: StudyRequest, syntax: CommandSyntax) -> StudyOutput:
-    data = {
+def _fit_output(
+    result: Fit | Posterior, request: StudyRequest, syntax: CommandSyntax
+) -> StudyOutput:
+    from ..identification.posterior import Posterior
+
+    drawn = result if isinstance(result, Posterior) else None
+    found = result.fit if isinstance(result, Posterior) else result
+    data: dict[str, Any] = {
         "parameters": found.parameters,
         "intervals": found.intervals.reset_index().to_dict("records"),
         "converged": bool(found.converged),
         "message": found.message,
     }
     text = model_text(request.mechanism, request.kind, request.given, found.parameters)
-    files = {"fitted.yaml": lambda path: write_text(path, text)}
+    files: dict[str, Any] = {"fitted.yaml": lambda path: write_text(path, text)}
+    shown = found.text(syntax)
+    if drawn is not None:
+        table = drawn.table().to_dict("index")
+        data["posterior"] = {**drawn.info, "table": table, "warnings": list(drawn.warnings)}
+        files["posterior.nc"] = drawn.save
+        shown = f"{shown}\n\n{drawn.text(syntax)}"
     code = 0 if found.converged else 1
-    return StudyOutput(found.text(syntax), data, (found,), files, code=code)
+    results = (found,) if drawn is None else (found, drawn)
+    return StudyOutput(shown, data, results, files, code=code)

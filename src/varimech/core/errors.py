@@ -304,6 +304,9 @@ MOST = {
     "segments": 20_000,
     "order": 10,  # of Padé approximations: coefficients of higher ones are ill-conditioned
     "every": 10**12,
+    "draws": 10**8,
+    "chains": 10**4,
+    "warmup": 10**8,
     "seed": 2**63 - 1,
 }
 """Largest counts that are taken, in Python and in files: far beyond what a machine does in a year,

@@ -147,7 +147,7 @@ BASES = {
 """Sections of a model file, and the base class of the elements there."""
 RESERVED = frozenset(
     """
-    bodies campbell data dimension dofs draw drivers ensemble equations equilibrium fit forces frequencies
+    bodies campbell data dimension dofs draw drivers ensemble equations equilibrium experiment fit forces frequencies
     from_file from_urdf ground_point hessian joints kinematics linearize modes moments monte_carlo name optimize
     parameter parameters point problem root_locus sensitivity simulate start studies studio study synthesize table to_file to_text
     topology workspace

@@ -15,7 +15,7 @@ from ..model.user_functions import StateExpression
 from . import field_types as ft
 
 if TYPE_CHECKING:
-    from ..optimization.measurement import Measurement
+    from ..identification.measurement import Measurement
 
 Plain = list[StrictFloat | StrictInt]
 
@@ -56,7 +56,7 @@ class DataEntry(ft.Strict):
         Raises:
             ModelError: for data that are missing, doubled, or cannot be read.
         """
-        from ..optimization.measurement import measurement
+        from ..identification.measurement import measurement
 
         label = f"data {name!r}"
         given = self.times is not None, self.values is not None

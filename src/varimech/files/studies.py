@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from ..core.errors import ModelError
+from ..core.errors import MOST, ModelError
 from ..core.expressions import fixed_number
 from ..optimization.quantities import Goal, Path, path, peak
 from ..results.catalog import OUTPUTS
@@ -282,6 +282,15 @@ class FitStudy(Solving):
     level: ft.Share | None = Field(None, description="Of confidence intervals; 0.95 if not given.")
     max_iterations: ft.Iterations | None = None
     method: StrictStr | None = None
+    posterior: Literal["laplace", "nuts"] | None = Field(
+        None,
+        description="Also the posterior distribution, by this method; priors are the distributions"
+        " of the parameters, or flat.",
+    )
+    draws: Annotated[StrictInt, Field(ge=4, le=MOST["draws"])] | None = None
+    chains: Annotated[StrictInt, Field(ge=1, le=MOST["chains"])] | None = None
+    warmup: Annotated[StrictInt, Field(ge=1, le=MOST["warmup"])] | None = None
+    seed: ft.Seed | None = None
 
 
 class Studies(ft.Strict):

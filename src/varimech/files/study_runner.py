@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from ..analyses.solvers import Wrt
 from ..coordinates.systems import Relative
-from ..core.errors import ModelError, unknown_name
+from ..core.errors import Interrupted, ModelError, unknown_name
 from ..core.expressions import fixed_number
+from ..core.messages import Message
 from ..model.model_data import ModelData
 from ..model.parameter import Tolerance
 from ..optimization.quantities import Goal, Goals, Path
@@ -25,7 +26,8 @@ from ..uncertainty.limits import goal_of
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
-    from ..optimization.fit import Fit
+    from ..identification.fit import Fit
+    from ..identification.posterior import Posterior
     from ..optimization.optimum import Optimum
     from ..results.gradient import Gradient
     from ..results.run import Run
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from ..uncertainty.reliability import Reliability
     from ..uncertainty.study import Study
 
-    StudyResult = Run | Gradient | Moments | Study | Reliability | Optimum | Fit
+    StudyResult = Run | Gradient | Moments | Study | Reliability | Optimum | Fit | Posterior
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
 """Settings that state a problem; the others belong to its analysis."""
@@ -55,6 +57,8 @@ OTHERS = {
 """Method of uncertainty → settings that belong to the other one."""
 
 
+OF_POSTERIORS = ("draws", "chains", "warmup", "seed")
+"""Settings of a fit that belong to its posterior."""
 SYSTEMS = {"any": any_of, "all": all_of}
 """Systems of limits by the word that files have for them."""
 
@@ -370,7 +374,7 @@ def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) ->
     return problem.optimize(over, constraints=compared, **settings)
 
 
-def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit:
+def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit | Posterior:
     if studies.fit is None:
         raise ModelError(
             "there are no measured data",
@@ -380,7 +384,22 @@ def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit:
     settings.pop("data", None)
     measured = {name: entry.made(name) for name, entry in studies.fit.data.items()}
     over = _begins_at_values(settings)
-    return problem_of(mechanism, (), settings).fit(measured, over, **settings)
+    method = settings.pop("posterior", None)
+    own = {name: settings.pop(name) for name in OF_POSTERIORS if name in settings}
+    if method is None and own:
+        raise ModelError(
+            f"fit: {next(iter(own))} belongs to the posterior",
+            remedy=Message("give {posterior}, or leave it out", posterior="laplace"),
+        )
+    fitted = problem_of(mechanism, (), settings).fit(measured, over, **settings)
+    if method is None:
+        return fitted
+    try:
+        return fitted.posterior(method=method, **own)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted("stopped before the posterior was known", fitted) from None
 
 
 def _begins_at_values(settings: dict[str, Any]) -> Any:

@@ -1,3 +1,3 @@
-"""Optimal design and parameter fitting: problem statement, solvers and results. Uses mechanisms
+"""Optimal design: problem statement, solvers and results. Uses mechanisms
 through their analyses only.
 """

@@ -1,4 +1,4 @@
-"""Figures of an optimum (before and after, and the search) and of a fit (data, curve, band)."""
+"""Figures of an optimum: before and after, and the search."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
+from ..plotting.figure import COLOURS, INK, new_figure, quiet
 from ..plotting.style import in_style
-from ..results.run import Run
 from ..sensitivity.objective import Objective
-from .measurement import component_suffix
 from .quantities import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .fit import Fit
     from .optimum import Optimum
 
 BEFORE, AFTER = "#999999", COLOURS[0]
@@ -182,68 +179,3 @@ def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
     if p.rows and history[:, 1].max() > 0:
         panels.append(infeasibility)
     return [*panels, parameters]
-
-
-def draw_fit(fit: Fit, style: str | None) -> Figure:
-    """A panel for each measurement: samples, curve and band."""
-    figure = new_figure(7.5, 1.0 + 2.6 * len(fit.measured))
-    axes = figure.subplots(len(fit.measured), 1, sharex=True, squeeze=False)[:, 0]
-    first = fit.curve_run(fit.space.start)
-    for ax, (name, m) in zip(axes, fit.measured.items(), strict=True):
-        curve, half = confidence_band(fit, fit.run, m.function, m.components)
-        initial = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
-        for c in range(m.components):
-            colour, suffix = COLOURS[c % len(COLOURS)], component_suffix(m, c)
-            ax.plot(
-                first.time,
-                initial[:, c],
-                color=BEFORE,
-                linewidth=1.0,
-                linestyle="--",
-                label=f"initial{suffix}",
-            )
-            ax.fill_between(
-                fit.run.time,
-                curve[:, c] - half[:, c],
-                curve[:, c] + half[:, c],
-                color=colour,
-                alpha=0.25,
-                linewidth=0,
-            )
-            ax.plot(
-                fit.run.time,
-                curve[:, c],
-                color=colour,
-                linewidth=1.5,
-                label=f"fit{suffix}, {100 * fit.level:g} % band",
-            )
-            error = None if m.sigma is None else m.sigma[:, c]
-            ax.errorbar(
-                m.times,
-                m.values[:, c],
-                error,
-                fmt="o",
-                markersize=3,
-                color=INK,
-                elinewidth=0.7,
-                alpha=0.8,
-                label=f"data{suffix}",
-            )
-        ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
-        quiet(ax)
-        ax.margins(x=0.01)
-        legend_beside(ax)
-    axes[-1].set_xlabel("time (s)")
-    values = ", ".join(f"{n} = {v:.5g}" for n, v in fit.parameters.items())
-    figure.suptitle(f"{fit.label}: {values}", fontsize=12, color=INK)
-    return in_style(figure, style)
-
-
-def confidence_band(
-    fit: Fit, run: Run, function: Any, components: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """A curve and the half-width of its confidence band: (time, component) each."""
-    curve = run.measure(function).to_numpy().reshape(run.time.size, components)
-    derivatives = run.measure(function, wrt="all").to_numpy().reshape(run.time.size, components, -1)
-    variance = np.einsum("tci,ij,tcj->tc", derivatives, fit.confidence.prediction, derivatives)
-    return curve, fit.factor * np.sqrt(np.maximum(variance, 0.0))

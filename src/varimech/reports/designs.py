@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..optimization.design_figures import BEFORE, compared, confidence_band
-from ..optimization.fit import Fit
-from ..optimization.fit_text import goodness_text
-from ..optimization.measurement import Measurement, component_suffix
+from ..identification.fit import Fit
+from ..identification.fit_figures import confidence_band
+from ..identification.fit_text import goodness_text
+from ..identification.measurement import Measurement, component_suffix
+from ..optimization.design_figures import BEFORE, compared
 from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
 from ..plotting.figure import COLOURS

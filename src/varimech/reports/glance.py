@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..coordinates.redundancy import LOADS
-from ..optimization.fit import Fit
+from ..identification.fit import Fit
+from ..identification.posterior import Posterior
 from ..optimization.optimum import Optimum
 from ..results.gradient import Gradient
 from ..results.modes import Modes
@@ -63,6 +64,8 @@ def _of_result(result: object) -> Iterator[Fact]:
         yield _optimum(result)
     elif isinstance(result, Fit):
         yield from _fit(result)
+    elif isinstance(result, Posterior):
+        yield from _posterior(result)
     elif isinstance(result, Gradient):
         yield from _gradient(result)
     elif isinstance(result, Moments):
@@ -125,6 +128,13 @@ def _fit(fit: Fit) -> Iterator[Fact]:
         value = engineering(float(row["value"]), row["unit"], digits=5)
         error = engineering(float(row["standard_error"]), row["unit"], digits=2)
         yield Fact(str(name), value, f"fitted, ± {error} (standard error)")
+
+
+def _posterior(p: Posterior) -> Iterator[Fact]:
+    for name, row in p.table().iterrows():
+        value = engineering(float(row["std"]), row["unit"], digits=3)
+        low, high = (engineering(float(row[k]), row["unit"], digits=5) for k in ("lower", "upper"))
+        yield Fact(f"σ of {name}", value, f"posterior; {100 * p.level:g} %: {low} to {high}")
 
 
 def _modes(modes: Modes) -> Iterator[Fact]:

@@ -14,7 +14,8 @@ from ..coordinates.redundancy import RedundantReactionWarning
 from ..core.atomic_files import write_text
 from ..core.errors import ModelError, VarimechError
 from ..files.writing import document_of, to_text
-from ..optimization.fit import Fit
+from ..identification.fit import Fit
+from ..identification.posterior import Posterior
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient
@@ -31,6 +32,7 @@ from .designs import fit_section, optimum_section
 from .equilibrium import rest_section
 from .glance import glance
 from .gradients import certificate_section, gradient_section
+from .identification import posterior_section
 from .outputs import chosen, events_section, output_plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .reliability import reliability_section
@@ -38,8 +40,8 @@ from .tables import section, table
 from .uncertainty import SIGMAS, moments_section, study_section
 from .vibrations import modes_section
 
-KINDS = (Run, Gradient, Moments, Study, Reliability, Optimum, Fit, Modes)
-Reported = Run | Gradient | Moments | Study | Reliability | Optimum | Fit | Modes
+KINDS = (Run, Gradient, Moments, Study, Reliability, Optimum, Fit, Posterior, Modes)
+Reported = Run | Gradient | Moments | Study | Reliability | Optimum | Fit | Posterior | Modes
 CLOSED = 1e-6
 """Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
 value.
@@ -62,7 +64,7 @@ def report(
     Args:
         path: the HTML file.
         results: results of one mechanism, at most one of each kind: runs, gradients, moments,
-            studies, reliabilities, optima, fits, modes.
+            studies, reliabilities, optima, fits, posteriors, modes.
         title: title of the page; by default the name of the mechanism.
         model: text of a model file that the page offers for download; by default written from the
             mechanism if possible.
@@ -264,6 +266,8 @@ def _section(result: Any, plots: Plots) -> str:
         return study_section(result, plots)
     if isinstance(result, Reliability):
         return reliability_section(result, plots)
+    if isinstance(result, Posterior):
+        return posterior_section(result, plots)
     if isinstance(result, Modes):
         return modes_section(result)
     return (

@@ -7,24 +7,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from ..core.errors import VarimechError
+from ..optimization.evaluation import MechanismEvaluator
+from ..optimization.space import Space
 from ..results.result import Description, Result
 from ..results.run import Run
 from .confidence import Confidence, at_bounds, intervals
-from .evaluation import MechanismEvaluator
 from .fit_text import described, warnings
 from .goodness import Goodness, goodness, standardised
 from .measurement import Measurement
-from .space import Space
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
+
+    from .inference import PosteriorOptions
+    from .posterior import Posterior
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -249,9 +252,44 @@ class Fit(Result):
         Returns:
             A figure.
         """
-        from .design_figures import draw_fit
+        from .fit_figures import draw_fit
 
         return draw_fit(self, style)
+
+    def posterior(self, **options: Unpack[PosteriorOptions]) -> Posterior:
+        """The posterior distribution of the parameters: what data and prior knowledge leave open.
+
+        The noise is normal, with the `sigma` of the measurements, or with one that is estimated
+        along with the parameters (with a flat prior of its logarithm).
+
+        Args:
+            prior: parameter → `vm.Tolerance` about its nominal value, a distribution of
+                scipy.stats with its numbers, or None for a flat one. Parameters that are not named
+                have their own (`distribution=`), or a flat one. All are cut off at the bounds of
+                the fit.
+            method: "laplace" (if not given): a normal distribution about the mode, by exact second
+                derivatives; exact for models that are linear in the parameters. "nuts": Markov
+                chains by the No-U-Turn Sampler with exact gradients, for posteriors that are not
+                normal; takes thousands of runs, and `pip install 'varimech[nuts]'`.
+            draws: of each chain; 1000 with NUTS, otherwise 4000.
+            chains: of NUTS, run side by side; 4 if not given.
+            warmup: transitions of each chain that only adapt the sampler; 300 if not given.
+            level: probability of the intervals; that of the fit if not given.
+            seed: of the random numbers; 0 if not given.
+
+        Returns:
+            A `Posterior`: `.mean`, `.std`, `.quantile(0.95)`, `.covariance`, `.samples`,
+            `.bands(…)`, `.table()`, `.plot()`, `.warnings`, …
+
+        Raises:
+            ModelError: for priors outside the bounds, parameters that neither data nor priors
+                determine, noise that the data do not show, and a missing package.
+            Interrupted: on Ctrl-C after ten draws of NUTS or more; the posterior of the draws up to
+                then is its `result`.
+        """
+        from .inference import posterior
+
+        return posterior(self, **options)
 
     def _described(self) -> Description:
         return described(self)

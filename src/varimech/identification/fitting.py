@@ -5,19 +5,19 @@ region, as Levenberg and Marquardt).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
 
 from ..analyses.simulation import Simulation
-from ..core.errors import ModelError, VarimechError, check_level, check_whole
+from ..core.errors import Interrupted, ModelError, VarimechError, check_level, check_whole
 from ..core.progress import progress_bar
+from ..optimization.evaluation import MechanismEvaluator
+from ..optimization.space import Bounds, Over, Space, space_of
 from .confidence import confidence
-from .evaluation import MechanismEvaluator
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
-from .space import Bounds, Over, Space, space_of
 
 TIGHT = 1e-12
 """Relative change of parameters or residuals at which a fit ends; a round value near rounding."""
@@ -56,12 +56,20 @@ def fit(
         )
         raise ModelError(problem, element="fit", field="method", value=method)
     space = space_of("fit", s.solvers.data.parameter_set, over, bounds, start, s.given)
-    residuals = _Residuals(storing_samples(s, named), space, named, method)
+    residuals = _Residuals(
+        storing_samples("fit", s, [m.times for m in named.values()]), space, named, method
+    )
     first, _ = residuals.at(space.start)  # an error at the initial values is raised
     residuals.strict = False
-    with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as report:
-        x, converged, message = _least(residuals, space, max_iterations, report)
-    r, J = residuals.at(x)
+    interrupted = False
+    try:
+        with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as report:
+            x, converged, message = _least(residuals, space, max_iterations, report)
+        r, J = residuals.at(x)
+    except KeyboardInterrupt:
+        interrupted = True
+        x, (r, J) = residuals.best
+        converged, message = False, "stopped by Ctrl-C"
     reach = float(
         np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()]))
     )
@@ -70,7 +78,7 @@ def fit(
         J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known
     )
     seconds = time.perf_counter() - began
-    return Fit(
+    result = Fit(
         s.name,
         residuals.evaluator,
         space,
@@ -87,6 +95,9 @@ def fit(
         residuals.failures,
         seconds,
     )
+    if interrupted:
+        raise Interrupted(f"stopped after {residuals.runs} runs", result)
+    return result
 
 
 def _least(
@@ -132,6 +143,9 @@ class _Residuals:
         self.strict = True
         """Whether a failure is raised."""
         self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
+        self._least = np.inf
+        self.best: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]
+        """The parameters with the smallest sum of squares, from the first run on."""
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and their derivatives."""
@@ -146,6 +160,9 @@ class _Residuals:
                 count = sum(m.values.size for m in self.named.values())
                 result = np.full(count, np.nan), np.full((count, x.size), np.nan)
             self._last = x.tobytes(), result
+            total = float(result[0] @ result[0])
+            if np.isfinite(total) and total < self._least:
+                self._least, self.best = total, (x.copy(), result)
         return self._last[1]
 
     def _evaluated(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -181,15 +198,15 @@ def last_sample(measured: Measurements) -> float:
     return last
 
 
-def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulation:
+def storing_samples(analysis: str, s: Simulation, samples: Sequence[np.ndarray]) -> Simulation:
     """The simulation with results stored at the sample times."""
-    times = np.unique(np.concatenate([m.times for m in named.values()]))
+    times = np.unique(np.concatenate(samples))
     if not s.duration >= times[-1]:
         problem = f"s ends before the last sample, at {times[-1]:g} s"
-        raise ModelError(problem, element="fit", field="duration", value=s.duration)
+        raise ModelError(problem, element=analysis, field="duration", value=s.duration)
     if s.options.get("output") is not None or s.options.get("every", 1) != 1:
         problem = "results are stored at the sample times; remove output= and every="
-        raise ModelError(problem, element="fit")
+        raise ModelError(problem, element=analysis)
     if s.schedule.outputs is not None:
         return s.with_options(output=times)
     steps = times / s.schedule.step
@@ -200,5 +217,5 @@ def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulati
             f"the sample at {times[between_steps][0]:g} s is between steps of {s.schedule.step:g} s"
         )
         remedy = "give a step that divides the sample times, or tolerance= instead"
-        raise ModelError(problem, element="fit", remedy=remedy)
+        raise ModelError(problem, element=analysis, remedy=remedy)
     return s

@@ -36,7 +36,7 @@ Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
 
 
 def measurement(
-    function: StateFunction | Turn | Slide | Distance,
+    function: StateFunction | Turn | Slide | Distance | str,
     times: ArrayLike,
     values: ArrayLike,
     sigma: ArrayLike | None = None,
@@ -47,8 +47,8 @@ def measurement(
     """Measured samples of a quantity, for `Mechanism.fit`.
 
     Args:
-        function: the measured function of the state (a number or a vector), or an output of the
-            model.
+        function: the measured function of the state (a number or a vector), an output of the
+            model, or an expression as text: `"angle('rod')"`.
         times: times of the samples (s).
         values: a number, or a row of numbers, for each time.
         sigma: standard deviation of the noise: one for all, or like `values`; None if unknown.
@@ -66,15 +66,8 @@ def measurement(
     >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], angles, unit="rad")
     """
     label = f"measurement {name!r}" if name else "measurement"
-    state_function = (
-        _reading(function)
-        if isinstance(function, (Turn, Slide, Distance))
-        else checked_callable(function)
-    )
-    when, numbers = _numbers(label, "times", times), _numbers(label, "values", values)
-    if when.ndim != 1 or when.size == 0 or (when < 0).any():
-        problem = "must be a list of numbers from 0 on"
-        raise ModelError(problem, element=label, field="times", value=times)
+    state_function = measured_function(function)
+    when, numbers = sample_times(label, times), _numbers(label, "values", values)
     table = numbers[:, None] if numbers.ndim == 1 else numbers
     if table.ndim != 2 or table.shape[0] != when.size:
         problem = f"of shape {numbers.shape} for {when.size} times"
@@ -117,8 +110,24 @@ def _deviations(
     return deviations
 
 
-def _reading(measure: Turn | Slide | Distance) -> StateFunction:
-    return lambda s: s.output(measure)
+def measured_function(function: StateFunction | Turn | Slide | Distance | str) -> StateFunction:
+    """What is measured as a function of the state."""
+    if isinstance(function, (Turn, Slide, Distance)):
+        return lambda s: s.output(function)
+    return checked_callable(function)
+
+
+def sample_times(label: str, times: ArrayLike) -> np.ndarray:
+    """Checked times of samples (s).
+
+    Raises:
+        ModelError: unless they are numbers from 0 on.
+    """
+    when = _numbers(label, "times", times)
+    if when.ndim != 1 or when.size == 0 or (when < 0).any():
+        problem = "must be a list of numbers from 0 on"
+        raise ModelError(problem, element=label, field="times", value=times)
+    return when
 
 
 def component_suffix(m: Measurement, component: int) -> str:
