@@ -8,7 +8,7 @@ from ..core.errors import ModelError, check_whole
 
 SAMPLES = 512
 """Samples where nothing asks for more: the mean of a smooth objective is then known to some 0.1 % of
-its standard deviation by Sobol points, the deviation to some 1 %.
+its standard deviation by Sobol points, the deviation to some 2 %.
 """
 MOST_SAMPLES = 1 << 16
 """Most samples that are chosen automatically, each a run with gradients."""

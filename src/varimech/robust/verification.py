@@ -77,7 +77,8 @@ class Checked:
         """In words."""
         if self.contradicted:
             return "bound broken"
-        inside = "confirmed" if self.confirmed else "method is off"
+        off = f"off by {self.claimed - self.estimate:.1g}"
+        inside = "confirmed" if self.confirmed else off
         b = self.bound
         open_ = b is not None and not (b.lower <= self.lower and self.upper <= b.upper)
         return f"{inside}, bound undecided" if open_ else inside
