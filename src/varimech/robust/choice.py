@@ -159,7 +159,7 @@ def _rare_error(task: StatisticsTask, name: str, v: Values, σ: KnownMoments) ->
     value, error = float(v.values[0]), float(v.errors[0])
     allowed = GOOD_SHARE * _rarer(s, value)
     if isinstance(s, Quantile):
-        allowed = GOOD_QUANTILE * σ.std(int(task.columns(s)[0][0]))[0]
+        allowed = GOOD_QUANTILE * σ.std(int(task.columns(s)[0][0]))
     if error == 0:
         return 0.0
     return error / allowed if allowed > 0 else math.inf
@@ -176,7 +176,7 @@ def _largest_error(task: StatisticsTask, found: Mapping[str, Values], σ: KnownM
     worst = 0.0
     for name, s in task.statistics.items():
         scale = 1 + abs(sigmas_of(s))
-        deviations = np.array([σ.std(int(c))[0] for c in task.columns(s)[0]])
+        deviations = np.array([σ.std(int(c)) for c in task.columns(s)[0]])
         # over time, deviations grow from zero at a fixed initial state
         deviations = np.full_like(deviations, deviations.max())
         errors = found[name].errors

@@ -30,18 +30,22 @@ from .statistic import Mean, Probability, Quantile, Statistic, Std, Worst
 
 
 class KnownMoments(Protocol):
-    """Means and (co)variances of columns, each with its derivatives."""
+    """Means and (co)variances of columns, and their derivatives."""
 
-    def mean(self, c: int) -> tuple[float, np.ndarray]:
+    def mean(self, c: int) -> float:
         """Mean of a column."""
         ...
 
-    def std(self, c: int) -> tuple[float, np.ndarray]:
-        """Standard deviation of a column."""
+    def std(self, c: int) -> float:
+        """Standard deviation of a column; zero where nothing varies, as at a fixed initial state."""
+        ...
+
+    def slope(self, c: int, a: float, b: float) -> np.ndarray:
+        """Derivatives of a · mean + b · std of a column, (variable,)."""
         ...
 
     def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
-        """Covariance of two columns."""
+        """Covariance of two columns, and its derivatives."""
         ...
 
 
@@ -138,12 +142,9 @@ class NormalMoments:
     products: np.ndarray
     """H_b C g_a, (a, b, index); zero where it is not wanted."""
 
-    def mean(self, c: int) -> tuple[float, np.ndarray]:
-        """Mean of a column, and its derivatives."""
-        design = self.point.design
-        slope = np.zeros(design.size)
-        slope[: len(design.nominals)] = self.J[c, design.nominal_columns]
-        return float(self.values[c]), slope
+    def mean(self, c: int) -> float:
+        """See `KnownMoments`."""
+        return float(self.values[c])
 
     def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
         """Covariance of two columns, and its derivatives."""
@@ -153,15 +154,19 @@ class NormalMoments:
         slope[: len(design.nominals)] += along[design.nominal_columns]
         return float(self.g[a] @ C @ self.g[b]), slope
 
-    def std(self, c: int) -> tuple[float, np.ndarray]:
-        """Standard deviation of a column, and its derivatives; zero where nothing varies, as at a
-        fixed initial state.
-        """
-        variance, slope = self.covariance(c, c)
-        σ = float(np.sqrt(max(variance, 0.0)))
-        if σ <= ROUNDING * abs(self.values[c]):
-            return 0.0, np.zeros_like(slope)
-        return σ, slope / (2 * σ)
+    def std(self, c: int) -> float:
+        """See `KnownMoments`."""
+        σ = float(np.sqrt(max(self.g[c] @ self.point.covariance @ self.g[c], 0.0)))
+        return σ if σ > ROUNDING * abs(self.values[c]) else 0.0
+
+    def slope(self, c: int, a: float, b: float) -> np.ndarray:
+        """See `KnownMoments`."""
+        design, σ = self.point.design, self.std(c)
+        slope = np.zeros(design.size)
+        slope[: len(design.nominals)] = a * self.J[c, design.nominal_columns]
+        if b and σ > 0:
+            slope += b * self.covariance(c, c)[1] / (2 * σ)
+        return slope
 
 
 def normal_statistics(task: StatisticsTask, m: KnownMoments) -> dict[str, Values]:
@@ -255,7 +260,7 @@ def errors_of(
     z = sigmas_of(statistic)
     errors = (1 + abs(z)) * wrong[c]
     if isinstance(statistic, Quantile):
-        σ2 = np.array([m.std(int(k))[0] for k in c]) ** 2
+        σ2 = np.array([m.std(int(k)) for k in c]) ** 2
         off = np.abs(z**2 - 1) / 6 * np.abs(third[c])
         errors = errors + np.divide(off, σ2, out=np.zeros_like(off), where=σ2 > 0)
     return errors
@@ -264,18 +269,18 @@ def errors_of(
 def _of_one(statistic: Statistic, c: int, m: KnownMoments) -> tuple[float, np.ndarray]:
     """A statistic of one column."""
     if isinstance(statistic, Mean):
-        return m.mean(c)
+        return m.mean(c), m.slope(c, 1.0, 0.0)
     if isinstance(statistic, Std):
-        return m.std(c)
-    (mean, dmean), (σ, dσ), z = m.mean(c), m.std(c), sigmas_of(statistic)
-    return mean + z * σ, dmean + z * dσ
+        return m.std(c), m.slope(c, 0.0, 1.0)
+    z = sigmas_of(statistic)
+    return m.mean(c) + z * m.std(c), m.slope(c, 1.0, z)
 
 
 def _standardised(
     statistic: Probability, columns: list[int], m: KnownMoments
 ) -> tuple[np.ndarray, np.ndarray]:
     """Limits in standard deviations from the means, (limit,)."""
-    mean, σ = (np.array([each(c)[0] for c in columns]) for each in (m.mean, m.std))
+    mean, σ = (np.array([each(c) for c in columns]) for each in (m.mean, m.std))
     lower = np.array([limit.lower for limit in statistic.limits])
     upper = np.array([limit.upper for limit in statistic.limits])
     return (lower - mean) / σ, (upper - mean) / σ
@@ -285,14 +290,15 @@ def _probability(
     name: str, statistic: Probability, columns: list[int], m: KnownMoments
 ) -> tuple[float, np.ndarray]:
     """Of a box in the space of normal columns."""
-    σ, dσ = (np.array(each) for each in zip(*(m.std(c) for c in columns), strict=True))
+    σ = np.array([m.std(c) for c in columns])
     if not (σ > 0).all():
         problem = "to first order its objective does not vary with the random parameters"
         remedy = "use statistics='samples'"
         raise ModelError(problem, element=f"probability {name!r}", remedy=remedy)
-    dmean = np.array([m.mean(c)[1] for c in columns])
-    n, size = len(columns), dmean.shape[1]
+    n, size = len(columns), m.slope(columns[0], 0.0, 0.0).size
     R, dR = np.eye(n), np.zeros((n, n, size))
+    if n > 1:
+        dσ = [m.slope(c, 0.0, 1.0) for c in columns]
     for i in range(n):
         for j in range(i):
             cov, dcov = m.covariance(columns[i], columns[j])
@@ -302,9 +308,12 @@ def _probability(
     of_lower, of_upper, of_R = box_derivatives(lower, upper, R)
     slope = np.zeros(size)
     for i in range(n):
+        of_mean = of_σ = 0.0
         for bound, weight in ((lower[i], of_lower[i]), (upper[i], of_upper[i])):
             if np.isfinite(bound):
-                slope -= weight * (dmean[i] + bound * dσ[i]) / σ[i]
+                of_mean -= weight / σ[i]
+                of_σ -= weight * bound / σ[i]
+        slope += m.slope(columns[i], of_mean, of_σ)
         for j in range(i):
             slope += of_R[i, j] * dR[i, j]
     return box_probability(lower, upper, R), slope
@@ -323,7 +332,7 @@ def _probability_error(
     for bounds in _standardised(statistic, c, m):
         for k, z in zip(c, bounds, strict=True):
             if np.isfinite(z):
-                σ = m.std(k)[0]
+                σ = m.std(k)
                 off = (1 + abs(z)) * wrong[k] + abs(z**2 - 1) / 6 * abs(third[k]) / σ**2
                 total += float(np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * off / σ)
     return min(total, 1.0)

@@ -5,8 +5,9 @@ probabilities those of a normal variable with these.
     E = ψ + ½ tr(HC),    V = g'Cg + ½ tr[(HC)²]      (normal; of independent ones with μ₃, μ₄)
     ∂E/∂x = g + ½ C : T,    ∂V/∂x = (∂V/∂g)'H + M : T,    M = ∂V/∂H (normal: C H C)
 
-T are third derivatives. A contraction with a symmetric matrix needs two Hessian-vector products for
-each of its eigenvectors v (in units of the standard deviations), with eigenvalue λ:
+T are third derivatives. The derivative of a combination of mean and deviation contracts them with
+one symmetric matrix, which needs two Hessian-vector products for each of its eigenvectors v (in
+units of the standard deviations), with eigenvalue λ:
 
     M : T = Σ λ [H(m + h v) v − H(m − h v) v]/(2h) .
 
@@ -29,11 +30,10 @@ from .first_moments import (
     neighbour_errors,
     normal_statistics,
     third_moments,
-    varying_columns,
 )
 from .method import StatisticsTask, Values
 from .random_design import RandomPoint
-from .statistic import Probability, Std
+from .statistic import Probability
 
 STEP = 1e-3
 """Step of differences of Hessians, in standard deviations: truncation h² and the roughness of second
@@ -118,24 +118,32 @@ class QuadraticMoments:
         only = self.along[:, :, : len(self.point.mean)]
         return np.asarray((only + only.transpose(0, 2, 1)) / 2)
 
-    def mean(self, c: int) -> tuple[float, np.ndarray]:
-        """Mean of a column, and its derivatives."""
-        d, C, H = self.point.design, self.point.covariance, self.hessians[c]
-        slope = 0.5 * np.einsum("kij,ji->k", self.point.covariance_derivatives, H)
-        nominal = self.J[c] + 0.5 * self._contracted[c, 0]
-        slope[: len(d.nominals)] += nominal[d.nominal_columns]
-        return float(self.values[c] + 0.5 * np.sum(H * C)), slope
+    def mean(self, c: int) -> float:
+        """See `KnownMoments`."""
+        return float(self.values[c] + 0.5 * np.sum(self.hessians[c] * self.point.covariance))
 
-    def std(self, c: int) -> tuple[float, np.ndarray]:
-        """Standard deviation of a column, and its derivatives; zero where nothing varies."""
-        v, of_g, _, explicit = self._variances[c]
-        σ = float(np.sqrt(max(v, 0.0)))
-        if σ <= ROUNDING * abs(self.values[c]):
-            return 0.0, np.zeros_like(explicit)
-        d, slope = self.point.design, explicit.copy()
-        nominal = of_g @ self.along[c] + self._contracted[c, 1]
-        slope[: len(d.nominals)] += nominal[d.nominal_columns]
-        return σ, slope / (2 * σ)
+    def std(self, c: int) -> float:
+        """See `KnownMoments`."""
+        σ = float(np.sqrt(max(self._variances[c][0], 0.0)))
+        return σ if σ > ROUNDING * abs(self.values[c]) else 0.0
+
+    def slope(self, c: int, a: float, b: float) -> np.ndarray:
+        """See `KnownMoments`."""
+        d, C, σ = self.point.design, self.point.covariance, self.std(c)
+        slope = (
+            0.5 * a * np.einsum("kij,ji->k", self.point.covariance_derivatives, self.hessians[c])
+        )
+        nominal, M = a * self.J[c], 0.5 * a * C
+        if b and σ > 0:
+            _, of_g, of_H, explicit = self._variances[c]
+            share = b / (2 * σ)
+            slope += share * explicit
+            nominal = nominal + share * of_g @ self.along[c]
+            M = M + share * of_H
+        if d.nominals:
+            nominal = nominal + self._third_derivatives(c, M)
+            slope[: len(d.nominals)] += nominal[d.nominal_columns]
+        return slope
 
     def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
         """Refused before: systems have order 1."""
@@ -188,47 +196,21 @@ class QuadraticMoments:
             explicit[row] = by_σ[k] / (point.sigma[k] * design.sigmas[k])
         return value, 2 * g * μ2 + h * μ3, M, explicit
 
-    @cached_property
-    def _contracted(self) -> np.ndarray:
-        """C : T and M : T of each column, (column, 2, index); zero where they are not wanted."""
-        found = np.zeros((len(self.values), 2, self.J.shape[1]))
-        wanted: list[tuple[int, int, np.ndarray]] = []
-        varying = set(varying_columns(self.task).tolist())
-        shifted = {
-            int(c[0])
-            for s in self.task.statistics.values()
-            if not isinstance(s, Std)
-            for c in self.task.columns(s)
-        }
-        # of the mean, all columns have the same directions
-        if shifted:
-            wanted.append((-1, 0, self.point.covariance))
-        wanted += [(c, 1, self._variances[c][2]) for c in sorted(varying)]
-        if not self.point.design.nominals or not wanted:
+    def _third_derivatives(self, c: int, M: np.ndarray) -> np.ndarray:
+        """M : T of a column, (index,)."""
+        found = np.zeros(self.J.shape[1])
+        pairs = _eigenvectors(M, self.point.sigma)
+        if not pairs:
             return found
-        owners, scales, steps = [], [], []
-        for c, kind, M in wanted:
-            for λ, v in _eigenvectors(M, self.point.sigma):
-                owners.append((c, kind))
-                scales.append(λ)
-                steps.append(v)
-        if not steps:
-            return found
-        d = len(self.point.mean)
-        directions = np.zeros((len(steps), self.J.shape[1]))
-        directions[:, :d] = steps
-        rows = self.point.mean_row + STEP * directions
-        other = self.point.mean_row - STEP * directions
+        directions = np.zeros((len(pairs), found.size))
+        directions[:, : len(self.point.mean)] = [v for _, v in pairs]
+        middle = self.point.mean_row
         both = self.task.runs.second_at(
-            np.concatenate([rows, other]), np.concatenate([directions, directions])
-        )
-        T = (both[: len(steps)] - both[len(steps) :]) / (2 * STEP)
-        for (c, kind), λ, along in zip(owners, scales, T, strict=True):
-            if c < 0:
-                found[:, kind] += λ * along
-            else:
-                found[c, kind] += λ * along[c]
-        return found
+            np.concatenate([middle + STEP * directions, middle - STEP * directions]),
+            np.concatenate([directions, directions]),
+        )[:, c]
+        T = (both[: len(pairs)] - both[len(pairs) :]) / (2 * STEP)
+        return np.asarray(np.array([λ for λ, _ in pairs]) @ T)
 
 
 def _eigenvectors(M: np.ndarray, σ: np.ndarray) -> list[tuple[float, np.ndarray]]:
