@@ -190,7 +190,8 @@ class Mechanism(Model):
     ) -> Problem:
         """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
         `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
-        `p.openturns()`, `p.statistics(…)`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
+        `p.openturns()`, `p.statistics(…)`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`,
+        `p.modes(…)`, `p.export(…)`.
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral`,
