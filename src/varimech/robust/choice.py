@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.errors import ModelError, VarimechError, unknown_name
+from ..core.errors import VarimechError, unknown_name
 from .chaos import ChaosMethod
 from .first_moments import FirstMoments, KnownMoments, sigmas_of
 from .form import FormMethod
@@ -108,7 +108,7 @@ def _for_moments(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
             if isinstance(method, (FirstMoments, SecondMoments)):
                 σ = method.moments(x)
             worst = _largest_error(task, found, σ)
-        except ModelError as refused:  # of distributions, paths, too many parameters
+        except VarimechError as refused:  # distributions, paths, too many parameters, failing runs
             why.append(refused.without_remedy())
             continue
         if worst <= GOOD:

@@ -218,7 +218,9 @@ def neighbour_errors(
     g: np.ndarray,
     H: np.ndarray | None,
 ) -> np.ndarray:
-    """Larger error of mean and standard deviation of each column (`neighbour_runs.py`)."""
+    """Larger error of mean and standard deviation of each column (`neighbour_runs.py`); infinite
+    where a run beside the means fails.
+    """
     C, runs = point.covariance, task.runs
     root = np.linalg.cholesky(C).T
     σ = np.sqrt(np.maximum(np.einsum("ci,ij,cj->c", g, C, g), 0.0))
@@ -237,7 +239,8 @@ def neighbour_errors(
             np.concatenate([u, np.tile(u[:1], (len(values), 1))]),
         )
     neighbours = NeighbourRuns(u, plus, minus)
-    return unexplained(values[None], g[None], None if H is None else H[None], C, neighbours)[0]
+    errors = unexplained(values[None], g[None], None if H is None else H[None], C, neighbours)[0]
+    return np.where(np.isfinite(found).all(axis=0), errors, np.inf)
 
 
 def _with_any(runs: np.ndarray) -> np.ndarray:
