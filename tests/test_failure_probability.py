@@ -384,7 +384,8 @@ def test_first_passage_with_clearance() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [clearance, five_bar_speed, friction])
 def test_first_passage_against_plain_sampling(case: Any) -> None:
-    compared(*case(), 20_000)
+    m, given, event, options = case()
+    compared(m, given, event, options, 20_000)
 
 
 def test_a_study_of_a_file_and_its_command(tmp_path: Path) -> None:

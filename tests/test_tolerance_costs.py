@@ -66,7 +66,8 @@ def test_costs_and_their_derivatives(kind: str) -> None:
 
 
 def test_costs_by_grade_meet_their_grades_and_fall_between_them() -> None:
-    C = model().tolerance("L", "IT8", cost=vm.grade_cost({6: 12, "IT7": 8, 8: 5, 11: 1})).cost
+    grades: dict[int | str, float] = {6: 12, "IT7": 8, 8: 5, 11: 1}
+    C = model().tolerance("L", "IT8", cost=vm.grade_cost(grades)).cost
     assert C is not None
     widths = [grade_width(0.08, g) for g in (6, 7, 8, 11)]
     assert C.range == (widths[0], widths[-1])
@@ -274,9 +275,9 @@ def test_tolerances_are_written_back(tmp_path: Path) -> None:
     m = model()
     m.tolerance("L", at_most="1 mm", cost=vm.cost(1, "0.2 mm"))
     m.tolerance("k", 0.1, at_least=0.05, sigmas=2, cost=vm.exponential_cost(1, 2, "20 mm/N"))
-    for i, given in enumerate(
-        (vm.cost(1, 2e-8, power=2), vm.grade_cost({"01": 9, 6: 5, 9: 1}), "2 + (0.1 mm)/t")
-    ):
+    grades: dict[int | str, float] = {"01": 9, 6: 5, 9: 1}
+    costs: list[Any] = [vm.cost(1, 2e-8, power=2), vm.grade_cost(grades), "2 + (0.1 mm)/t"]
+    for i, given in enumerate(costs):
         m.parameter(f"L{i}", "40 mm")
         m.tolerance(f"L{i}", "IT8", at_least="IT7", cost=given)
     m.to_file(tmp_path / "a.yaml")

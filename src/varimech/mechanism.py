@@ -196,13 +196,8 @@ class Mechanism(Model):
     ) -> Problem:
         """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
         `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
-<<<<<<< HEAD
         `p.openturns()`, `p.statistics(…)`, `p.optimize()`, `p.allocate(…)`, `p.fit(…)`,
         `p.experiment(…)`, `p.linearize(…)`, `p.modes(…)`, `p.export(…)`.
-=======
-        `p.openturns()`, `p.statistics(…)`, `p.optimize()`, `p.fit(…)`, `p.linearize(…)`,
-        `p.modes(…)`, `p.export(…)`.
->>>>>>> wt-stats
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral`,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -64,7 +65,7 @@ def problem() -> vm.Problem:
 
 def by_allocation() -> Outcome:
     p = problem()
-    options = {"statistics": "form", "verify": False}
+    options: dict[str, Any] = {"statistics": "form", "verify": False}
     p.allocate(example.safe(example.RISK), **options)  # compiles
     began = time.process_time()
     a = p.allocate(example.safe(example.RISK), **options)
@@ -144,7 +145,9 @@ def compare_robust() -> None:
     show("cheapest tolerances", headings, rows, 1)
     table = markdown(headings, rows, 1)
     versions = {"Varimech": vm.__version__, "SciPy": scipy.__version__}
-    PAGE.write_text("\n".join([INTRODUCTION, table, SETTINGS, machine(versions)]) + "\n", encoding="utf-8")
+    PAGE.write_text(
+        "\n".join([INTRODUCTION, table, SETTINGS, machine(versions)]) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":
