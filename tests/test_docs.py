@@ -48,7 +48,8 @@ ELSEWHERE = {
 """Pages that are run by tests that know what has to come out."""
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 STEPS = sorted(TUTORIAL.glob("[1-9]_*.md"))
-TOLD = [*STEPS, DOCS / "troubleshooting.md"]
+HOWTO = sorted((DOCS / "howto").glob("*.md"))
+TOLD = [*STEPS, *HOWTO, DOCS / "troubleshooting.md"]
 """Pages whose blocks print what they say."""
 OTHERS = [p for p in PAGES if p.name not in ELSEWHERE and p not in (*ELEMENTS, *TOLD)]
 RUN = [p for p in OTHERS if any(not not_run(title) for title, _ in blocks(p))]
@@ -69,6 +70,7 @@ def test_blocks_run(page: Path) -> None:
         run_page(page)
 
 
+@pytest.mark.usefixtures("own_registries")
 @pytest.mark.parametrize("page", TOLD, ids=lambda p: p.stem)
 def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for stated, printed in run_and_capture(page, capsys):
@@ -77,6 +79,22 @@ def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str
         assert (DOCS / "images" / "tutorial" / picture).exists() and Path(
             picture
         ).stat().st_size > 5_000
+
+
+def test_every_guide_is_listed_and_runs() -> None:
+    """Each task has code with output, or says that it is not run, and links to what explains it."""
+    listed = (DOCS / "howto" / "index.md").read_text(encoding="utf-8")
+    tasks = 0
+    for page in HOWTO:
+        if page.name == "index.md":
+            continue
+        for task in page.read_text(encoding="utf-8").split("\n## ")[1:]:
+            title = task.splitlines()[0]
+            assert f"[{title}]({page.name}#" in listed, title
+            assert "```text" in task or "not run" in task, title
+            assert "Links: [" in task, title
+            tasks += 1
+    assert tasks >= 20
 
 
 def test_words_are_compared_with_care() -> None:
