@@ -8,6 +8,7 @@ import ast
 import inspect
 import re
 import sys
+import tomllib
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -17,7 +18,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+import yaml
+from latex2mathml.converter import convert
 from markdown_pages import DOCS, ROOT, blocks, not_run, run_and_capture, run_page, same
+from site_pages import formulas
 
 import varimech as vm
 from varimech.backends import complex_step
@@ -44,7 +48,8 @@ ELSEWHERE = {
 """Pages that are run by tests that know what has to come out."""
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 STEPS = sorted(TUTORIAL.glob("[1-9]_*.md"))
-TOLD = [*STEPS, DOCS / "troubleshooting.md"]
+HOWTO = sorted((DOCS / "howto").glob("*.md"))
+TOLD = [*STEPS, *HOWTO, DOCS / "troubleshooting.md"]
 """Pages whose blocks print what they say."""
 OTHERS = [p for p in PAGES if p.name not in ELSEWHERE and p not in (*ELEMENTS, *TOLD)]
 RUN = [p for p in OTHERS if any(not not_run(title) for title, _ in blocks(p))]
@@ -65,6 +70,7 @@ def test_blocks_run(page: Path) -> None:
         run_page(page)
 
 
+@pytest.mark.usefixtures("own_registries")
 @pytest.mark.parametrize("page", TOLD, ids=lambda p: p.stem)
 def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for stated, printed in run_and_capture(page, capsys):
@@ -73,6 +79,22 @@ def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str
         assert (DOCS / "images" / "tutorial" / picture).exists() and Path(
             picture
         ).stat().st_size > 5_000
+
+
+def test_every_guide_is_listed_and_runs() -> None:
+    """Each task has code with output, or says that it is not run, and links to what explains it."""
+    listed = (DOCS / "howto" / "index.md").read_text(encoding="utf-8")
+    tasks = 0
+    for page in HOWTO:
+        if page.name == "index.md":
+            continue
+        for task in page.read_text(encoding="utf-8").split("\n## ")[1:]:
+            title = task.splitlines()[0]
+            assert f"[{title}]({page.name}#" in listed, title
+            assert "```text" in task or "not run" in task, title
+            assert "Links: [" in task, title
+            tasks += 1
+    assert tasks >= 20
 
 
 def test_words_are_compared_with_care() -> None:
@@ -171,7 +193,7 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
     assert (DOCS / "images" / "elements" / f"{page.stem}.svg").exists()
     assert f"../images/elements/{page.stem}.svg" in text
     assert "| symbol | meaning | unit | argument |" in text
-    assert re.search(r"## Equations\n\n    \S", text)
+    assert re.search(r"## Equations\n\n```math\n\S", text)
 
 
 def test_every_element_method_has_a_page() -> None:
@@ -257,8 +279,8 @@ def _statements(text: str) -> list[str]:
     """
     results: list[str] = []
     for paragraph in re.split(r"\n\n+", text):
-        goes_on = paragraph.startswith("    ") or (
-            results and results[-1].rsplit("\n\n")[-1].startswith("    ")
+        goes_on = paragraph.startswith("```math") or (
+            results and results[-1].rsplit("\n\n")[-1].startswith("```math")
         )
         if goes_on and not paragraph.startswith("#"):
             results[-1] += "\n\n" + paragraph
@@ -274,7 +296,7 @@ def test_every_formula_names_a_test() -> None:
     statements = [
         s
         for s in _statements((DOCS / "theory.md").read_text(encoding="utf-8"))
-        if "=" in re.sub(r"`[^`]*`", "", s)
+        if "=" in re.sub(r"`[^`]*`", "", re.sub(r"```(math)?", "", s))
     ]
     assert len(statements) > 20
     without = [
@@ -283,6 +305,18 @@ def test_every_formula_names_a_test() -> None:
         if not any(name in _known() and not name.endswith(".py") for name in _named(s))
     ]
     assert not without, "no test is named for:\n\n" + "\n\n".join(without)
+
+
+def test_formulas_are_typeset() -> None:
+    """Commands that the converter does not know would be printed as they are."""
+    count = 0
+    for page in PAGES:
+        for _, text in blocks(page, "math"):
+            for formula in formulas(text):
+                count += 1
+                shown = re.sub(r"<[^>]*>", "", convert(formula))
+                assert "\\" not in shown and "§" not in shown, f"{page.name}: {formula}"
+    assert count > 100
 
 
 # what pages say of machines without a compiler
@@ -319,7 +353,35 @@ def test_what_needs_a_compiler_is_documented(
     for call in refused:
         with pytest.raises(vm.VarimechError, match="no C compiler found"):
             call()
-    assert "Four features need a compiler" in (DOCS / "index.md").read_text(encoding="utf-8")
+    assert "Four features need a compiler" in (DOCS / "install.md").read_text(encoding="utf-8")
+
+
+# the project
+
+
+def test_installation_names_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (DOCS / "install.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
+    assert named == set(project["optional-dependencies"]) - {"dev", "docs"}
+
+
+def test_the_citation_is_that_of_this_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    page = (DOCS / "citing.md").read_text(encoding="utf-8")
+    author, version = citation["authors"][0]["name"], citation["version"]
+    assert f"{{{{{author}}}}}" in page and f"{{{version}}}" in page and citation["title"] in page
+
+
+def test_sources_are_those_of_the_files() -> None:
+    page = (DOCS / "citing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .+? \| (.+?) \| `([\w/]+\.py)` \|$", page, flags=re.MULTILINE)
+    assert len(rows) > 10
+    for source, file in rows:
+        doc = (ROOT / "src" / "varimech" / file).read_text(encoding="utf-8").split('"""')[1]
+        assert source in " ".join(doc.split()), f"{file} names another source than {source}"
 
 
 # the interface

@@ -296,9 +296,9 @@ def test_mechanisms_that_cannot_be_simulated_have_no_topology() -> None:
 # text
 
 
-def test_text_of_the_five_bar_is_that_of_the_readme() -> None:
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-    assert f"```text\n{benchmark('five-bar').topology()}\n```" in readme
+def test_text_of_the_five_bar_is_that_of_the_tour() -> None:
+    tour = (Path(__file__).parent.parent / "docs" / "tour.md").read_text(encoding="utf-8")
+    assert f"```text\n{benchmark('five-bar').topology()}\n```" in tour
 
 
 @pytest.mark.parametrize("case", CASES)

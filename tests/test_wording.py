@@ -1,14 +1,19 @@
-"""Remedies name what the caller has: options of the command, keys of the file."""
+"""Remedies name what the caller has: options of the command, keys of the file. Pages and public
+docstrings use the terms of the field.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from markdown_pages import DOCS, ROOT
 from typer.testing import CliRunner
 
 import varimech as vm
@@ -215,3 +220,61 @@ def executed(*words: str) -> tuple[str, set[str]]:
     ).stdout
     output, _, loaded = computed.rpartition("LOADED")
     return output, set(loaded.split())
+
+
+# terms
+
+OLD_TERMS = {
+    r"\b(?<!of )(?<!unconstrained )freedoms?\b": "degree(s) of freedom, DOF",
+    r"\bverbs?\b": "analysis",
+    r"\bcards?\b": "GPU",
+    r"\b(?:carry|carried|carries) out\b": "execute",
+    r"\bwritten out\b": "unrolled",
+    r"\bswept\b": "recursive",
+    r"\blook(?:s|ed|ing)? after\b": "handle, rerun individually",
+    r"\b(?:tells?|told)\b": "show, report, return, describe",
+    r"\bspeaks? of\b": "use, name",
+    r"\bsays? no\b": "refuse",
+    r"\bspreads?\b": "distribution, uncertainty, tolerance",
+    r"\bhouse\b": "layer, package",
+    r"\bwhat is given at the start\b": "initial conditions",
+    r"\bfaster than light\b(?! \|)": "diverged",
+    r"\bwithout a word\b": "without a warning",
+}
+"""Terms that were used once, and what the field says instead."""
+
+
+def old_terms(text: str) -> list[str]:
+    """Where prose uses one of them; code and names of tests are left out."""
+    prose = re.sub(r"```.*?^ *```$|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
+    return [
+        f"{prose[max(0, found.start() - 30) : found.end() + 30]!r}: write {instead}"
+        for term, instead in OLD_TERMS.items()
+        for found in re.finditer(term, prose)
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_pages_use_the_terms_of_the_field(page: Path) -> None:
+    assert old_terms(page.read_text(encoding="utf-8")) == []
+
+
+def test_public_docstrings_use_the_terms_of_the_field() -> None:
+    texts = {}
+    for name in vm.__all__:
+        value = getattr(vm, name)
+        texts[name] = inspect.getdoc(value) or ""
+        for member in dir(value) if inspect.isclass(value) else ():
+            if not member.startswith("_"):
+                texts[f"{name}.{member}"] = inspect.getdoc(getattr(value, member)) or ""
+    assert len(texts) > 300
+    assert {name: old for name, text in texts.items() if (old := old_terms(text))} == {}
+
+
+def test_old_terms_are_found() -> None:
+    assert len(old_terms("It tells the freedoms that a card has, carried out without a word.")) == 5
+    assert old_terms("`tells` a degree of freedom, ```text\ntold\n```") == []

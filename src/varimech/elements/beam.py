@@ -56,8 +56,8 @@ class BeamElement(BodyElement[Beam]):
     length = fields.Raw("Length of the straight beam at the start.", file_type="Number", unit="m")
     natural_length = fields.OptionalScalar(
         "Length of the unstressed beam; that at the start if not given. Two parameters for the two"
-        " lengths tell apart what a change of the geometry does (`length`) and what a change of the"
-        " unstressed length alone (`natural_length`).",
+        " lengths separate the effect of the geometry (`length`) from that of the unstressed length"
+        " alone (`natural_length`).",
         unit="m",
         rule="positive",
     )

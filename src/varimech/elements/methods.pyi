@@ -146,8 +146,8 @@ class ElementMethods:
             mass: Mass of the whole beam (kg).
             length: Length of the straight beam at the start (m).
             natural_length: Length of the unstressed beam; that at the start if not given. Two
-                parameters for the two lengths tell apart what a change of the geometry does
-                (`length`) and what a change of the unstressed length alone (`natural_length`) (m).
+                parameters for the two lengths separate the effect of the geometry (`length`) from
+                that of the unstressed length alone (`natural_length`) (m).
             shape: Of a curved beam instead of `length`: a function from s in [0, 1] to a place,
                 such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or
                 one place for each node (m, in a frame of the beam's own). It is the unstressed

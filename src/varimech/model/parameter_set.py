@@ -299,7 +299,7 @@ class ParameterSet:
 
     @property
     def scope(self) -> Scope:
-        """What texts may speak of: parameters by name, and those with unusual names as
+        """Names that texts may use: parameters by name, and those with unusual names as
         parameter("…").
         """
         if self._scope is None:

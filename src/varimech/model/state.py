@@ -497,7 +497,7 @@ class State:
 
     @property
     def scope(self) -> Scope:
-        """What expressions in text may speak of: time, parameters, energies, and all outputs by
+        """Names that expressions in text may use: time, parameters, energies, and all outputs by
         the names they have here.
         """
         scope = self._model.parameter_set.scope_with("t", self.time, "the time")
