@@ -439,6 +439,16 @@ BAD: Mapping[str, tuple[Callable[[vm.Mechanism], object], dict[str, Any], str]] 
         {"correlation": {("a", "e"): 0.5}},
         r"called 'e'",
     ),
+    "probability that samples do not resolve": (
+        lambda m: None,
+        {
+            "statistics": "samples",
+            "samples": 512,
+            "order": None,
+            "constraints": {"safe": vm.probability(LINEAR <= 0.12505) >= 1 - 1e-6},
+        },
+        r"'safe': 512 samples do not resolve a probability of 1e-06",
+    ),
     "number of samples": (lambda m: None, {"verify": 3}, r"verify = 3"),
     "no influence": (
         lambda m: m.parameter("e", 1.0),

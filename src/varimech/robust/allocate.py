@@ -31,7 +31,12 @@ from ..sensitivity.comparison import Constraint
 from .allocating import AllocationTask, Found, cheapest, found
 from .allocation import Allocation, interrupted
 from .allocation_numbers import allocation_of
-from .design import StatisticsOptions, settings_of, split_statistics
+from .design import (
+    StatisticsOptions,
+    check_targets_resolved,
+    settings_of,
+    split_statistics,
+)
 from .equal_tolerances import Equal, equal_tolerances
 from .evaluator import StatisticsEvaluator
 from .grade_search import Graded, in_grades
@@ -203,6 +208,7 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
         settings,
         s.progress,
     )
+    check_targets_resolved(evaluator, named)
     check_influence("allocate", task.problem(variables.start), set())
     graded = _graded(choices, options.get("grades", False))
     for c in choices:

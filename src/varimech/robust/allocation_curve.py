@@ -20,6 +20,7 @@ from ..results.result import Description, Result, Variable
 from ..sensitivity.comparison import Constraint
 from .allocate import AllocationOptions, Statement, solved, statement
 from .allocation import Allocation
+from .design import check_targets_resolved
 from .log_widths import search_constraint
 from .statistic import Statistic
 
@@ -61,6 +62,15 @@ class AllocationCurve(Result):
     def axis(self) -> str:
         """Label of the targets."""
         return f"{self.rule} ({self.unit})" if self.unit else self.rule
+
+    @property
+    def risks(self) -> tuple[np.ndarray, str]:
+        """The targets as figures show them, with their label: of probabilities near 1 what is left
+        to 1.
+        """
+        if self.rule.startswith("probability") and (self.targets > 0.5).all():
+            return 1 - self.targets, f"1 − {self.axis}"
+        return self.targets, self.axis
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -184,6 +194,7 @@ def allocation_curve(
 def _with_target(base: Statement, target: Constraint) -> Statement:
     """The same with another target, without building anything anew."""
     task = replace(base.task, constraints={**base.task.constraints, "target": target})
+    check_targets_resolved(base.evaluator, task.constraints)
     return replace(base, task=task)
 
 

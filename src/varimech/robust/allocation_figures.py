@@ -81,7 +81,8 @@ def draw_curve(curve: AllocationCurve, style: str | None) -> Figure:
     """Cost against the target, and the tolerances behind it."""
     figure = new_figure(10.0, 4.2)
     left, right = figure.subplots(1, 2)
-    x = curve.targets
+    x, axis = curve.risks
+    before = next(a for a in curve.allocations if a is not None).before
     left.plot(x, curve.cost.to_numpy(), "o-", color=AFTER, label="cheapest tolerances")
     equal = curve.equal_cost.to_numpy()
     if np.isfinite(equal).any():
@@ -90,13 +91,13 @@ def draw_curve(curve: AllocationCurve, style: str | None) -> Figure:
     for k, name in enumerate(curve.dataset["parameter"].to_numpy().tolist()):
         widths = curve.tolerance.sel(parameter=name).to_numpy()
         colour = COLOURS[k % len(COLOURS)]
-        right.plot(x, widths / widths[0], "o-", color=colour, markersize=4, label=name)
-    right.set_ylabel("tolerance, relative to the first")
+        right.plot(x, widths / before[k], "o-", color=colour, markersize=4, label=name)
+    right.set_ylabel("tolerance, relative to before")
     right.set_yscale("log")
     for ax in (left, right):
         if (x > 0).all() and x.max() > 5 * x.min():  # more than half a decade
             ax.set_xscale("log")
-        ax.set_xlabel(curve.axis)
+        ax.set_xlabel(axis)
         ax.legend(frameon=False, fontsize=9)
         quiet(ax)
     figure.suptitle(f"{curve.label}: cost against risk", fontsize=12, color=INK)

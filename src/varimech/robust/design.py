@@ -157,13 +157,15 @@ def robust_problem(
     if plain or plain_paths:
         own = evaluator.nominal
         with_jumps = check_derivatives(own.equations, own.of_runs, plain_paths)
-    _check_resolved(evaluator, named)
+    check_targets_resolved(evaluator, named)
     problem = DesignProblem(evaluator, space, name, goal, named)
     check_influence(analysis, problem, with_jumps)
     return problem
 
 
-def _check_resolved(evaluator: StatisticsEvaluator, constraints: Mapping[str, Constraint]) -> None:
+def check_targets_resolved(
+    evaluator: StatisticsEvaluator, constraints: Mapping[str, Constraint]
+) -> None:
     """Refuse bounds of probabilities that samples do not resolve."""
     for method in evaluator.methods if evaluator.statistics else []:
         if not isinstance(method, (SamplesMethod, ChaosMethod)):
