@@ -39,6 +39,35 @@ def model_text(
     )
 
 
+def tolerances_text(
+    mechanism: Mechanism,
+    given: Mapping[str, object],
+    nominals: Mapping[str, float],
+    widths: Mapping[str, float],
+) -> str:
+    """Text of the model file with values of the command line, chosen nominal values and chosen
+    tolerances, each with the bounds and the cost that it had.
+
+    Args:
+        mechanism: the model with its studies.
+        given: settings of the command line.
+        nominals: nominal values that a study chose.
+        widths: parameter → tolerance that it chose.
+    """
+    from ..files.reading import mechanism_of_text
+    from ..files.study_runner import resolved
+    from ..model.parameter import Tolerance
+
+    assert mechanism.studies is not None
+    values = resolved(mechanism.data, mechanism.studies, "robust", given).get("parameters") or {}
+    text = mechanism.to_text(values={**values, **nominals})
+    changed = mechanism_of_text(type(mechanism), text)
+    for name, width in widths.items():
+        if isinstance(changed.parameters[name].distribution, Tolerance):
+            changed.tolerance(name, width)
+    return changed.to_text()
+
+
 def make_folder(out: Path) -> None:
     """Create the output folder and check that it is writable."""
     trial = out / f".trial.{os.getpid()}"
