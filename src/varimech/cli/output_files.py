@@ -41,6 +41,7 @@ def model_text(
 
 def tolerances_text(
     mechanism: Mechanism,
+    kind: str,
     given: Mapping[str, object],
     nominals: Mapping[str, float],
     widths: Mapping[str, float],
@@ -50,18 +51,15 @@ def tolerances_text(
 
     Args:
         mechanism: the model with its studies.
+        kind: of study.
         given: settings of the command line.
         nominals: nominal values that a study chose.
         widths: parameter → tolerance that it chose.
     """
     from ..files.reading import mechanism_of_text
-    from ..files.study_runner import resolved
     from ..model.parameter import Tolerance
 
-    assert mechanism.studies is not None
-    values = resolved(mechanism.data, mechanism.studies, "robust", given).get("parameters") or {}
-    text = mechanism.to_text(values={**values, **nominals})
-    changed = mechanism_of_text(type(mechanism), text)
+    changed = mechanism_of_text(type(mechanism), model_text(mechanism, kind, given, nominals))
     for name, width in widths.items():
         if isinstance(changed.parameters[name].distribution, Tolerance):
             changed.tolerance(name, width)

@@ -41,9 +41,24 @@ Over = Annotated[
         autocompletion=c.named("parameters"),
     ),
 ]
+
+
+def _count(text: str) -> int | bool:
+    """A number of samples, or none."""
+    if text in ("false", "none"):
+        return False
+    if not text.isdecimal():
+        raise typer.BadParameter(f"{text!r} is neither a number of samples nor false")
+    return int(text)
+
+
 Verify = Annotated[
-    int | None,
-    typer.Option(help="Number of independent samples that verify the result; chosen if not given."),
+    Any,
+    typer.Option(
+        parser=_count,
+        metavar="<int>|false",
+        help="Number of independent samples that verify the result, or false; chosen if not given.",
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.")]
 Iterations = Annotated[int | None, typer.Option(help="Most iterations of each search.")]
@@ -146,7 +161,9 @@ def _optimum_output(
         "message": best.message,
         "verification": _verified(best.verification),
     }
-    text = tolerances_text(request.mechanism, request.given, best.parameters, best.widths)
+    text = tolerances_text(
+        request.mechanism, request.kind, request.given, best.parameters, best.widths
+    )
     files = {"best.yaml": lambda path: write_text(path, text)}
     good = best.converged and not _contradicted(best.verification)
     return StudyOutput(best.text(syntax), data, (best,), files, code=0 if good else 1)
@@ -243,7 +260,7 @@ def _allocation_output(
         ]
         texts.append(curve.text(syntax))
     nominals = {name: after for name, (_, after) in a.nominals.items()}
-    text = tolerances_text(request.mechanism, request.given, nominals, a.tolerances)
+    text = tolerances_text(request.mechanism, request.kind, request.given, nominals, a.tolerances)
     files = {
         "tolerances.csv": a.to_csv,
         "allocated.yaml": lambda path: write_text(path, text),
