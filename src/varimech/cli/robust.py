@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     Allocated = tuple[Allocation, AllocationCurve | None]
 
+Files = dict[str, Callable[[Path], Any]]
 Method = Annotated[
     str | None,
     typer.Option(
@@ -61,6 +64,9 @@ Verify = Annotated[
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.")]
+Solver = Annotated[
+    str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")
+]
 Iterations = Annotated[int | None, typer.Option(help="Most iterations of each search.")]
 
 
@@ -90,6 +96,7 @@ def robust(
     order: Order = None,
     samples: Samples = None,
     verify: Verify = None,
+    solver: Solver = None,
     max_iterations: Iterations = None,
     seed: Seed = None,
 ) -> None:
@@ -123,7 +130,7 @@ def _robust_output(
 
     if isinstance(result, RobustOptimum):
         return _optimum_output(result, request, syntax)
-    data = {
+    data: dict[str, object] = {
         "statistics": {
             str(name): {
                 "value": float(row["value"]),
@@ -135,7 +142,7 @@ def _robust_output(
         },
         "derivatives": _derivatives(result),
     }
-    files = {"statistics.nc": result.save, "statistics.csv": result.save}
+    files: Files = {"statistics.nc": result.save, "statistics.csv": result.save}
     return StudyOutput(result.text(syntax), data, (result,), files)
 
 
@@ -185,6 +192,7 @@ def allocate(
     order: Order = None,
     samples: Samples = None,
     verify: Verify = None,
+    solver: Solver = None,
     max_iterations: Iterations = None,
     seed: Seed = None,
 ) -> None:
@@ -261,7 +269,7 @@ def _allocation_output(
         texts.append(curve.text(syntax))
     nominals = {name: after for name, (_, after) in a.nominals.items()}
     text = tolerances_text(request.mechanism, request.kind, request.given, nominals, a.tolerances)
-    files = {
+    files: Files = {
         "tolerances.csv": a.to_csv,
         "allocated.yaml": lambda path: write_text(path, text),
         "allocation.nc": a.save,

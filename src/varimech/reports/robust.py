@@ -19,7 +19,7 @@ from ..web.encoding import printed
 from ..web.plots import Axis, Curve, Plots, bar_height, bar_plot, curve_plot
 from .tables import grid, note, section, table
 
-BINS = 40
+BINS = 30
 """Bins of a distribution: as many as stay smooth with its samples."""
 
 
@@ -186,18 +186,22 @@ def verification_part(check: Verification | None, designs: TwoDesigns | None, pl
 
 
 def _distribution(d: Distribution, plots: Plots) -> str:
-    """Densities before and after on common bins, with the limits."""
-    before, after = (x[np.isfinite(x)] for x in (d.before, d.after))
-    both = np.concatenate([before, after])
-    low, high = (float(x) for x in np.quantile(both, [1e-3, 1 - 1e-3])) if both.size else (0.0, 1.0)
-    low, high = min([low, *d.limits]), max([high, *d.limits])
-    pad = 0.05 * (high - low) or 1.0
-    edges = np.linspace(low - pad, high + pad, BINS + 1)
-    middles = (edges[1:] + edges[:-1]) / 2
-    curves = [
-        Curve(label, middles, 100 * np.histogram(x, edges)[0] / max(x.size, 1), colour=colour)
-        for x, colour, label in ((before, BEFORE, "before"), (after, COLOURS[0], "after"))
-    ]
+    """Densities before and after, each on bins of its own, with the limits."""
+    curves = []
+    for every, colour, label in ((d.before, BEFORE, "before"), (d.after, COLOURS[0], "after")):
+        x = every[np.isfinite(every)]
+        if x.size < BINS:
+            continue
+        edges = np.histogram_bin_edges(x, BINS)
+        density = np.histogram(x, edges)[0] / (every.size * np.diff(edges))
+        middles = (edges[1:] + edges[:-1]) / 2
+        width = edges[1] - edges[0]
+        places = [middles[0] - width, *middles, middles[-1] + width]
+        missing = every.size - x.size
+        name = f"{label} ({missing:,} of {every.size:,} samples could not be run)"
+        heights = np.array([0.0, *density, 0.0])
+        curves.append(Curve(name if missing else label, np.array(places), heights, colour=colour))
     axis = Axis(f"quantity of {d.name}", d.unit)
-    spec: dict[str, Any] = curve_plot(curves, Axis("share of samples", "%"), x=axis, marks=d.limits)
+    label = f"density (1/{d.unit})" if d.unit else "density"
+    spec: dict[str, Any] = curve_plot(curves, Axis(label), x=axis, marks=d.limits)
     return plots.add(f"distribution behind {d.name}, before and after", spec)

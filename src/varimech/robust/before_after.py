@@ -14,7 +14,7 @@ from .method import StatisticsTask
 from .statistic import Probability, Statistic
 
 SAMPLES = 4000
-"""Samples of each design: a histogram of 40 bars is then off by some 10 % at its top."""
+"""Samples of each design: a histogram of 30 bars is then off by some 5 % at its top."""
 SEED = 1 << 21
 """Other random numbers than those of methods and verifications."""
 
