@@ -1084,7 +1084,7 @@ class Mechanism(Model):
 
     def study(self, kind: str, **changes: object) -> Any:
         """Execute a study of the model file: "simulate", "sensitivity", "uncertainty",
-        "reliability", "optimize" or "fit".
+        "reliability", "optimize", "robust", "allocate" (with its "allocation_curve") or "fit".
 
         Args:
             kind: of the study; one that the file does not have runs with the settings that all
@@ -1093,8 +1093,9 @@ class Mechanism(Model):
                 `wrt=["L"]`.
 
         Returns:
-            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum`, `Fit` or `Posterior`, as the
-            analysis of that name does.
+            A `Run`, `Gradient`, `Moments` or `Study`, `Reliability`, `Optimum`, `Statistics` or
+            `RobustOptimum`, `Allocation`, `AllocationCurve`, `Fit` or `Posterior`, as the analysis
+            of that name does.
         """
         from .files.study_runner import conduct
 

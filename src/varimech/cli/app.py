@@ -19,6 +19,7 @@ from .compare import compare
 from .kinematics import kinematics
 from .linear import campbell, linearize, modes, root_locus
 from .models import export, new, schema, topology
+from .robust import allocate, robust
 from .studies import fit, optimize, reliability, run, sensitivity, uncertainty
 from .studio import studio
 from .workspace import workspace
@@ -84,6 +85,8 @@ PANELS = {
         uncertainty,
         reliability,
         optimize,
+        robust,
+        allocate,
         fit,
         kinematics,
         workspace,

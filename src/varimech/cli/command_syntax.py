@@ -17,6 +17,8 @@ COMMANDS = {
     "monte_carlo": "varimech uncertainty --method monte-carlo",
     "reliability": "varimech reliability",
     "optimize": "varimech optimize",
+    "statistics": "varimech robust",
+    "allocate": "varimech allocate",
     "fit": "varimech fit",
 }
 """Methods that analyse a model → the command."""

@@ -178,7 +178,7 @@ def _similar_model(path: Path) -> str:
 
 NOT_SETTINGS = (
     *("model", "name", "as_json", "out", "page", "certify", "wanted"),
-    *("set_", "objective", "target", "limit"),
+    *("set_", "objective", "target", "limit", "curve"),
 )
 """Options that commands handle themselves, or under another name."""
 

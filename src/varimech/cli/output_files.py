@@ -39,6 +39,33 @@ def model_text(
     )
 
 
+def tolerances_text(
+    mechanism: Mechanism,
+    kind: str,
+    given: Mapping[str, object],
+    nominals: Mapping[str, float],
+    widths: Mapping[str, float],
+) -> str:
+    """Text of the model file with values of the command line, chosen nominal values and chosen
+    tolerances, each with the bounds and the cost that it had.
+
+    Args:
+        mechanism: the model with its studies.
+        kind: of study.
+        given: settings of the command line.
+        nominals: nominal values that a study chose.
+        widths: parameter → tolerance that it chose.
+    """
+    from ..files.reading import mechanism_of_text
+    from ..model.parameter import Tolerance
+
+    changed = mechanism_of_text(type(mechanism), model_text(mechanism, kind, given, nominals))
+    for name, width in widths.items():
+        if isinstance(changed.parameters[name].distribution, Tolerance):
+            changed.tolerance(name, width)
+    return changed.to_text()
+
+
 def make_folder(out: Path) -> None:
     """Create the output folder and check that it is writable."""
     trial = out / f".trial.{os.getpid()}"

@@ -13,11 +13,13 @@ from ..elements.builder import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
 from ..optimization.quantities import Path
 from ..results.catalog import OUTPUTS, names_in
+from ..robust.random_design import WIDTH
+from ..robust.statistic import Statistic
 from ..schemes import find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective, functions_of
 from ..sensitivity.stability_objective import StabilityObjective
 from .source_map import SourceMap, Where, placing_errors
-from .studies import KINDS, Solving, Studies
+from .studies import KINDS, RobustStudy, Solving, Studies
 
 
 def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
@@ -30,7 +32,7 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
         with placing_errors(marked, ("studies", "objectives", name)):
             check_name("objective", name, without="")
             state = trial_state(model.data, f"objective {name!r}", of_a_run=True)
-            made = entry.made()
+            made = entry.made(studies.objectives)
             if isinstance(made, StabilityObjective):
                 _check_parameter(made, model)
                 continue
@@ -53,7 +55,11 @@ def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
                 _find(model, kind)(name)
 
 
-def _texts(made: Objective | Path) -> Iterator[StateExpression]:
+def _texts(made: Objective | Path | Statistic) -> Iterator[StateExpression]:
+    if isinstance(made, Statistic):
+        for of in made.functions:
+            yield from _texts(of)
+        return
     parts = functions_of(made) if isinstance(made, Objective) else (made.function,)
     yield from (part for part in parts if isinstance(part, StateExpression))
 
@@ -77,11 +83,19 @@ def _check_names(
             ("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)
         ),
         **dict.fromkeys(
-            ("objectives", "constraints", "limits", "minimize"), ("objective", objectives)
+            ("objectives", "constraints", "limits", "minimize", "curve"),
+            ("objective", objectives),
         ),
+        "tolerances": ("parameter", parameters),
+        "grades": ("parameter", parameters),
     }
+    if isinstance(study, RobustStudy):  # widths may change, too
+        varying = [*parameters, *(WIDTH + name for name in parameters)]
+        known |= dict.fromkeys(("over", "bounds", "start"), ("parameter", varying))
     for field, (what, names) in known.items():
         given = getattr(study, field, None) or ()
+        if isinstance(given, bool):
+            continue
         for name in [given] if isinstance(given, str) else given:
             if name not in names:
                 with placing_errors(marked, (*where, field)):

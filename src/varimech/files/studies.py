@@ -4,138 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from ..core.errors import MOST, ModelError
-from ..core.expressions import fixed_number
-from ..optimization.quantities import Goal, Path, path, peak
+from ..core.errors import MOST
 from ..results.catalog import OUTPUTS
-from ..sensitivity.objective import Objective, at, final, integral, lowest, time_of
-from ..sensitivity.objective import range as range_of
-from ..sensitivity.stability_objective import (
-    StabilityObjective,
-    critical_speed,
-    damping_ratio,
-    frequency,
-    growth_rate,
-)
 from . import field_types as ft
 from .measured_data import DataEntry
+from .objective_fields import Bound, ObjectiveEntry
 
-Text = StrictStr | StrictFloat | StrictInt
 Constants = dict[StrictStr, Any]
 """Of an integrator, formulation or coordinates."""
 MEASURED = tuple(kind for kind, what in OUTPUTS.items() if not what.spatial_only)
 Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-type]
-
-
-Place = Literal["equilibrium", "steady", "start"]
-MODE_OBJECTIVES: dict[str, Callable[..., StabilityObjective]] = {
-    "growth_rate": growth_rate,
-    "frequency": frequency,
-    "damping_ratio": damping_ratio,
-}
-OF_RUNS = ("integral", "final", "path", "peak", "lowest", "range", "at", "time_of")
-BESIDES = ("unit", "event", "occurrence", "near", "between", "about")
-"""Keys of an objective that choose none."""
-
-
-class ObjectiveEntry(ft.Strict):
-    """A number that a run yields: an expression of the state, integrated over time, at the end, at
-    all times, at its largest or smallest, or at an event; or the time of an event. Or a number of
-    small motions about an equilibrium, a steady motion or the start.
-    """
-
-    integral: Text | None = Field(None, description="Integrated over time.")
-    final: Text | None = Field(None, description="At the end of the run.")
-    path: Text | None = Field(None, description="At all times, to be bounded.")
-    peak: Text | None = Field(None, description="Largest value over the run.")
-    lowest: Text | None = Field(None, description="Smallest value over the run.")
-    range: Text | None = Field(None, description="Largest minus smallest value over the run.")
-    at: Text | None = Field(None, description="At an event, which `event` names.")
-    time_of: ft.Name | None = Field(None, description="Time of an event: its name.")
-    event: ft.Name | None = Field(None, description="Contact, friction or event of `at`.")
-    occurrence: ft.Occurrence | None = Field(
-        None, description="Which event of that name, from 1 on; 0 for the last one."
-    )
-    growth_rate: Place | None = Field(None, description="Largest growth rate of small motions.")
-    frequency: Place | None = Field(None, description="Frequency (Hz) of a mode.")
-    damping_ratio: Place | None = Field(None, description="Least damping ratio of a mode.")
-    near: ft.Number | None = Field(None, description="Frequency (Hz) of the mode that counts.")
-    critical_speed: ft.Name | None = Field(
-        None, description="Parameter: its value at which the largest growth rate passes zero."
-    )
-    between: list[ft.Number] | None = Field(
-        None, description="Two values of that parameter, on both sides."
-    )
-    about: Place | None = Field(None, description="Motion of critical_speed; start if not given.")
-    unit: StrictStr = ""
-
-    def made(self) -> Goal | Path:
-        """As analyses have it."""
-        if small := self.given(*BESIDES, *OF_RUNS):
-            return self._of_small_motions(small)
-        return self._of_runs()
-
-    def _of_small_motions(self, given: dict[str, Any]) -> StabilityObjective:
-        beside = self.given(*given)
-        allowed = {"between", "about"} if "critical_speed" in given else {"near"}
-        if len(given) > 1 or set(beside) - allowed:
-            raise ModelError(
-                "an objective of small motions has one of growth_rate, frequency and damping_ratio,"
-                " with near; or critical_speed with between and about",
-            )
-        if self.critical_speed is not None:
-            place = {} if self.about is None else {"at": self.about}
-            return critical_speed(self.critical_speed, self.between or (), **place)
-        kind, place_of_mode = next(iter(given.items()))
-        near = None if self.near is None else fixed_number(self.near, "Hz", "near")
-        return MODE_OBJECTIVES[kind](place_of_mode, near=near)
-
-    def _of_runs(self) -> Objective | Path:
-        for name in self.given(*OF_RUNS, "unit", "event", "occurrence"):
-            raise ModelError(
-                f"{name} belongs to objectives of small motions",
-                remedy="leave it out, or give growth_rate, frequency, damping_ratio or"
-                " critical_speed",
-            )
-        makers: dict[str, Callable[..., Any]] = {
-            "integral": integral,
-            "final": final,
-            "path": path,
-            "peak": peak,
-            "lowest": lowest,
-            "range": range_of,
-            "at": self._at,
-            "time_of": self._time_of,
-        }
-        made = [
-            makers[kind](str(text), unit=self.unit) for kind, text in self.given(*BESIDES).items()
-        ]
-        if len(made) == 1:
-            return made[0]
-        if len(made) == 2 and {type(each) for each in made} == {Objective}:
-            return made[0] + made[1]
-        raise ModelError(
-            "an objective has one of integral, final, path, peak, lowest, range, at and time_of, or"
-            " both of the first two, which are added; or one of growth_rate, frequency,"
-            " damping_ratio and critical_speed"
-        )
-
-    def _at(self, text: str, unit: str) -> Objective:
-        if self.event is None:
-            raise ModelError("at needs an event", remedy="name one: {at: …, event: stop}")
-        return at(self.event, text, unit=unit, **self._which)
-
-    def _time_of(self, event: str, unit: str) -> Objective:
-        return time_of(event, **self._which)
-
-    @property
-    def _which(self) -> dict[str, int]:
-        return {} if self.occurrence is None else {"occurrence": self.occurrence}
 
 
 class Solving(ft.Strict):
@@ -216,14 +98,6 @@ class UncertaintyStudy(Solving):
     chunk: ft.Chunk | None = None
 
 
-class Bound(ft.Strict):
-    """What an objective may be."""
-
-    at_least: ft.Finite | None = None
-    at_most: ft.Finite | None = None
-    equals: ft.Finite | None = None
-
-
 class FailureLimit(ft.Strict):
     """Values of an objective at which the mechanism fails; those of a path at any time."""
 
@@ -293,6 +167,66 @@ class FitStudy(Solving):
     seed: ft.Seed | None = None
 
 
+class OfTolerances(Solving):
+    """What studies of statistics over the tolerances share."""
+
+    over: list[ft.Name] | None = Field(
+        None, description="Parameters whose nominal values may change."
+    )
+    bounds: dict[ft.Name, ft.TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
+    constraints: dict[ft.Name, Bound] | None = Field(
+        None, description="Objective, also a statistic: {at_least, at_most, equals}."
+    )
+    start: dict[ft.Name, ft.Number] | None = None
+    correlation: list[Correlation] | None = None
+    statistics: Literal["auto", "moments", "samples", "form", "chaos"] | None = Field(
+        None, description="How statistics are computed; auto if not given."
+    )
+    order: Literal[1, 2] | None = Field(None, description="Of moments.")
+    samples: ft.Samples | None = Field(None, description="Of samples and chaos.")
+    degree: ft.Iterations | None = Field(None, description="Of chaos.")
+    verify: StrictBool | ft.Samples | None = Field(
+        None, description="Number of independent samples that verify the result; false for none."
+    )
+    solver: StrictStr | None = None
+    max_iterations: ft.Iterations | None = None
+    tolerance_optimality: ft.Share | None = None
+    seed: ft.Seed | None = None
+
+
+class RobustStudy(OfTolerances):
+    """Statistics over the tolerances with their derivatives; or a design that minimises one of
+    them, or keeps some within bounds.
+    """
+
+    objectives: list[ft.Name] | None = Field(
+        None, description="Statistics; all if not given. Not with minimize."
+    )
+    minimize: ft.Name | None = Field(
+        None, description="Objective or statistic; without it, statistics are computed only."
+    )
+    starts: ft.Starts | None = None
+
+
+class AllocateStudy(OfTolerances):
+    """The cheapest tolerances for which constraints on statistics hold."""
+
+    tolerances: list[ft.Name] | None = Field(
+        None, description="Parameters whose tolerances are chosen; all with a cost if not given."
+    )
+    grades: StrictBool | list[ft.Name] | None = Field(
+        None, description="true, or parameters: tolerances in grades of ISO 286-1."
+    )
+    correct: StrictBool | None = Field(
+        None,
+        description="Move targets where samples show that the method is off; true if not given.",
+    )
+    curve: dict[ft.Name, list[ft.Finite]] | None = Field(
+        None,
+        description="Cost against risk: one of the constraints, and further values of its bound.",
+    )
+
+
 class Studies(ft.Strict):
     """What is computed of a mechanism, and what reports show."""
 
@@ -304,10 +238,15 @@ class Studies(ft.Strict):
     uncertainty: UncertaintyStudy | None = None
     reliability: ReliabilityStudy | None = None
     optimize: OptimizeStudy | None = None
+    robust: RobustStudy | None = None
+    allocate: AllocateStudy | None = None
     fit: FitStudy | None = None
     show: Show | None = Field(
         None, description="Measures that reports plot, and points whose traces they draw."
     )
 
 
-KINDS = ("simulate", "sensitivity", "uncertainty", "reliability", "optimize", "fit")
+KINDS = (
+    *("simulate", "sensitivity", "uncertainty", "reliability", "optimize"),
+    *("robust", "allocate", "fit"),
+)

@@ -17,8 +17,10 @@ from ..core.expressions import fixed_number
 from ..core.messages import Message
 from ..model.model_data import ModelData
 from ..model.parameter import Tolerance
-from ..optimization.quantities import Goal, Goals, Path
+from ..optimization.quantities import Goal, Goals
 from ..problem import Problem
+from ..robust.random_design import WIDTH
+from ..robust.statistic import Statistic
 from ..schemes import RunOptions, find_coordinates, find_formulation, find_integrator
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.failure import all_of, any_of
@@ -31,11 +33,27 @@ if TYPE_CHECKING:
     from ..optimization.optimum import Optimum
     from ..results.gradient import Gradient
     from ..results.run import Run
+    from ..robust.allocation import Allocation
+    from ..robust.allocation_curve import AllocationCurve
+    from ..robust.design import RobustOptimum
+    from ..robust.statistics_result import Statistics
     from ..uncertainty.moments import Moments
     from ..uncertainty.reliability import Reliability
     from ..uncertainty.study import Study
 
-    StudyResult = Run | Gradient | Moments | Study | Reliability | Optimum | Fit | Posterior
+    StudyResult = (
+        Run
+        | Gradient
+        | Moments
+        | Study
+        | Reliability
+        | Optimum
+        | Fit
+        | Posterior
+        | Statistics
+        | Allocation
+        | AllocationCurve
+    )
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
 """Settings that state a problem; the others belong to its analysis."""
@@ -78,7 +96,8 @@ def conduct(
     mechanism: Stating, studies: Studies, kind: str, changes: Mapping[str, object]
 ) -> StudyResult:
     """Execute a study; returns the result of its analysis."""
-    settings = resolved(mechanism.data, studies, kind, changes)
+    section = "allocate" if kind == "allocation_curve" else kind
+    settings = resolved(mechanism.data, studies, section, changes)
     return _ANALYSES[kind](mechanism, studies, settings)
 
 
@@ -215,8 +234,9 @@ def _with_constants(what: str, given: dict[str, Any], find: Any) -> object:
         ) from None
 
 
-def _of_parameter(data: ModelData, name: str, value: object) -> object:
-    known = data.parameter_set.parameters
+def _of_parameter(data: ModelData, given: str, value: object) -> object:
+    """A value of a parameter, or of its tolerance ("± crank")."""
+    known, name = data.parameter_set.parameters, given.removeprefix(WIDTH)
     if name not in known:
         raise unknown_name(f"parameter of mechanism {data.name!r}", name, known)
     return (
@@ -232,13 +252,16 @@ def _seconds(value: object, label: str) -> object:
 
 def objectives_of(studies: Studies, names: Any = None) -> dict[str, Goal]:
     """Those that are named; all that are numbers of a whole run or of small motions if none is."""
-    found = {name: _objective(studies, name) for name in names or studies.objectives}
+    found = {name: objective_of(studies, name) for name in names or studies.objectives}
     chosen = {name: made for name, made in found.items() if isinstance(made, Goal)}
     if names and len(chosen) < len(found):
-        raise ModelError(
-            f"objective {next(n for n in found if n not in chosen)!r} is a path, which only optimize"
-            " takes"
+        other = next(n for n in found if n not in chosen)
+        what = (
+            "a statistic, which only robust and allocate take"
+            if isinstance(found[other], Statistic)
+            else "a path, which only optimize takes"
         )
+        raise ModelError(f"objective {other!r} is {what}")
     if not chosen:
         raise ModelError(
             "there are no objectives",
@@ -247,11 +270,12 @@ def objectives_of(studies: Studies, names: Any = None) -> dict[str, Goal]:
     return chosen
 
 
-def _objective(studies: Studies, name: str) -> Any:
+def objective_of(studies: Studies, name: str) -> Any:
+    """An objective of a file, or a path or a statistic, as analyses have it."""
     if name not in studies.objectives:
         raise unknown_name("objective", name, studies.objectives)
     try:
-        return studies.objectives[name].made()
+        return studies.objectives[name].made(studies.objectives)
     except ModelError as error:
         raise ModelError(f"objective {name!r}: {error}") from None
 
@@ -272,7 +296,7 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
     if method not in OTHERS:
         raise unknown_name("method of uncertainty", method, OTHERS)
     objectives = objectives_of(studies, settings.pop("objectives", None))
-    _correlate("uncertainty", settings)
+    correlate("uncertainty", settings)
     for name in OTHERS[method]:
         if settings.pop(name, None) is not None:
             raise ModelError(
@@ -285,7 +309,7 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
     return problem.monte_carlo(distributions, **settings)
 
 
-def _correlate(kind: str, settings: dict[str, Any]) -> None:
+def correlate(kind: str, settings: dict[str, Any]) -> None:
     """Turn the correlations of a file into those of `Problem`."""
     if not settings.get("correlation"):
         return
@@ -307,7 +331,7 @@ def _reliability(mechanism: Stating, studies: Studies, settings: dict[str, Any])
             "reliability: there is no limit",
             remedy="give some under studies.reliability.limits, such as {force: {above: 500}}",
         )
-    quantities = {name: _objective(studies, name) for name in limits}
+    quantities = {name: objective_of(studies, name) for name in limits}
     compared, named = list[Constraint](), dict[str, Goal]()
     for name, limit in limits.items():
         of_one = _failures(name, quantities[name], limit)
@@ -317,7 +341,7 @@ def _reliability(mechanism: Stating, studies: Studies, settings: dict[str, Any])
             if goal not in named.values():
                 named[name if k == 0 else f"largest {name}"] = goal
     event = compared[0] if len(compared) == 1 else SYSTEMS[system](*compared)
-    _correlate("reliability", settings)
+    correlate("reliability", settings)
     settings["parameters"], distributions = _moved(mechanism.data, settings.get("parameters") or {})
     return problem_of(mechanism, named, settings).reliability(event, distributions, **settings)
 
@@ -364,14 +388,44 @@ def _moved(
 
 def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Optimum:
     _check_goal(settings)
-    goal, constraints = settings.pop("minimize"), settings.pop("constraints", None) or {}
-    compared = {
-        name: _constraint(_objective(studies, name), name, bound)
-        for name, bound in constraints.items()
-    }
+    goal, constraints = settings.pop("minimize"), compared(studies, settings)
+    for name in (goal, *constraints):
+        if isinstance(objective_of(studies, name), Statistic):
+            problem = f"optimize: objective {name!r} is a statistic over the tolerances"
+            raise ModelError(problem, remedy="state the same under studies.robust")
     over = _begins_at_values(settings)
-    problem = problem_of(mechanism, {goal: _objective(studies, goal)}, settings)
-    return problem.optimize(over, constraints=compared, **settings)
+    stated = problem_of(mechanism, {goal: objective_of(studies, goal)}, settings)
+    return stated.optimize(over, constraints=constraints, **settings)
+
+
+def compared(studies: Studies, settings: dict[str, Any]) -> dict[str, Constraint]:
+    """The constraints of a study."""
+    given: Mapping[str, Bound] = settings.pop("constraints", None) or {}
+    return {
+        name: bound.constraint(objective_of(studies, name), name) for name, bound in given.items()
+    }
+
+
+def _robust(
+    mechanism: Stating, studies: Studies, settings: dict[str, Any]
+) -> Statistics | RobustOptimum:
+    from .robust_runner import robust
+
+    return robust(mechanism, studies, settings)
+
+
+def _allocate(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Allocation:
+    from .robust_runner import allocate
+
+    return allocate(mechanism, studies, settings)
+
+
+def _allocation_curve(
+    mechanism: Stating, studies: Studies, settings: dict[str, Any]
+) -> AllocationCurve:
+    from .robust_runner import allocation_curve
+
+    return allocation_curve(mechanism, studies, settings)
 
 
 def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit | Posterior:
@@ -411,27 +465,14 @@ def _begins_at_values(settings: dict[str, Any]) -> Any:
     return over
 
 
-def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
-    low, high, value = bound.at_least, bound.at_most, bound.equals
-    if value is not None and low is None and high is None:
-        if isinstance(quantity, (Goal, Path)):
-            return quantity.equals(value)
-    elif value is None and low is not None and high is not None:
-        if isinstance(quantity, (Goal, Path)):
-            return quantity.between(low, high)
-    elif value is None and (low is not None or high is not None):
-        return quantity >= low if high is None else quantity <= high
-    raise ModelError(
-        f"constraint {name!r} needs at_least, at_most, both of them, or equals",
-        remedy="a peak takes at_most only",
-    )
-
-
 _ANALYSES: dict[str, Callable[[Stating, Studies, dict[str, Any]], StudyResult]] = {
     "simulate": _simulate,
     "sensitivity": _sensitivity,
     "uncertainty": _uncertainty,
     "reliability": _reliability,
     "optimize": _optimize,
+    "robust": _robust,
+    "allocate": _allocate,
+    "allocation_curve": _allocation_curve,
     "fit": _fit,
 }

@@ -17,6 +17,8 @@ from ..optimization.optimum import Optimum
 from ..results.gradient import Gradient
 from ..results.modes import Modes
 from ..results.run import Run
+from ..robust.allocation import Allocation
+from ..robust.statistics_result import Statistics
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..web.encoding import escaped
@@ -74,6 +76,10 @@ def _of_result(result: object) -> Iterator[Fact]:
         yield from _study(result)
     elif isinstance(result, Modes):
         yield from _modes(result)
+    elif isinstance(result, Statistics):
+        yield from _statistics(result)
+    elif isinstance(result, Allocation):
+        yield from _allocation(result)
 
 
 def _gradient(g: Gradient) -> Iterator[Fact]:
@@ -151,6 +157,22 @@ def _modes(modes: Modes) -> Iterator[Fact]:
     growth = float(d["growth_rate"].to_numpy().max(initial=-np.inf))
     if growth > 0:
         yield Fact("unstable", engineering(growth, "1/s"), "largest growth rate")
+
+
+def _statistics(s: Statistics) -> Iterator[Fact]:
+    for name, statistic in s.statistics.items():
+        if not statistic.over_time:
+            value = engineering(s[name], statistic.unit, digits=6)
+            yield Fact(name, value, f"{statistic.label}, by {s.methods[name]}")
+
+
+def _allocation(a: Allocation) -> Iterator[Fact]:
+    yield Fact("cost of the tolerances", f"{a.cost:.4g}", f"{a.cost_before:.4g} before")
+    if a.equal is not None:
+        yield Fact("less than equal tolerances", f"{100 * a.saving:.3g} %", "at equal risk")
+    for b in a.constraints:
+        note = f"{b.rule}; {b.before:.6g} before"
+        yield Fact(b.name, engineering(b.value, b.unit, digits=6), note)
 
 
 def _of_run(run: Run, outputs: Mapping[str, list[str]]) -> list[Fact]:

@@ -21,6 +21,10 @@ from ..results.certificate import Certificate
 from ..results.gradient import Gradient
 from ..results.modes import Modes
 from ..results.run import Run
+from ..robust.allocation import Allocation
+from ..robust.allocation_curve import AllocationCurve
+from ..robust.design import RobustOptimum
+from ..robust.statistics_result import Statistics
 from ..uncertainty.moments import Moments
 from ..uncertainty.reliability import Reliability
 from ..uncertainty.study import Study
@@ -36,12 +40,32 @@ from .identification import posterior_section
 from .outputs import chosen, events_section, output_plots
 from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .reliability import reliability_section
+from .robust import (
+    allocation_section,
+    curve_section,
+    statistics_section,
+    verification_part,
+)
 from .tables import section, table
 from .uncertainty import SIGMAS, moments_section, study_section
 from .vibrations import modes_section
 
-KINDS = (Run, Gradient, Moments, Study, Reliability, Optimum, Fit, Posterior, Modes)
-Reported = Run | Gradient | Moments | Study | Reliability | Optimum | Fit | Posterior | Modes
+OF_TOLERANCES = (Statistics, Allocation, AllocationCurve)
+KINDS = (Run, Gradient, Moments, Study, Reliability, Optimum, Fit, Posterior, Modes, *OF_TOLERANCES)
+Reported = (
+    Run
+    | Gradient
+    | Moments
+    | Study
+    | Reliability
+    | Optimum
+    | Fit
+    | Posterior
+    | Modes
+    | Statistics
+    | Allocation
+    | AllocationCurve
+)
 CLOSED = 1e-6
 """Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
 value.
@@ -64,7 +88,8 @@ def report(
     Args:
         path: the HTML file.
         results: results of one mechanism, at most one of each kind: runs, gradients, moments,
-            studies, reliabilities, optima, fits, posteriors, modes.
+            studies, reliabilities, optima, fits, posteriors, modes, statistics, allocations and
+            their curves.
         title: title of the page; by default the name of the mechanism.
         model: text of a model file that the page offers for download; by default written from the
             mechanism if possible.
@@ -270,6 +295,16 @@ def _section(result: Any, plots: Plots) -> str:
         return posterior_section(result, plots)
     if isinstance(result, Modes):
         return modes_section(result)
+    if isinstance(result, Statistics):
+        return statistics_section(result, plots)
+    if isinstance(result, Allocation):
+        verified = verification_part(result.verification, result.designs, plots)
+        return allocation_section(result, plots) + verified
+    if isinstance(result, AllocationCurve):
+        return curve_section(result, plots)
+    if isinstance(result, RobustOptimum):
+        verified = verification_part(result.verification, result.designs, plots)
+        return optimum_section(result, plots) + verified
     return (
         optimum_section(result, plots)
         if isinstance(result, Optimum)
@@ -321,7 +356,7 @@ def _chips(
     for result in results:
         if isinstance(result, Optimum) and result.best.stopped:
             chips.append(("warn", f"stopped after {result.iterations} iterations"))
-        elif isinstance(result, (Optimum, Fit)):
+        elif isinstance(result, (Optimum, Fit, Allocation)):
             chips.append(("good", "converged") if result.converged else ("bad", "not converged"))
         elif isinstance(result, Moments):
             holds = bool((result.horizons >= result.time[-1]).all())

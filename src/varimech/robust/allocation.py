@@ -21,6 +21,7 @@ from ..model.parameter import ROUNDING, Tolerance
 from ..plotting.table import number
 from ..results.labels import with_units
 from ..results.result import Description, Result, Table, Variable
+from .before_after import TwoDesigns
 from .equal_tolerances import Equal
 from .tolerance_choice import ToleranceChoice
 from .verification import Verification
@@ -99,6 +100,8 @@ class Allocation(Result):
     message: str
     verification: Verification | None
     seconds: float
+    designs: TwoDesigns | None = field(default=None, repr=False)
+    """Before and after; `.distributions()` samples both."""
 
     _dims = ("parameter",)
     tolerance = Variable("Tolerances ± that were chosen.", "after")

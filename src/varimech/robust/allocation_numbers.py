@@ -7,6 +7,7 @@ import numpy as np
 from ..sensitivity.comparison import Constraint
 from .allocating import AllocationTask, Found
 from .allocation import Allocation, Bounded
+from .before_after import TwoDesigns
 from .equal_tolerances import Equal
 from .evaluator import StatisticsEvaluator
 from .grade_search import Graded
@@ -80,6 +81,7 @@ def allocation_of(
         best.attempt.message,
         verification,
         seconds,
+        TwoDesigns(evaluator.task, start, x),
     )
 
 

@@ -30,6 +30,7 @@ from ..optimization.space import Bounds, Over, Space, space_of
 from ..results.result import Description
 from ..sensitivity.comparison import Constraint
 from ..uncertainty.parameter_distributions import Correlation, Given
+from .before_after import TwoDesigns
 from .chaos import ChaosMethod
 from .evaluator import StatisticsEvaluator
 from .random_design import WIDTH, RandomDesign, random_design
@@ -84,6 +85,13 @@ class RobustOptimum(Optimum):
         """Parameter → optimal tolerance width, where widths are variables."""
         every = super().parameters.items()
         return {n.removeprefix(WIDTH): v for n, v in every if n.startswith(WIDTH)}
+
+    @property
+    def designs(self) -> TwoDesigns | None:
+        """Before and after; `.distributions()` samples both. None where nothing is a statistic."""
+        if not self.evaluator.statistics:
+            return None
+        return TwoDesigns(self.evaluator.task, self.problem.space.start, self.best.x)
 
     @property
     def info(self) -> dict[str, Any]:
