@@ -134,9 +134,7 @@ def test_a_motion_that_grows_from_step_to_step_is_no_result(coordinates: str, ba
     m.torsional_damper("oil", "rod", damping=20.0)
     m.start(angle={"rod": 0.5}, speed={"rod": 1.0})
     options: dict[str, Any] = {"integrator": "rk4", "coordinates": coordinates, "backend": backend}
-    with pytest.raises(
-        vm.SimulationError, match="faster than light: steps are far too long"
-    ) as caught:
+    with pytest.raises(vm.SimulationError, match=r"diverged .* the step is too large") as caught:
         m.simulate(0.8, step=0.1, **options)
     assert 0 < caught.value.time < 0.8
     assert abs(m.simulate(0.8, step=0.01, **options).angular_velocity("rod")).max() == 1.0

@@ -238,7 +238,7 @@ OLD_TERMS = {
     r"\bspreads?\b": "distribution, uncertainty, tolerance",
     r"\bhouse\b": "layer, package",
     r"\bwhat is given at the start\b": "initial conditions",
-    r"\bfaster than light\b(?! \|)": "diverged",
+    r"\bfaster than light\b": "diverged",
     r"\bwithout a word\b": "without a warning",
 }
 """Terms that were used once, and what the field says instead."""

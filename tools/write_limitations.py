@@ -189,7 +189,7 @@ def exported(target: str) -> Analysis:
     def export(m: vm.Mechanism) -> object:
         with tempfile.TemporaryDirectory() as folder:
             p = m.problem(objective(m), duration=DURATION, step=STEP, integrator="rk4")
-            return p.export(Path(folder) / "bundle", target=target)  # type: ignore[arg-type]
+            return p.export(Path(folder) / "bundle", target=target)
 
     return export
 

@@ -35,8 +35,8 @@ def check_speeds(
         return
     t, speed = float(trajectory.time[too_fast[0]]), float(speeds[too_fast[0]])
     raise _refused(
-        f"{equations.model.name!r}: at t = {t:g} s something moves at {speed:.2g} (m/s or rad/s),"
-        " faster than light: steps are far too long for forces so stiff",
+        f"{equations.model.name!r}: at t = {t:g} s integration diverged (speed {speed:.2g} m/s or"
+        " rad/s): the step is too large for this stiffness",
         trajectory,
         t,
         "the motion as a whole",
