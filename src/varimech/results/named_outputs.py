@@ -533,7 +533,7 @@ class NamedOutputs(Result):
             values = values.reshape(values.shape[0], *shape, order="F")
             return xr.DataArray(
                 values,
-                coords=coords | labels,
+                coords={**coords, **labels},
                 dims=["time", *dims],
                 name=name,
                 attrs={"units": unit},
@@ -547,7 +547,7 @@ class NamedOutputs(Result):
         )
         array = xr.DataArray(
             values,
-            coords=coords | labels,
+            coords={**coords, **labels},
             dims=["time", *dims, "parameter"],
             name=f"{name}_wrt",
             attrs=derivative_units(unit),
