@@ -9,6 +9,9 @@ BEGAN  := $(shell date +%s)
 SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability cheapest_tolerances five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit clearance_slider_crank stick_slip woodpecker one_way_parts geneva_drive planetary_gear cardan_shaft robot_arm_pid path_synthesis valve_train bicycle double_wishbone learned_controller
 
+# modules are compiled once, not in each of the processes that tests start
+test verify: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: setup demo examples test verify harden docs docs-serve compare pictures format clean
 
 setup: $(STAMP)

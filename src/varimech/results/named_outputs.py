@@ -7,6 +7,8 @@ Outputs are computed from stored states when asked for, or looked up in what was
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -466,14 +468,12 @@ class NamedOutputs(Result):
             name = name.name
         if self._live is not None:
             e = self._live.equations
-            array = self._labelled(
-                what.get(e.state, name), kind, what.dims, self.unit_of(kind, [name]), wrt
-            )
+            expression, unit = what.get(e.state, name), self.unit_of(kind, [name])
+            label = e.model.find_point(name).label if what.of == "point" else name
+            array = self._labelled(expression, kind, what.dims, unit, wrt, {what.of: label})
             if kind == "angle" and wrt is None:
                 array = array.copy(data=self._live.angles([name])[:, 0])
-            return array.assign_coords(
-                {what.of: e.model.find_point(name).label if what.of == "point" else name}
-            )
+            return array
         key = kind if wrt is None else f"{kind}_wrt"
         label = self.info["aliases"].get(name, name) if what.of == "point" else name
         chosen = None if wrt is None else self._selected(wrt)
@@ -511,8 +511,17 @@ class NamedOutputs(Result):
         }
 
     def _labelled(
-        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Wrt
+        self,
+        expression: SX,
+        name: str,
+        dims: tuple[str, ...],
+        unit: str,
+        wrt: Wrt,
+        labels: Mapping[str, str] = MappingProxyType({}),
     ) -> xr.DataArray:
+        """Values of an expression with their coordinates; `labels` are those of all of it, which
+        xarray takes several times as long to add to an array that is there.
+        """
         import xarray as xr
 
         assert self._live is not None
@@ -523,7 +532,11 @@ class NamedOutputs(Result):
             values = self._live.evaluate(expression)
             values = values.reshape(values.shape[0], *shape, order="F")
             return xr.DataArray(
-                values, coords=coords, dims=["time", *dims], name=name, attrs={"units": unit}
+                values,
+                coords={**coords, **labels},
+                dims=["time", *dims],
+                name=name,
+                attrs={"units": unit},
             )
         chosen = self._selected(wrt)
         values = self._live.derivative(expression)
@@ -534,12 +547,12 @@ class NamedOutputs(Result):
         )
         array = xr.DataArray(
             values,
-            coords=coords,
+            coords={**coords, **labels},
             dims=["time", *dims, "parameter"],
             name=f"{name}_wrt",
             attrs=derivative_units(unit),
         )
-        return array.sel(parameter=chosen)
+        return array if chosen == self.parameter_names else array.sel(parameter=chosen)
 
     def _selected(self, wrt: Wrt) -> object:
         known = self.parameter_names

@@ -25,6 +25,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..backends.bound import Evaluation
 from ..coordinates.assembly import CLOSED
 from ..coordinates.initial_state import InitialStateSolver
 from ..coordinates.levels import Level
@@ -106,6 +107,23 @@ class Kinematics:
         """Of the mechanism (m)."""
         values = ca.vertcat(*[e.state.output(o) for o in inputs.values()])
         self._outputs = ca.Function("outputs", [e.q, e.ρ], [ca.densify(values)])
+
+    @cached_property
+    def _linearised(self) -> Evaluation:
+        """(q, values) → F, F_q"""
+        e, level = self.equations, self.start._positions
+        at = (e.q, SX(0, 1), e.ρ)
+        F, F_q = level.residuals(*at), ca.densify(level.jacobian(*at))
+        return Evaluation(ca.Function("linearised", [e.q, e.ρ], [F, F_q.T]), 2)
+
+    @cached_property
+    def _directed(self) -> Evaluation:
+        """(q, values) → F_q, F_u, angles"""
+        e, level = self.equations, self.start._positions
+        at = (e.q, SX(0, 1), e.ρ)
+        F_q, F_p = (ca.densify(f(*at)) for f in (level.jacobian, level.partials))
+        results = [F_q.T, F_p[:, self.driver_indices].T, self._angles(e.q, e.ρ)]
+        return Evaluation(ca.Function("directed", [e.q, e.ρ], results), 2)
 
     def _check_time(self) -> None:
         for block in self.equations.blocks:
@@ -249,16 +267,17 @@ class Kinematics:
             Stuck: where F_q is singular.
         """
         values = self.values(ρ, u)
-        A = self._jacobian(q, values)
-        b = np.array(self.start._positions.partials(q, np.zeros(0), values))
+        F_q, F_u, angles = self._directed(q, values)
+        A = F_q.reshape(-1, q.size)
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         if s.size < q.size or s[-1] <= SINGULAR * s[0]:
             tangent = np.full((q.size, u.size), np.nan)
         else:
-            tangent = -Vt.T @ ((U.T @ b[:, self.driver_indices]) / s[:, None])
+            changes = F_u.reshape(-1, u.size)
+            tangent = -Vt.T @ ((U.T @ changes) / s[:, None])
         square = A.shape[0] == A.shape[1]
         sign = float(np.linalg.slogdet(A)[0]) if square else 0.0
-        return Position(u, q, tangent, sign, column(self._angles(q, values)))
+        return Position(u, q, tangent, sign, angles)
 
     def reach(
         self, begin: Position, u: np.ndarray, ρ: np.ndarray, shortest: float = SHORTEST
@@ -315,18 +334,18 @@ class Kinematics:
 
     def _corrected(self, q: np.ndarray, u: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
         """Newton's method, to rounding; None where it does not converge."""
-        values, none, level = self.values(ρ, u), np.zeros(0), self.start._positions
+        values = self.values(ρ, u)
         size, before = 1.0 + float(np.abs(q).max(initial=0.0)), np.inf
         for _ in range(NEWTON):
-            F = column(level.residuals(q, none, values))
-            step = np.linalg.lstsq(self._jacobian(q, values), -F, rcond=None)[0]
+            F, F_q = self._linearised(q, values)
+            step = np.linalg.lstsq(F_q.reshape(-1, q.size), -F, rcond=None)[0]
             move = float(np.abs(step).max(initial=0.0))
             if not np.isfinite(move) or move > 2 * before:
                 return None
             q, before = q + step, max(move, 1e-15 * size)
             if move <= 1e-13 * size:  # quadratic convergence: the next one would be rounding
                 break
-        F = column(level.residuals(q, none, values))
+        F, _ = self._linearised(q, values)
         return q if np.abs(F).max(initial=0.0) <= 1e-3 * CLOSED * size else None
 
     def _described(self, u: np.ndarray) -> str:

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 from scipy.optimize import brentq
 
-from ..coordinates.linear import column
+from ..backends.bound import Evaluation
 from ..core.errors import VarimechError
 from .dead_centres import DeadCentre, DeadCentres
 from .kinematics import Position
@@ -61,18 +61,22 @@ class PointMap:
     def __init__(self, grid: ReachableGrid, point: str):
         e, self.grid = grid.solver.equations, grid
         r = e.state.position(point)
-        self._r = ca.Function("r", [e.q, e.ρ], [ca.densify(r)])
+        self._r = Evaluation(ca.Function("r", [e.q, e.ρ], [ca.densify(r)]), 2)
         jacobian = ca.densify(ca.jacobian(r, ca.vertcat(e.q, e.ρ)))
-        self._r_ = ca.Function("r_", [e.q, e.ρ], [jacobian])
+        self._r_ = Evaluation(ca.Function("r_", [e.q, e.ρ], [jacobian.T]), 2)
 
     def place(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """r"""
-        return column(self._r(q, self.grid.solver.values(self.grid.ρ, u)))
+        return self._r(q, self.grid.solver.values(self.grid.ρ, u))[0]
+
+    def _gradient(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """∂r/∂(q, values), (component, variable)."""
+        values = self.grid.solver.values(self.grid.ρ, u)
+        return self._r_(q, values)[0].reshape(-1, q.size + values.size)
 
     def jacobian(self, position: Position) -> np.ndarray:
         """J, (component, driver)."""
-        values = self.grid.solver.values(self.grid.ρ, position.u)
-        r_q = np.array(self._r_(position.q, values))[:, : position.q.size]
+        r_q = self._gradient(position.q, position.u)[:, : position.q.size]
         return np.asarray(r_q @ position.tangent)
 
     @cached_property
@@ -92,7 +96,7 @@ class PointMap:
         self, q: np.ndarray, u: np.ndarray, q_: np.ndarray, indices: list[int]
     ) -> np.ndarray:
         """r', (component, parameter), from q'."""
-        both = np.array(self._r_(q, self.grid.solver.values(self.grid.ρ, u)))
+        both = self._gradient(q, u)
         return np.asarray(both[:, : q.size] @ q_ + both[:, q.size :][:, indices])
 
     def across(self, piece: Piece, indices: list[int]) -> np.ndarray:
@@ -106,8 +110,7 @@ class PointMap:
         for k, vertex in enumerate(piece.vertices):
             along = self.jacobian(vertex.position) @ driver
             if vertex.dead is not None:
-                values = self.grid.solver.values(self.grid.ρ, vertex.dead.u)
-                r_q = np.array(self._r_(vertex.dead.q, values))[:, : vertex.dead.q.size]
+                r_q = self._gradient(vertex.dead.q, vertex.dead.u)[:, : vertex.dead.q.size]
                 along = r_q @ vertex.dead.φ
             size = along @ along
             if size > 0:

@@ -183,14 +183,24 @@ class Chain:
         return ca.vertcat(*[block.value for block in self.state])
 
     def resolved(self, expressions: list[SX]) -> list[SX]:
-        """Substitute the relations of all dependents into expressions."""
-        for stage in reversed(self.stages):
-            if stage.dependents:
-                symbols, relations = zip(*stage.dependents, strict=True)
-                expressions = ca.substitute(expressions, list(symbols), list(relations))
-            for symbol, value, _ in reversed(stage.named):
-                expressions = ca.substitute(expressions, [symbol], [value])
-        return expressions
+        """Substitute the relations of all dependents, and what names stand for, into expressions."""
+        symbols, values = self._relations
+        return ca.substitute(expressions, symbols, values) if symbols else expressions
+
+    @cached_property
+    def _relations(self) -> tuple[list[SX], list[SX]]:
+        """Dependents and names, with what they stand for in terms of neither: long expressions are
+        rewritten once, not once for each of them.
+        """
+        symbols, values = list[SX](), list[SX]()
+        for stage in self.stages:
+            for symbol, value, _ in stage.named:
+                values += ca.substitute([value], symbols, values) if symbols else [value]
+                symbols.append(symbol)
+            own, relations = ([pair[k] for pair in stage.dependents] for k in (0, 1))
+            values += ca.substitute(relations, symbols, values) if symbols else relations
+            symbols += own
+        return symbols, values
 
     def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
         """Build a CasADi function of this chain, with common subexpressions eliminated."""
