@@ -25,6 +25,7 @@ from site_pages import formulas
 
 import varimech as vm
 from varimech.backends import complex_step
+from varimech.cli import doctor
 from varimech.elements.builder import Model
 from varimech.elements.clamp import Clamp
 from varimech.elements.registry import BUILT_IN
@@ -363,7 +364,8 @@ def test_installation_names_every_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     page = (DOCS / "install.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
-    assert named == set(project["optional-dependencies"]) - {"dev", "docs"}
+    extras = set(project["optional-dependencies"]) - {"dev", "docs"}
+    assert named == extras == set(doctor.EXTRAS.values())
 
 
 def test_the_citation_is_that_of_this_version() -> None:

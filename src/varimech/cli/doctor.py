@@ -29,11 +29,16 @@ PACKAGES = (
     "typer",
 )
 EXTRAS = {
+    "starlette": "studio",
+    "anywidget": "notebook",
     "distributed": "cluster",
     "openturns": "uq",
+    "blackjax": "nuts",
     "jax": "jax",
     "torch": "torch",
     "cupy": "cuda",
+    "trimesh": "meshes",
+    "urdf_parser_py": "urdf",
 }
 """Packages that some analyses need, with the extra that installs them."""
 PROBE = "int vm_probe(void) { return 42; }\n"
