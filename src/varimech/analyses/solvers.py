@@ -69,9 +69,7 @@ class ModelSolvers:
         Raises:
             ModelError: naming them.
         """
-        light = [
-            b.name for b in self.data.moving_bodies if isinstance(b, RigidBody) and b.mass.is_zero()
-        ]
+        light = [b.name for b in self.data.moving_bodies if isinstance(b, RigidBody) and b.massless]
         if light:
             bodies = "body" if len(light) == 1 else "bodies"
             raise ModelError(

@@ -187,6 +187,11 @@ class Dynamics:
     inertia: Inertia | None = field(default=None, kw_only=True)
 
     @cached_property
+    def coordinate_count(self) -> int:
+        """Number of coordinates; every run asks for it."""
+        return int(self.q.numel())
+
+    @cached_property
     def a(self) -> SX:
         """q̈, as symbols."""
         return SX.sym("a", self.q.numel())

@@ -73,7 +73,7 @@ class Equations(Dynamics):
     given_turns: GivenTurns = field(kw_only=True)
     """Full turns of angles that are given at t = 0."""
 
-    @property
+    @cached_property
     def extra(self) -> int:
         """Number of coordinates that belong to no body."""
         return int(self.own.q.numel())

@@ -119,8 +119,9 @@ class FinishedMotion(NamedTuple):
         return ResidualLimit(0, allowed, "m or rad", remedy)
 
     def _largest(self, level: int) -> float:
-        first = level * self.equations.q.numel()
-        last = first + self.equations.q.numel() - self.equations.extra
+        count = self.equations.coordinate_count
+        first = level * count
+        last = first + count - self.equations.extra
         return float(np.abs(self.states[:, first:last]).max(initial=0.0))
 
 

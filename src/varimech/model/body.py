@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias, final
 
 import casadi as ca
@@ -109,6 +110,11 @@ class RigidBody(Body):
     mass: SX
     com: SX
     inertia: SX
+
+    @cached_property
+    def massless(self) -> bool:
+        """Whether its mass is the number 0: only kinematics takes it."""
+        return bool(self.mass.is_zero())
 
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
         kinetic = _kinetic_energy(

@@ -29,7 +29,7 @@ def check_speeds(
     """
     if tolerance or integrator.coefficients is None:
         return
-    n, moving = equations.q.numel(), equations.q.numel() - equations.extra
+    n, moving = equations.coordinate_count, equations.coordinate_count - equations.extra
     speeds = np.abs(trajectory.states[:, n : n + moving]).max(axis=1, initial=0.0)
     if not (too_fast := np.flatnonzero(speeds > LIGHT)).size:
         return
