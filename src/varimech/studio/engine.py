@@ -37,6 +37,8 @@ MOST_PARAMETERS = 12
 """Parameters that a live gradient is taken for."""
 MOST_DESIGNS = 50
 """Designs whose numbers are remembered."""
+CHOICES = 101
+"""Tolerances of a slider: steps of 5 % over two decades."""
 SHARE = 0.5
 """Of the value of a parameter without bounds that its slider moves to both sides."""
 
@@ -292,7 +294,18 @@ def _slider(p: Parameter) -> dict[str, object]:
         "bounds": [low, high],
         "tolerance": tolerance.width if isinstance(tolerance, Tolerance) else None,
         "varies": tolerance is not None,
+        "choice": _choice(tolerance),
     }
+
+
+def _choice(tolerance: object) -> dict[str, list[float]] | None:
+    """Tolerances that can be chosen, from the finest one to the widest, and what they cost; None
+    for one without a cost.
+    """
+    if not isinstance(tolerance, Tolerance) or tolerance.cost is None:
+        return None
+    widths = np.geomspace(*tolerance.limits, CHOICES).tolist()
+    return {"widths": widths, "costs": [float(tolerance.cost.value(t)) for t in widths]}
 
 
 def _objective_rows(gradient: Gradient) -> list[dict[str, object]]:

@@ -21,7 +21,7 @@ from ..files.study_runner import conduct
 
 SHORTEST = 0.2
 """s between two reports of progress."""
-KINDS = ("optimize", "fit", "certify")
+KINDS = ("optimize", "allocate", "fit", "certify")
 
 
 @dataclass
@@ -161,6 +161,16 @@ def _found(mechanism: Any, kind: str) -> dict[str, Any]:
     }
 
 
+def _allocated(mechanism: Any) -> dict[str, Any]:
+    """The cheapest tolerances, and nominal values where they may change."""
+    found: Any = conduct(mechanism, _studies(mechanism), "allocate", {"progress": False})
+    return {
+        "values": {name: float(after) for name, (_, after) in found.nominals.items()},
+        "tolerances": found.tolerances,
+        "text": str(found),
+    }
+
+
 def _certified(mechanism: Any) -> dict[str, Any]:
     gradient = conduct(mechanism, _studies(mechanism), "sensitivity", {"progress": False})
     return {"text": str(gradient.certify(progress=False))}  # type: ignore[union-attr]
@@ -174,6 +184,7 @@ def _studies(mechanism: Any) -> Any:
 
 _RESULTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "optimize": partial(_found, kind="optimize"),
+    "allocate": _allocated,
     "fit": partial(_found, kind="fit"),
     "certify": _certified,
 }

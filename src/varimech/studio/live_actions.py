@@ -87,11 +87,19 @@ def set_tolerance(session: Session, name: str, width: float | str) -> None:
 
 
 def take_result(session: Session) -> None:
-    """Go on with the values that a job has found."""
-    values = (session.jobs.state() or {}).get("values")
-    if not values:
-        raise ModelError("there is no design to take over", remedy="optimise or fit first")
-    session.set_values(values, final=True, digits=DIGITS)
+    """Go on with the values, and the tolerances, that a job has found."""
+    found = session.jobs.state() or {}
+    values, tolerances = found.get("values"), found.get("tolerances")
+    if not values and not tolerances:
+        remedy = "optimise, allocate or fit first"
+        raise ModelError("there is no design to take over", remedy=remedy)
+    if tolerances:
+        text = session.text
+        for name, width in tolerances.items():
+            text = with_tolerance(text, name, float(width))
+        session.edit(text)
+    if values:
+        session.set_values(values, final=True, digits=DIGITS)
 
 
 def watch(session: Session, what: str, on: bool) -> bool:

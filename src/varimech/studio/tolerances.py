@@ -148,7 +148,11 @@ def _correlation(studies: Studies) -> dict[tuple[str, str], float] | None:
 
 
 def _limits(studies: Studies, objective: str) -> list[float | None]:
-    """Lower and upper limit of an objective, as constraints of the optimisation state them."""
+    """Lower and upper limit of an objective, as constraints of the optimisation or a probability
+    state them.
+    """
     study = studies.optimize
     bound = ((study.constraints if study is not None else None) or {}).get(objective)
+    for entry in studies.objectives.values():
+        bound = bound or (entry.probability or {}).get(objective)
     return [None, None] if bound is None else [bound.at_least, bound.at_most]

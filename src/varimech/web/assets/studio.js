@@ -67,6 +67,7 @@ class Studio {
     element("status").textContent = "";
     this.sliders.update(state.parameters);
     this.tolerances.setParameters(state.parameters);
+    this.tolerances.setJob(state.job);
     this.designs.setState(state);
     this.modes.setState(state);
     this.handles.show(state.handle);

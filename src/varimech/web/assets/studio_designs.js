@@ -19,6 +19,7 @@ export class Designs {
     this.jobs = document.createElement("div");
     this.jobs.className = "jobs";
     this.optimise = action("Optimise", "The optimize study of the text", () => link.send("job", { what: "optimize" }));
+    this.allocate = action("Allocate", "The allocate study of the text: the cheapest tolerances", () => link.send("job", { what: "allocate" }));
     this.fit = action("Fit", "The fit study of the text: parameters for which the motion meets measured data", () => link.send("job", { what: "fit" }));
     this.certify = action("Certify", "How many digits of the gradient can be trusted", () => link.send("job", { what: "certify" }));
     this.cancel = action("Cancel", "End the computation", () => link.send("cancel"));
@@ -26,7 +27,7 @@ export class Designs {
     this.progress = document.createElement("progress");
     this.note = Object.assign(document.createElement("p"), { className: "soft" });
     this.result = Object.assign(document.createElement("pre"), { className: "result" });
-    this.jobs.append(this.optimise, this.fit, this.certify, this.cancel, this.take, this.progress, this.note, this.result);
+    this.jobs.append(this.optimise, this.allocate, this.fit, this.certify, this.cancel, this.take, this.progress, this.note, this.result);
     place.append(this.keep, this.table, this.jobs);
   }
 
@@ -39,7 +40,7 @@ export class Designs {
   setState({ kept, ghost, parameters, job }) {
     Object.assign(this, { kept, ghost, parameters });
     const running = Boolean(job) && job.status === "running";
-    this.optimise.disabled = this.fit.disabled = this.certify.disabled = running;
+    this.optimise.disabled = this.allocate.disabled = this.fit.disabled = this.certify.disabled = running;
     this.cancel.hidden = this.progress.hidden = !running;
     this.take.hidden = !(job && job.status === "done" && job.values);
     this.result.hidden = !(job && job.text);

@@ -16,18 +16,83 @@ function add(parent, name, className, text = "") {
   return parent.appendChild(Object.assign(document.createElement(name), { className, textContent: text }));
 }
 
+// cost of a tolerance between those of a choice, which are equally far apart by their logarithm
+export function costOf({ widths, costs }, width) {
+  const last = widths.length - 1;
+  const place = Math.min(last, Math.max(0, (last * Math.log(width / widths[0])) / Math.log(widths[last] / widths[0])));
+  const k = Math.min(last - 1, Math.floor(place));
+  return costs[k] + (place - k) * (costs[k + 1] - costs[k]);
+}
+
 export class Tolerances {
   constructor(place, link) {
     Object.assign(this, { place, link, cards: new Map(), names: null, units: new Map() });
     this.widths = add(place, "div", "widths");
+    this.cost = add(place, "p", "cost");
+    this.job = add(place, "div", "jobs");
+    this.allocate = this.action("Allocate", "The cheapest tolerances for the risk that studies: allocate: of the text states", () => link.send("job", { what: "allocate" }));
+    this.cancel = this.action("Cancel", "End the computation", () => link.send("cancel"));
+    this.take = this.action("Take over", "Write these tolerances into the text; this can be undone", () => link.send("take_result"));
+    this.progress = add(this.job, "progress", "");
+    this.result = add(this.job, "pre", "result");
+    this.setJob(null);
     this.list = add(place, "div", "");
     this.hint = add(place, "p", "soft", "No parameter has a tolerance yet: type one above. Objectives stand under studies: objectives: in the text.");
+  }
+
+  action(textContent, title, onclick) {
+    return Object.assign(add(this.job, "button", ""), { type: "button", textContent, title, onclick });
+  }
+
+  // an allocation: its progress, and the tolerances that it has found
+  setJob(job) {
+    const running = Boolean(job) && job.status === "running", own = Boolean(job) && job.kind === "allocate";
+    this.allocate.disabled = running;
+    this.cancel.hidden = this.progress.hidden = !(running && own);
+    this.take.hidden = !(own && job.status === "done");
+    this.result.textContent = own ? job.text || job.note : "";
+    this.result.hidden = !this.result.textContent;
+    if (own && job.share !== null) this.progress.value = job.share;
+    else this.progress.removeAttribute("value");
+  }
+
+  // what all tolerances cost that can be chosen
+  showCost() {
+    const costs = [...this.chosen.values()].map(({ choice, width }) => costOf(choice, width));
+    this.job.hidden = costs.length === 0;
+    this.cost.textContent = costs.length ? `cost of the tolerances: ${costs.reduce((a, b) => a + b).toPrecision(4)}` : "";
+  }
+
+  // a slider from the finest tolerance to the widest one, with its cost
+  slider({ name, unit, tolerance, choice }, field) {
+    const slider = document.createElement("input"), cost = document.createElement("output"), last = choice.widths.length - 1;
+    const show = (width) => {
+      this.chosen.set(name, { choice, width });
+      cost.textContent = `costs ${costOf(choice, width).toPrecision(3)}`;
+      this.showCost();
+    };
+    Object.assign(slider, { type: "range", min: 0, max: last, step: 1 });
+    slider.value = Math.round((last * Math.log(tolerance / choice.widths[0])) / Math.log(choice.widths[last] / choice.widths[0]));
+    slider.setAttribute("aria-label", `Tolerance of ${name}, finer to wider`);
+    slider.oninput = () => {
+      const width = choice.widths[slider.valueAsNumber];
+      field.value = quantity(width, unit);
+      show(width);
+    };
+    slider.onchange = () => {
+      this.link.send("tolerance", { name, width: choice.widths[slider.valueAsNumber] });
+      slider.blur();
+    };
+    show(tolerance);
+    return [slider, cost];
   }
 
   // a field for the tolerance of each parameter
   setParameters(parameters) {
     if (this.widths.contains(document.activeElement)) return; // something is being typed
-    this.widths.replaceChildren(...parameters.map(({ name, unit, tolerance, varies }) => {
+    this.chosen = new Map();
+    this.widths.replaceChildren(...parameters.map((parameter) => {
+      const { name, unit, tolerance, varies, choice } = parameter;
       const label = document.createElement("label"), field = document.createElement("input");
       add(label, "span", "", `${name} ±`);
       field.value = tolerance === null ? (varies ? "distribution" : "") : quantity(tolerance, unit);
@@ -38,9 +103,11 @@ export class Tolerances {
         this.link.send("tolerance", { name, width: field.value.replace("µ", "u") });
         field.blur();
       };
+      if (choice) label.append(...this.slider(parameter, field));
       label.append(field);
       return label;
     }));
+    this.showCost();
   }
 
   // first-order moments: name, unit, value, deviation, shares, limits
