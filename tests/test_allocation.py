@@ -449,6 +449,11 @@ BAD: Mapping[str, tuple[Callable[[vm.Mechanism], object], dict[str, Any], str]] 
         },
         r"'safe': 512 samples do not resolve a probability of 1e-06",
     ),
+    "certainty": (
+        lambda m: None,
+        {"constraints": {"c": vm.probability(LINEAR <= 1) >= 1}},
+        r"constraint 'c' ≥ 1 asks for certainty",
+    ),
     "number of samples": (lambda m: None, {"verify": 3}, r"verify = 3"),
     "no influence": (
         lambda m: m.parameter("e", 1.0),

@@ -156,8 +156,8 @@ def test_form_follows_two_design_points_and_their_correlation() -> None:
         carrier(NORMAL), {"p": vm.probability(f <= 1.2)}, nominals=["a", "b"], method="form"
     )
     found = ev.run(ev.design.start)
-    ((_, points),) = ev.methods[0]._points.items()  # type: ignore[attr-defined]
-    assert len(points) == 2
+    ((_, own),) = ev.methods[0]._points.items()  # type: ignore[attr-defined]
+    assert len(own.points) == 2
     # given a, b is normal
     a = np.linspace(0.3, 1.7, 20001)
     inside = stats.norm.pdf(a, 1, 0.1) * stats.norm.cdf((1.2 - 30 * (a - 1) ** 2) / 0.2)
@@ -166,6 +166,49 @@ def test_form_follows_two_design_points_and_their_correlation() -> None:
     error = ev.methods[0].evaluate(ev.design.start, errors=True)["p"].errors[0]
     assert abs(1 - found.values[0] - exact) < 2 * error
     check_derivatives(ev, 1e-4, step=1e-3)
+
+
+SHIFTED = {"a": (0.0, vm.Tolerance(3.0)), "b": (0.0, vm.Tolerance(3.0))}
+
+
+def test_form_adds_the_ways_out_of_failure() -> None:
+    """Where the medians fail, a limit on two sides is met by being beyond either of two planes."""
+    square = function_of("(a + 0.3)**2")
+    quantities = {
+        "outside": vm.probability(square >= 1.0),
+        "both": vm.probability(square >= 1.0, function_of("b") <= 0.5),
+    }
+    ev = evaluator(carrier(SHIFTED), quantities, nominals=["a"], widths=["a"], method="form")
+    found = ev.run(ev.design.start)
+    exact = stats.norm.sf(0.7) + stats.norm.cdf(-1.3)
+    assert found.values == pytest.approx([exact, exact * stats.norm.cdf(0.5)], rel=1e-7)
+    above, below = stats.norm.pdf(0.7), stats.norm.pdf(1.3)
+    expected = np.array([above - below, (0.7 * above + 1.3 * below) / 3])
+    assert found.derivatives[0] == pytest.approx(expected, rel=1e-6)
+    check_derivatives(ev, 1e-5, step=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("f", "statistic", "exact"),
+    [
+        # y with Φ(√y − 0.3) − Φ(−√y − 0.3) = p
+        ("(a + 0.3)**2", lambda f: vm.quantile(f, 0.5), 0.495),
+        ("(a + 0.3)**2", lambda f: vm.quantile(f, 0.95), 4.182),
+        ("sin(3 * a + 0.3)", lambda f: vm.quantile(f, 0.5), 0.007),
+        ("sin(3 * a + 0.3)", lambda f: vm.probability(f <= 0.5), 0.664),
+        ("a**2", lambda f: vm.quantile(f, 0.5), 0.4549),
+    ],
+)
+def test_limits_that_are_met_again_leave_no_small_error(
+    f: str, statistic: Any, exact: float
+) -> None:
+    """FORM follows one plane there, and its error says so; the automatic choice avoids it."""
+    asked, m = {"x": statistic(function_of(f))}, carrier(SHIFTED)
+    form = m.statistics(asked, method="form", **OPTIONS)
+    assert abs(form["x"] - exact) > 0.05
+    assert form.error.item() > 0.5 * abs(form["x"] - exact)
+    auto = m.statistics(asked, **OPTIONS)
+    assert abs(auto["x"] - exact) < 1.5 * auto.error.item() + 0.005
 
 
 def test_second_order_probability_of_a_parabola() -> None:

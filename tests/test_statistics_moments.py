@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from random_functions import carrier, differences, evaluator, function_of
+from random_functions import OPTIONS, carrier, differences, evaluator, function_of
 from scipy import stats
 
 import varimech as vm
+from varimech.robust.second_moments import SecondMoments
 
 LINEAR = function_of("3 * a + 2 * b + c * a**2")
 NORMAL = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6)), "c": (0.0, None)}
@@ -128,3 +129,34 @@ def test_path_has_statistics_at_every_stored_time() -> None:
     assert found.paths[0] == pytest.approx(moments.std.to_numpy()[:, 0], rel=1e-6, abs=1e-12)
     by_differences = differences(lambda x: ev.run(x).paths[0], design.start, 1e-3)
     assert found.path_derivatives[0] == pytest.approx(by_differences, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.95, 0.99])
+def test_errors_of_moments_see_the_tails_of_uniform_variables(p: float) -> None:
+    """They have no skewness, and shorter tails than normal ones; to a factor of two."""
+    a = vm.final("a")
+    m = carrier({"a": (0.5, stats.uniform(0, 1))})
+    asked = {"q": vm.quantile(a, p), "P": vm.probability(a <= p)}
+    found = m.statistics(asked, method="moments", **OPTIONS)
+    for name in asked:  # both are p itself
+        error = found.error.sel(statistic=name).item()
+        assert 0.005 < abs(found[name] - p) < 2 * error < 0.5
+
+
+def test_errors_of_moments_contain_deviations_that_are_too_small() -> None:
+    """The deviation is three times that of order 1: linear in errors, this would be 1e-8."""
+    f = vm.final("(a + 0.3)**2 + b")
+    m = carrier({"a": (0.0, vm.Tolerance(3.0)), "b": (0.0, vm.Tolerance(0.3))})
+    found = m.statistics({"P": vm.probability(f >= 4.0)}, method="moments", **OPTIONS)
+    exact = 0.0556  # of 2 000 000 samples
+    assert found["P"] < 1e-6
+    assert exact / 2 < found.error.item()
+
+
+def test_fourth_moments_of_quadratic_functions_of_normal_variables() -> None:
+    """κ₄ = 48 (1 + 4) of (z + 1)², a noncentral χ² variable."""
+    ev = evaluator(
+        carrier({"a": (1.0, vm.Tolerance(3.0))}), {"m": vm.std(vm.final("a**2"))}, nominals=["a"]
+    )
+    x = ev.design.start
+    assert SecondMoments(ev.task).moments(x).fourth == pytest.approx([48.0 + 192.0], rel=1e-9)

@@ -42,7 +42,7 @@ from .evaluator import StatisticsEvaluator
 from .grade_search import Graded, in_grades
 from .log_widths import COST, Remembered, Variables, moved_constraint
 from .random_design import random_design
-from .statistic import Statistic
+from .statistic import Probability, Statistic
 from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
 from .verification import Checked, Verification, verified
 
@@ -166,6 +166,7 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
         problem = "no constraint bounds a statistic, so that the widest tolerances are the cheapest"
         remedy = "give a target, such as vm.std(f) <= 0.1 or vm.probability(f <= 1) >= 0.999"
         raise ModelError(problem, element="allocate", field="constraints", remedy=remedy)
+    _check_probabilities(named)
     numbers = s.solvers.data.parameter_set
     choices = choices_of(numbers, options.get("tolerances"), "allocate")
     for name in statistics.get("distributions") or {}:
@@ -217,6 +218,17 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
     correct = options.get("correct", True) and verify is not False
     count = None if isinstance(verify, bool) else int(verify)
     return Statement(task, evaluator, graded, correct, count, verify is not False, seed)
+
+
+def _check_probabilities(constraints: Mapping[str, Constraint]) -> None:
+    """Refuse bounds that ask for certainty: their reliability index is infinite."""
+    for name, c in constraints.items():
+        if isinstance(c.of, Probability) and (c.lower >= 1 or c.upper <= 0):
+            problem = f"{c.rule} asks for certainty, which no tolerances are sure to give"
+            remedy = "bound the probability by a number between 0 and 1, such as >= 0.9999"
+            raise ModelError(
+                problem, element="allocate", field=f"constraint {name!r}", remedy=remedy
+            )
 
 
 def _nominal_space(s: Simulation, options: AllocationOptions) -> Space:

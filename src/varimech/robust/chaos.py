@@ -184,7 +184,8 @@ class ChaosMethod:
         for k, limit in enumerate(statistic.limits if isinstance(statistic, Probability) else ()):
             error += drawn.density(k, limit) * _widening(a[:, c[k]], left[c[k]])
         if isinstance(statistic, Quantile):
-            error += abs(_sigmas(statistic)) * _widening(a[:, c[0]], left[c[0]])
+            # at least 1: the shape changes as well, also where the deviation does not matter
+            error += max(abs(_sigmas(statistic)), 1.0) * _widening(a[:, c[0]], left[c[0]])
         return value, slope, error
 
 

@@ -229,7 +229,8 @@ def extreme_on_sphere(
             if share < SHORTEST:
                 raise _lost_on_sphere(column, β)
             turned = here.u + share * (target - here.u)
-            there = _reached(column, β * turned / np.linalg.norm(turned))
+            size = float(np.linalg.norm(turned))  # 0 halfway between opposite points
+            there = _reached(column, β * turned / size) if size > 0 else None
         here = there
     raise _lost_on_sphere(column, β)
 

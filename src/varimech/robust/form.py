@@ -7,8 +7,13 @@ polyhedron  α_k·u ≤ β_k  in the standard normal space:
 
 One plane needs no second derivatives; several need dα/dx, if their correlation matters. A quantile
 is the largest value at the distance β = Φ⁻¹(p) from the origin (inverse FORM), with the derivative
-∂y/∂x there. Exact for linear functions of normal parameters; errors are estimated by the curvatures
-of the limits (SORM).
+∂y/∂x there. Exact for linear functions of normal parameters.
+
+Where the origin fails and several planes lead out of failure, not failing is a union of
+half-spaces, whose parts are added:  P(∪ E_k) = Σ P(E_k ∩ Ē_j, j < k).
+
+Errors are estimated by the curvatures of the limits (SORM), for quantiles by further design points
+of the limit, and by plain samples, which show what planes do not: limits that are met again.
 
 Other design points are looked for along rays at the reference design (as in
 `uncertainty/design_points.py`); at other designs all of them are followed.
@@ -17,8 +22,9 @@ Other design points are looked for along rays at the reference design (as in
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
@@ -33,6 +39,7 @@ from ..uncertainty.design_points import (
     first_crossing,
     to_planes,
 )
+from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
 from .design_point_search import (
     FormPoint,
@@ -43,6 +50,7 @@ from .design_point_search import (
 )
 from .method import StatisticsTask, Values
 from .normal_box import box_derivatives, box_probability
+from .random_design import RandomPoint
 from .settings import StatisticsSettings
 from .statistic import Probability, Quantile
 
@@ -52,6 +60,12 @@ MATTERS = 1e-9
 """Derivative of the probability with respect to a correlation of two planes above which it counts:
 accuracy of the probability itself.
 """
+CHECKS = 256
+"""Plain samples that check probabilities at the reference design, by values of runs alone: they see
+errors of some 8 % near 0.5, and take about as long as the rays.
+"""
+CERTAIN = 0.999
+"""Level of the interval of those samples: FORM is taken to be off where it lies outside."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +82,24 @@ class Side:
         return self.sign * (y - self.limit) > 0
 
 
+@dataclass(frozen=True, eq=False)
+class DesignPoints:
+    """The design points of one side."""
+
+    points: tuple[FormPoint, ...]
+    leave: bool = False
+    """Whether being beyond one plane is enough for not failing: the origin failed when they were
+    searched. Otherwise it takes being within all of them.
+    """
+
+
 @dataclass(eq=False)
 class FormMethod:
     """The method; see the head of this file."""
 
     task: StatisticsTask
     settings: StatisticsSettings = field(default_factory=StatisticsSettings)
-    _points: dict[tuple[str, Side], list[np.ndarray]] = field(default_factory=dict)
+    _points: dict[tuple[str, Side], DesignPoints] = field(default_factory=dict)
     """Design points of the last design, by statistic and side."""
     _quantiles: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -104,6 +129,7 @@ class FormMethod:
             label = f"statistic {name!r}"
             return kept.setdefault(c, StandardColumn(self.task, point, c, label))
 
+        drawn = self._samples(point) if errors else None
         for name, statistic in self.task.statistics.items():
             places = [int(c[0]) for c in self.task.columns(statistic)]
             if isinstance(statistic, Quantile):
@@ -114,6 +140,8 @@ class FormMethod:
                 columns = [column(s.column, name) for s in sides]
                 one = self._probability(name, sides, columns, errors)
             value, slope, error = one
+            if drawn is not None:
+                error = max(error, _contradiction(statistic, value, drawn[:, places]))
             found[name] = Values(np.array([value]), slope[None], np.array([error]))
         return found
 
@@ -130,30 +158,32 @@ class FormMethod:
         self._quantiles[name] = at.u
         if not errors:
             return at.y, at.by_variable, math.nan
+        if not at.length > 0:  # at the medians
+            return at.y, at.by_variable, math.inf
         p = FormPoint(at, sign)
         off = abs(p.second_order(curved_at(column, at.u)) - float(_tail(β)))
+        every = _all_points(column, Side(column.column, at.y, 1.0), self.settings.seed)
+        if every.points:
+            off += abs(_polyhedron([every])[0] - statistic.p)
         density = math.exp(-β * β / 2) / math.sqrt(2 * math.pi) / at.length
         return at.y, at.by_variable, off / density
 
     def _probability(
         self, name: str, sides: list[Side], columns: list[StandardColumn], errors: bool
     ) -> tuple[float, np.ndarray, float]:
-        points = list[tuple[FormPoint, StandardColumn]]()
+        groups, points = list[DesignPoints](), list[tuple[FormPoint, StandardColumn]]()
         size = self.task.design.size
         for side, column in zip(sides, columns, strict=True):
             own = self._design_points(name, side, column)
-            points += [(p, column) for p in own]
-            if not own and side.broken(column.at(np.zeros(len(column.point.mean))).y):
+            groups.append(own)
+            points += [(p, column) for p in own.points]
+            outside = not own.points
+            if outside and side.broken(column.at(np.zeros(len(column.point.mean))).y):
                 return 0.0, np.zeros(size), UNREACHED if errors else math.nan
         if not points:  # every limit is out of reach
             return 1.0, np.zeros(size), UNREACHED if errors else math.nan
-        β = np.array([p.beta for p, _ in points])
+        value, of_β, of_R = _polyhedron(groups)
         α = np.array([p.alpha for p, _ in points])
-        R = α @ α.T
-        np.fill_diagonal(R, 1.0)
-        lower = np.full(β.size, -np.inf)
-        value = box_probability(lower, β, R)
-        _, of_β, of_R = box_derivatives(lower, β, R)
         slope = of_β @ np.array([p.beta_derivatives for p, _ in points])
         matter = np.abs(np.tril(of_R, -1)) > MATTERS
         curved = {}
@@ -171,18 +201,80 @@ class FormMethod:
             error = min(1.0, float(np.abs(off).sum()))
         return value, slope, error
 
-    def _design_points(self, name: str, side: Side, column: StandardColumn) -> list[FormPoint]:
+    def _design_points(self, name: str, side: Side, column: StandardColumn) -> DesignPoints:
         """Those of the last design, followed; or a search for all of them."""
-        key = name, side
-        if key not in self._points:
-            points = _all_points(column, side, self.settings.seed)
+        last = self._points.get((name, side))
+        if last is None:
+            found = _all_points(column, side, self.settings.seed)
         else:
-            points = []
-            for u in self._points[key]:
-                points.append(nearest_point(column, side.limit, side.sign, u))
-            points = _distinct(points)
-        self._points[key] = [p.at.u for p in points]
-        return points
+            followed = [nearest_point(column, side.limit, side.sign, p.at.u) for p in last.points]
+            found = DesignPoints(_distinct(followed, last.leave), last.leave)
+        self._points[name, side] = found
+        return found
+
+    def _samples(self, point: RandomPoint) -> np.ndarray:
+        """Values of plain samples, (sample, column), without runs that fail."""
+        u = stream(self.settings.seed, 1).standard_normal((CHECKS, len(point.mean)))
+        values, _ = self.task.runs.reachable(point.rows(point.values(u)))
+        return np.asarray(values[np.isfinite(values).all(axis=1)])
+
+
+def _contradiction(statistic: Probability | Quantile, value: float, drawn: np.ndarray) -> float:
+    """Error of a statistic that plain samples show; 0 where they agree with it.
+
+    Args:
+        statistic: the statistic.
+        value: that of FORM.
+        drawn: values of its functions, (sample, function).
+    """
+    if not len(drawn):
+        return 0.0
+    if isinstance(statistic, Quantile):
+        y = drawn[:, 0]
+        lower, upper = clopper_pearson(int((y <= value).sum()), y.size, CERTAIN)
+        agrees = lower <= statistic.p <= upper
+        return 0.0 if agrees else abs(value - float(np.quantile(y, statistic.p)))
+    lowest, highest = (
+        np.array([getattr(limit, bound) for limit in statistic.limits])
+        for bound in ("lower", "upper")
+    )
+    held = int(((drawn >= lowest) & (drawn <= highest)).all(axis=1).sum())
+    lower, upper = clopper_pearson(held, len(drawn), CERTAIN)
+    return 0.0 if lower <= value <= upper else abs(value - held / len(drawn))
+
+
+def _polyhedron(groups: Sequence[DesignPoints]) -> tuple[float, np.ndarray, np.ndarray]:
+    """Probability of not failing, and its derivatives with respect to the distances and the
+    correlations of all planes, one group after another.
+    """
+    points = [p for group in groups for p in group.points]
+    β, α = np.array([p.beta for p in points]), np.array([p.alpha for p in points])
+    R = α @ α.T
+    np.fill_diagonal(R, 1.0)
+    value, of_β, of_R = 0.0, np.zeros(β.size), np.zeros_like(R)
+    for lower, upper in _parts(groups, β):
+        value += box_probability(lower, upper, R)
+        of_lower, of_upper, of_pair = box_derivatives(lower, upper, R)
+        of_β, of_R = of_β + of_lower + of_upper, of_R + of_pair
+    return value, of_β, of_R
+
+
+def _parts(
+    groups: Sequence[DesignPoints], β: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Boxes without overlap that make up not failing: of each group whose planes lead out of
+    failure one plane is passed, and none of those before.
+    """
+    first = np.cumsum([0, *(len(g.points) for g in groups)])
+    ways = [range(len(g.points)) if g.leave and g.points else (-1,) for g in groups]
+    for chosen in product(*ways):
+        lower, upper = np.full(β.size, -np.inf), β.copy()
+        for start, end, k in zip(first, first[1:], chosen, strict=False):
+            if k >= 0:
+                upper[start:end] = np.inf
+                upper[start + k] = β[start + k]
+                lower[start : start + k] = β[start : start + k]
+        yield lower, upper
 
 
 def _sides(statistic: Probability, columns: list[int]) -> list[Side]:
@@ -195,7 +287,7 @@ def _sides(statistic: Probability, columns: list[int]) -> list[Side]:
     return sides
 
 
-def _all_points(column: StandardColumn, side: Side, seed: int) -> list[FormPoint]:
+def _all_points(column: StandardColumn, side: Side, seed: int) -> DesignPoints:
     """The design point nearest to the origin, and others that rays meet; none where no ray within
     six standard deviations and no search meets the limit.
 
@@ -224,8 +316,6 @@ def _all_points(column: StandardColumn, side: Side, seed: int) -> list[FormPoint
             break
         except VarimechError as error:
             failure = error
-    if failing > 0 and points:
-        return points[:1]  # where the origin fails, not failing is beyond one plane
     for _ in range(SEARCHES):
         sooner = met < SOONER * to_planes(points, rays)
         if not sooner.any():
@@ -239,18 +329,19 @@ def _all_points(column: StandardColumn, side: Side, seed: int) -> list[FormPoint
     if not points and reached:
         assert failure is not None
         raise failure
-    return _distinct(points)
+    return DesignPoints(_distinct(points, failing > 0), failing > 0)
 
 
-def _distinct(points: list[FormPoint]) -> list[FormPoint]:
-    """Without those that are the same, or much less likely than the nearest."""
-    points = sorted(points, key=lambda p: p.beta)
+def _distinct(points: Sequence[FormPoint], leave: bool) -> tuple[FormPoint, ...]:
+    """Without those that are the same, or much less likely to be passed than the nearest."""
+    toward = -1.0 if leave else 1.0
+    points = sorted(points, key=lambda p: toward * p.beta)
     kept: list[FormPoint] = []
     for p in points:
         apart = all(np.linalg.norm(p.at.u - other.at.u) > APART for other in kept)
-        if apart and _tail(p.beta) >= NEGLIGIBLE * _tail(points[0].beta):
+        if apart and _tail(toward * p.beta) >= NEGLIGIBLE * _tail(toward * points[0].beta):
             kept.append(p)
-    return kept
+    return tuple(kept)
 
 
 def _tail(β: float) -> float:

@@ -113,13 +113,14 @@ class SampledStatistics:
 
     def density(self, c: int, limit: Limited) -> float:
         """Density of a column at its limits, times their distances from the mean in standard
-        deviations: by how much a probability changes with the deviation.
+        deviations, or 1 if that is more: by how much a probability changes with the deviation, or
+        with the shape, which matters near the mean.
         """
         column, total = self._column(c), 0.0
         (m, _), (σ, _) = column.mean, column.std
         for bound in (limit.lower, limit.upper):
             if math.isfinite(bound) and σ > 0:
-                total += float(column.below(bound)[2].mean()) * abs(bound - m) / σ
+                total += float(column.below(bound)[2].mean()) * max(abs(bound - m) / σ, 1.0)
         return total
 
     def _column(self, c: int) -> Column:

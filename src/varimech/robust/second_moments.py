@@ -27,6 +27,7 @@ from ..core.messages import Message
 from ..uncertainty.expansion import ROUNDING, check_second
 from .first_moments import (
     errors_of,
+    excesses,
     neighbour_errors,
     normal_statistics,
     third_moments,
@@ -76,7 +77,7 @@ class SecondMoments:
             return found
         wrong = neighbour_errors(task, m.point, m.values, m.g, m.hessians)
         return {
-            n: Values(v.values, v.derivatives, errors_of(task, n, m, wrong, m.third))
+            n: Values(v.values, v.derivatives, errors_of(task, n, m, wrong, m.third, m.fourth))
             for n, v in found.items()
         }
 
@@ -159,6 +160,15 @@ class QuadraticMoments:
         curved = 3 * np.einsum("ci,cij,cj->c", g @ C, H, g @ C)
         pure = np.einsum("cij,cjk,cki->c", HC, HC, HC)
         return np.asarray(g**3 @ third_moments(self.point) + curved + pure)
+
+    @cached_property
+    def fourth(self) -> np.ndarray:
+        """Fourth central moment of each column beyond that of a normal one; likewise."""
+        C, g, H = self.point.covariance, self.g, self.hessians
+        along = np.einsum("ci,cij->cj", g @ C, H)
+        pure = np.einsum("cij,cjk,ckl,cli->c", *[H @ C] * 4)
+        curved = 12 * np.einsum("ci,ij,cj->c", along, C, along)
+        return np.asarray(excesses(self.point, g) + curved + 3 * pure)
 
     @cached_property
     def _variances(self) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
