@@ -125,7 +125,7 @@ def _supported(
     frozen = norm(m.mean, m.sigma) if isinstance(m, Normal) else m.distribution
     if isinstance(frozen, Frozen) or not hasattr(frozen, "logpdf"):
         raise ModelError(
-            f"the prior of {name!r}, {m.description}, has no density",
+            f"of {name!r}, {m.description}, has no density",
             element=analysis,
             field="prior",
             remedy="give a varimech.Tolerance or a distribution of scipy.stats with its numbers",
@@ -133,7 +133,7 @@ def _supported(
     inside = float(frozen.cdf(high) - frozen.cdf(low))
     if inside < LEAST_INSIDE:
         raise ModelError(
-            f"the prior of {name!r}, {m.description}, has only {inside:.2g} of its probability"
+            f"of {name!r}, {m.description}, has only {inside:.2g} of its probability"
             f" within the bounds ({low:g}, {high:g})",
             element=analysis,
             field="prior",

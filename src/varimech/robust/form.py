@@ -162,7 +162,7 @@ class FormMethod:
             return at.y, at.by_variable, math.inf
         p = FormPoint(at, sign)
         off = abs(p.second_order(curved_at(column, at.u)) - float(_tail(β)))
-        every = _all_points(column, Side(column.column, at.y, 1.0), self.settings.seed)
+        every = _all_points(column, Side(column.column, at.y, 1.0), self.settings.seed, at.u)
         if every.points:
             off += abs(_polyhedron([every])[0] - statistic.p)
         density = math.exp(-β * β / 2) / math.sqrt(2 * math.pi) / at.length
@@ -287,9 +287,11 @@ def _sides(statistic: Probability, columns: list[int]) -> list[Side]:
     return sides
 
 
-def _all_points(column: StandardColumn, side: Side, seed: int) -> DesignPoints:
+def _all_points(
+    column: StandardColumn, side: Side, seed: int, near: np.ndarray | None = None
+) -> DesignPoints:
     """The design point nearest to the origin, and others that rays meet; none where no ray within
-    six standard deviations and no search meets the limit.
+    six standard deviations and no search meets the limit. The first search begins near a point.
 
     Raises:
         VarimechError: if rays meet the limit, but no search converges.
@@ -307,7 +309,7 @@ def _all_points(column: StandardColumn, side: Side, seed: int) -> DesignPoints:
     )
     met = first_crossing(np.full(len(rays), -abs(failing)), oriented)
     points, failure = list[FormPoint](), None
-    starts = [np.zeros(d)] if middle.length > 0 else []
+    starts = [np.zeros(d) if near is None else near] if middle.length > 0 else []
     if reached := bool(np.isfinite(met).any()):
         starts.append(rays[int(np.argmin(met))] * met.min())
     for start in starts:
