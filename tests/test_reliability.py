@@ -207,6 +207,17 @@ def test_a_limit_that_bends_around_the_origin_is_reported() -> None:
     assert not estimate.nearest and "believe samples only" in repr(estimate)
 
 
+def test_an_event_that_ends_again_beyond_its_design_point_is_reported() -> None:
+    """−(u + 2)²/2 ≥ −0.005: Φ(−1.9) − Φ(−2.1), of which FORM sees the first term."""
+    exact = float(stats.norm.sf(1.9) - stats.norm.sf(2.1))
+    case = quadratic(np.array([[-1.0]]), np.array([-2.0]), 2.0 - 0.005, exact)
+    estimate = probability(case)
+    assert estimate.form == pytest.approx(stats.norm.sf(1.9), rel=1e-6)
+    assert "ends again" in repr(estimate)
+    straight = quadratic(np.zeros((1, 1)), np.array([-1.0]), 1.9, exact)
+    assert "ends again" not in repr(probability(straight))
+
+
 def test_a_vanishing_gradient_at_the_medians_is_no_end() -> None:
     """u² ≥ 9, of which neither FORM's search nor its scale had a direction."""
     case = quadratic(np.array([[2.0]]), np.zeros(1), 9.0, float(2 * stats.norm.sf(3)))

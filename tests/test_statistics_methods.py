@@ -211,6 +211,20 @@ def test_limits_that_are_met_again_leave_no_small_error(
     assert abs(auto["x"] - exact) < 1.5 * auto.error.item() + 0.005
 
 
+def test_thin_bands_of_failure_leave_no_small_error() -> None:
+    """(a + 2)² ≤ 0.01 ends again 0.2 beyond the design point, where neither its curvature nor a few
+    plain samples see it.
+    """
+    asked, m = {"x": vm.probability(function_of("(a + 2)**2") <= 0.01)}, carrier(SHIFTED)
+    exact = stats.norm.cdf(-1.9) - stats.norm.cdf(-2.1)
+    form = m.statistics(asked, method="form", **OPTIONS)
+    missed = stats.norm.cdf(-2.1)
+    assert form["x"] - exact == pytest.approx(missed, rel=1e-6)
+    assert form.error.item() > 0.5 * missed
+    auto = m.statistics(asked, **OPTIONS)
+    assert abs(auto["x"] - exact) < 1.5 * auto.error.item()
+
+
 def test_second_order_probability_of_a_parabola() -> None:
     """The limit is a parabola about the design point: Breitung's formula in closed form."""
     f = function_of("a + 0.5 * (b - 2)**2")

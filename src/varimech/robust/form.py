@@ -39,6 +39,7 @@ from ..uncertainty.design_points import (
     first_crossing,
     to_planes,
 )
+from ..uncertainty.half_spaces import depths_beyond
 from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
 from .design_point_search import (
@@ -198,8 +199,27 @@ class FormMethod:
             off = [
                 p.second_order(curved[k]) - float(_tail(p.beta)) for k, (p, _) in enumerate(points)
             ]
-            error = min(1.0, float(np.abs(off).sum()))
+            again = [self._met_again(*each) for each in zip(sides, columns, groups, strict=True)]
+            error = min(1.0, float(np.abs(off).sum()) + sum(again))
         return value, slope, error
+
+    def _met_again(self, side: Side, column: StandardColumn, group: DesignPoints) -> float:
+        """Probability that is counted beyond design points although the limit is met again there:
+        thin bands, which neither curvatures nor a few plain samples show.
+        """
+        from scipy.special import ndtr
+
+        if not group.points:
+            return 0.0
+        β = np.array([p.beta for p in group.points])
+        outwards = np.copysign(1.0, β)[:, None] * np.array([p.alpha for p in group.points])
+        radii = depths_beyond(np.abs(β))
+        u = (radii[:, :, None] * outwards[:, None, :]).reshape(-1, outwards.shape[1])
+        values, _ = self.task.runs.reachable(column.point.rows(column.point.values(u)))
+        y = values[:, side.column].reshape(radii.shape)
+        held = side.sign * (y - side.limit) <= 0  # not where a run fails
+        ends = held if not group.leave else side.sign * (y - side.limit) > 0
+        return float(np.where(ends, ndtr(-radii), 0.0).max(axis=1).sum())
 
     def _design_points(self, name: str, side: Side, column: StandardColumn) -> DesignPoints:
         """Those of the last design, followed; or a search for all of them."""

@@ -20,7 +20,12 @@ import numpy as np
 
 from ..core.errors import VarimechError
 from .design_points import FORMULAS, NEGLIGIBLE, DesignPoint, design_points, scale_of
-from .half_spaces import union_of_half_spaces, union_of_intersections, union_shares
+from .half_spaces import (
+    depths_beyond,
+    union_of_half_spaces,
+    union_of_intersections,
+    union_shares,
+)
 from .joint_points import joint_points, ray_starts
 from .limits import Limit, System
 
@@ -125,6 +130,7 @@ def _series(system: System, rng: np.random.Generator) -> FirstOrder:
         ((p, k) for k, points in enumerate(found) for p in points), key=lambda pair: pair[0].beta
     )
     kept = [(p, k) for p, k in every if p.form >= NEGLIGIBLE * every[0][0].form][:MOST_PLANES]
+    remarks += _thin(system, kept)
     return FirstOrder(
         system,
         tuple(p for p, _ in kept),
@@ -133,6 +139,25 @@ def _series(system: System, rng: np.random.Generator) -> FirstOrder:
         tuple(_probability([p for p, k in kept if k != i]) for i in range(len(found))),
         tuple(remarks),
     )
+
+
+def _thin(system: System, points: Sequence[tuple[DesignPoint, int]]) -> list[str]:
+    """Whether a limit is met again not far beyond a design point: FORM and SORM do not see that."""
+    directions, distances = _half_spaces([p for p, _ in points])
+    radii = depths_beyond(distances)
+    beyond = system.beyond(
+        (radii[:, :, None] * directions[:, None, :]).reshape(-1, directions.shape[1])
+    )
+    owners = np.repeat([k for _, k in points], radii.shape[1])
+    left = beyond[np.arange(len(owners)), owners].reshape(radii.shape) < 0
+    ends = int(left.any(axis=1).sum())
+    if not ends:
+        return []
+    at = "the design point" if len(points) == 1 else f"{ends} of {len(points)} design points"
+    return [
+        f"the event ends again not far beyond {at}, where FORM and SORM count all that is farther"
+        " away: believe samples only"
+    ]
 
 
 def _parallel(system: System, rng: np.random.Generator) -> FirstOrder:
