@@ -1,5 +1,5 @@
-"""Pictures of the studio in docs/images: the starter file, the five-bar, a mode, a widget of a
-notebook, and a short film in which a slider moves.
+"""Pictures of the studio in docs/images: the starter file, the five-bar, a mode, an allocation of
+tolerances, a widget of a notebook, and a short film in which a slider moves.
 
     python tools/draw/studio_pictures.py
 """
@@ -25,6 +25,7 @@ from notebook_pages import NotebookPage  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
+TOLERANCES = ROOT / "examples" / "crank_slider_tolerances.yaml"
 SIZE = {"width": 1360, "height": 850}
 WIDGET = {"width": 900, "height": 880}
 FILM_WIDTH = 860
@@ -61,6 +62,17 @@ def show_mode(page: Any) -> None:
     page.wait_for_timeout(300)
 
 
+def show_allocation(page: Any) -> None:
+    """The cheapest tolerances, and distributions with those of the text."""
+    page.get_by_role("tab", name="Tolerances").click()
+    page.locator("#tolerances").get_by_role("button", name="Allocate").click()
+    while page.evaluate(
+        "studio.tolerances.take.hidden || !studio.tolerances.list.textContent.includes('fails')"
+    ):
+        page.wait_for_timeout(100)
+    page.wait_for_timeout(500)
+
+
 def widget_picture(browser: Any) -> bytes:
     """The widget of a gradient of the starter file, as a notebook shows it."""
     widget = vm.widget(vm.Mechanism.from_file(STARTER).study("sensitivity"))
@@ -94,11 +106,14 @@ def main() -> None:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for name, path, time in (
             ("starter", STARTER, 0.25),
+            ("tolerances", TOLERANCES, 0.05),
             ("five_bar", BENCHMARKS["five-bar"].model_file, 1.2),
         ):
             with prepared(vm.Mechanism, path.read_text(encoding="utf-8")) as studio:
                 studio.serve_in_background()
                 page = show(browser, studio.address, time)
+                if name == "tolerances":
+                    show_allocation(page)
                 page.screenshot(path=IMAGES / f"studio_{name}.png")
                 if name == "starter":
                     show_mode(page)
