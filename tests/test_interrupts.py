@@ -510,10 +510,6 @@ OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = 
         lambda m: m.moments(FINAL, {"k": vm.Tolerance(1.0)}, duration=0.2, step=1e-2),
         (solver.Solver, "run_second", 1),
     ),
-    "fit": (
-        lambda m: m.fit(vm.measurement(x_of, [0.1, 0.2], [0.05, -0.01]), ["k"], step=1e-2),
-        (solver.Solver, "run", 3),
-    ),
     "certify": (
         lambda m: m.sensitivity(FINAL, ["k"], duration=0.2, step=1e-2).certify(),
         (solver.Solver, "run", 3),
@@ -530,6 +526,25 @@ def test_other_analyses_stop(
     plainly(lambda: go(mechanism))
     hooked()
     assert go(mechanism) is not None
+
+
+def test_a_fit_keeps_its_best_values(mechanism: vm.Mechanism, hooked: Callable[..., None]) -> None:
+    """After the run at the initial values and another one, which is nearer to the data."""
+    measured = vm.measurement(x_of, [0.1, 0.2], [0.05, -0.01])
+    hooked(solver.Solver, "run", 3)
+    error = stopped(lambda: mechanism.fit(measured, ["k"], step=1e-2))
+    computed = error.result
+    assert "stopped after" in str(error)
+    assert not computed.converged and "Ctrl-C" in computed.message
+
+    def distance(parameters: dict[str, float]) -> float:
+        run = mechanism.simulate(0.2, step=1e-2, parameters=parameters)
+        x = run.displacement("guide").sel(time=[0.1, 0.2], method="nearest").to_numpy()
+        return float(np.linalg.norm(x - [0.05, -0.01]))
+
+    hooked()
+    best = mechanism.fit(measured, ["k"], step=1e-2)
+    assert distance(best.parameters) <= distance(computed.parameters) <= distance({})
 
 
 def test_openturns(hooked: Callable[..., None]) -> None:
