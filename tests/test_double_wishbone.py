@@ -5,12 +5,15 @@ and their complex steps.
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import kinematic_mechanisms as km
 import numpy as np
 import pytest
+from scipy import stats
 
 import double_wishbone as dw
+import suspension_camber as sc
 
 AT = {name: np.array(place) for name, place in dw.POINTS.items()}
 HUB = ("LO", "UO", "TO", "W")
@@ -83,3 +86,44 @@ def test_the_driven_wheel_passes_the_same_positions() -> None:
     assert heights[-1] == pytest.approx(0.36, abs=1e-9)
     expected = closed(heights).real
     assert run.measure(dw.camber).to_numpy() == pytest.approx(expected[:, 0], abs=1e-7)
+
+
+def test_cheapest_tolerances_of_camber_and_toe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The risk by linear functions of the closed form, and by samples; cheaper and safer."""
+    a = sc.main(tmp_path, samples=200)
+    assert a.converged and a.cost < a.cost_before
+    values = {n: float(AT[n[:2]]["xyz".index(n[2])]) for n in dw.OFF}
+    values["tie"] = float(np.linalg.norm(AT["TI"] - AT["TO"]))
+    height = dw.POINTS["W"][2]
+    ends = np.array([height - dw.TRAVEL, height + dw.TRAVEL])
+    middle = np.degrees(closed(ends, **values).real)
+    # both fall with the height: largest with the wheel down, smallest with the wheel up
+    slopes = np.degrees(
+        [km.complex_step(lambda **v: closed(ends, **v), values, n) for n in a.names]
+    )  # (parameter, height, output)
+    signs = np.array([1.0, -1.0])[:, None]
+    limits = np.array(list(sc.LIMITS.values())).T[::-1]  # the upper ones with the wheel down
+
+    def risks(widths: np.ndarray) -> list[float]:
+        found = []
+        for k in range(2):
+            G = signs[:, 0] * slopes[:, :, k] * widths[:, None] / 3
+            σ = np.linalg.norm(G, axis=0)
+            β = signs[:, 0] * (limits - middle)[:, k] / σ
+            both = stats.multivariate_normal(np.zeros(2), G.T @ G / np.outer(σ, σ))
+            found.append(1 - float(both.cdf(β)))
+        return found
+
+    assert risks(a.after) == pytest.approx([sc.RISK] * 2, rel=0.02)
+    assert risks(a.before)[1] > 3 * sc.RISK
+    drawn = sc.extremes(sc.problem(sc.mechanism()), a, 2000, seed=11)
+    for found, widths in zip(drawn, (a.before, a.after), strict=True):
+        σ = np.linalg.norm(slopes.reshape(len(widths), 4) * widths[:, None] / 3, axis=0)
+        # columns of the example: largest and smallest of camber, then of toe-in
+        assert found.std(axis=0) == pytest.approx(σ.reshape(2, 2).T.ravel(), rel=0.06)
+        for leaves, risk in zip(sc.outside(found).values(), risks(widths), strict=True):
+            assert stats.binomtest(int(leaves.sum()), 2000, risk).pvalue > 1e-3
+    assert (tmp_path / "suspension_camber.png").stat().st_size > 20_000
+    assert "tighten first: tie, UFy, URy" in capsys.readouterr().out
