@@ -307,7 +307,9 @@ def _verified(
 def _corrected(
     stated: AllocationTask, task: AllocationTask, best: Found, check: Verification
 ) -> AllocationTask | None:
-    """The task with targets moved by what samples show; None if no target is off."""
+    """The task with targets moved by what samples show; None if no target is off, or one so far
+    that no other target makes up for it: the verification of the result says so.
+    """
     moved = dict(task.constraints)
     for c in check.checked:
         own = stated.constraints[c.name]
@@ -318,9 +320,17 @@ def _corrected(
         sampled = c.estimate if c.lower < c.estimate < c.upper else (c.lower + c.upper) / 2
         shift = float(by_method - task.search_values(c.name, np.array([sampled]))[0])
         moved[c.name] = moved_constraint(own, shift)
+        if isinstance(own.of, Probability) and not _resolved(own, moved[c.name]):
+            return None
     if all(moved[name] is c for name, c in task.constraints.items()):
         return None
     return replace(task, constraints=moved)
+
+
+def _resolved(own: Constraint, moved: Constraint) -> bool:
+    """Whether numbers tell the moved bounds of a probability from 0 and 1."""
+    pairs = ((own.lower, moved.lower), (own.upper, moved.upper))
+    return all(0 < new < 1 for old, new in pairs if 0 < old < 1)
 
 
 def _is_off(c: Checked, own: Constraint, active: bool) -> bool:

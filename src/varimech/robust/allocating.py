@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.errors import InfeasibleError
+from ..core.errors import InfeasibleError, VarimechError
 from ..core.messages import Message
 from ..optimization.attempt import Attempt
 from ..optimization.curvature import STRONG
@@ -149,6 +149,8 @@ def cheapest(
     try:
         best, _ = search(problem, settings, [problem.space.start], task.label, task.progress)
     except InfeasibleError as error:
+        if (met := _met(task, x)) is not None:
+            raise _lost(task, met) from None
         z = np.array([error.nearest[name] for name in problem.names])
         raise unreachable(task, problem.evaluator.x_of(z)) from None  # type: ignore[attr-defined]
     return found(task, problem, best)
@@ -168,8 +170,7 @@ def _check_reachable(task: AllocationTask, x: np.ndarray) -> None:
     Raises:
         InfeasibleError: with the values that the finest tolerances reach.
     """
-    finest = x.copy()
-    finest[task.widths] = task.variables.lower[task.widths]
+    finest = _finest(task, x)
     problem = task.problem(finest)
     z = problem.space.start
     lower, upper = problem.constraint_bounds
@@ -178,6 +179,36 @@ def _check_reachable(task: AllocationTask, x: np.ndarray) -> None:
     sign = np.where(c > upper, 1.0, np.where(c < lower, -1.0, 0.0))
     if missed and (sign[:, None] * J >= 0).all():
         raise unreachable(task, finest)
+
+
+def _finest(task: AllocationTask, x: np.ndarray) -> np.ndarray:
+    """A design with the finest tolerances."""
+    finest = x.copy()
+    finest[task.widths] = task.variables.lower[task.widths]
+    return finest
+
+
+def _met(task: AllocationTask, x: np.ndarray) -> np.ndarray | None:
+    """The given design or that with the finest tolerances, if one meets the constraints."""
+    for design in (x, _finest(task, x)):
+        problem = task.problem(design)
+        if not Scaled(problem, problem.space.start).shortfall(problem.space.start) > 0:
+            return design
+    return None
+
+
+def _lost(task: AllocationTask, met: np.ndarray) -> VarimechError:
+    """An error for a search that ended outside the constraints though there are designs within."""
+    named = zip(task.variables.names, met.tolist(), strict=True)
+    return VarimechError(
+        f"{ELEMENT}: the search ended where the constraints do not hold, though they do at"
+        f" {', '.join(f'{name} = {value:.4g}' for name, value in named)}",
+        remedy=Message(
+            "keep tolerances where the statistics are reliable (at_most of the tolerance), or"
+            " compute them by {statistics}",
+            statistics="samples",
+        ),
+    )
 
 
 def unreachable(task: AllocationTask, nearest: np.ndarray) -> InfeasibleError:
