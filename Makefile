@@ -7,7 +7,7 @@ FRAMEWORKS := $(VENV)/.frameworks
 PEERS  := .venv-peers
 BEGAN  := $(shell date +%s)
 SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
-EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability cheapest_tolerances five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit clearance_slider_crank stick_slip woodpecker one_way_parts geneva_drive planetary_gear cardan_shaft robot_arm_pid path_synthesis valve_train bicycle double_wishbone suspension_camber learned_controller
+EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability cheapest_tolerances squeezer_grades five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit clearance_slider_crank stick_slip woodpecker one_way_parts geneva_drive planetary_gear cardan_shaft robot_arm_pid path_synthesis valve_train bicycle double_wishbone suspension_camber learned_controller
 
 # modules are compiled once, not in each of the processes that tests start
 test verify: export PYTHONDONTWRITEBYTECODE :=
@@ -29,7 +29,7 @@ demo: setup  ## run the five-bar benchmark, draw its figures and write its repor
 	$(BIN)/varimech benchmark five-bar --out out/five-bar
 	@echo "from 'make' to the report: $$(( $$(date +%s) - $(BEGAN) )) s; open out/five-bar/report.html"
 
-examples: $(FRAMEWORKS)  ## the gallery: twenty-seven examples with their pictures, each in out/
+examples: $(FRAMEWORKS)  ## the gallery: twenty-eight examples with their pictures, each in out/
 	for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py || exit 1; done
 
 test: $(FRAMEWORKS)  ## formatter, linter, type checker, documentation and all tests
