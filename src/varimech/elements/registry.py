@@ -147,10 +147,11 @@ BASES = {
 """Sections of a model file, and the base class of the elements there."""
 RESERVED = frozenset(
     """
-    bodies campbell data dimension dofs draw drivers ensemble equations equilibrium experiment fit forces frequencies
+    allocate allocation_curve bodies campbell data dimension dofs draw drivers ensemble equations equilibrium experiment fit
+    forces frequencies
     from_file from_urdf ground_point hessian joints kinematics linearize modes moments monte_carlo name optimize
-    parameter parameters point problem root_locus sensitivity simulate start studies studio study synthesize table to_file to_text
-    topology workspace
+    parameter parameters point problem reliability root_locus sensitivity simulate start statistics studies studio study
+    synthesize table to_file to_text tolerance topology workspace
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
 """What a mechanism has beside the builder methods of elements."""
