@@ -84,4 +84,4 @@ def main(out: Path = Path("out/squeezer_grades"), samples: int = 20_000) -> vm.A
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one
+    main(Path(*sys.argv[1:2] or ["out/squeezer_grades"]))

@@ -48,7 +48,7 @@ def mechanism() -> vm.Mechanism:
 
 def problem(m: vm.Mechanism) -> vm.Problem:
     """Return the largest and smallest camber and toe-in over the travel as a problem."""
-    ends = {}
+    ends: dict[str, vm.Objective] = {}
     for name, output in OUTPUTS.items():
         ends[f"largest {name}"] = vm.peak(output, unit="rad")
         ends[f"smallest {name}"] = vm.lowest(output, unit="rad")
@@ -148,4 +148,4 @@ def main(out: Path = Path("out/suspension_camber"), samples: int = 20_000) -> vm
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))  # the folder for figures, if it is another one
+    main(Path(*sys.argv[1:2] or ["out/suspension_camber"]))
