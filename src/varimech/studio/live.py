@@ -60,7 +60,7 @@ class Live:
             worker.end()
 
     def join(self, page: Page) -> None:
-        """Another page: it is told how things are, and from now on of every change."""
+        """Another page: it gets the present state, and from now on every change."""
         with self._lock:
             page.put("state", self._state())
             for kind, message in self._last.items():
