@@ -222,7 +222,9 @@ def test_forces_have_arrows_and_a_legend(browser: Any, reports: dict[str, Path])
     scaled = page.evaluate("varimech.animation.forceScale() * varimech.animation.data.acting.scale")
     assert scaled == pytest.approx(0.2 * page.evaluate("varimech.animation.camera.size"))
     page.click("#show-reactions")
-    assert "joints" in page.inner_text("#stage-legend")
+    page.wait_for_function(  # the legend follows with the next frame
+        "document.getElementById('stage-legend').textContent.includes('joints')"
+    )
 
 
 @browsing
