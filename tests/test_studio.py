@@ -4,6 +4,7 @@ and all pages see the same.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -259,6 +260,25 @@ def test_an_impossible_design_is_explained_and_the_next_one_is_shown(
     session.set_values({"rod": 0.25}, final=False)
     worker.wake()
     assert published.wait("motion", session.revision)
+
+
+@pytest.mark.parametrize("prompt", [math.inf, 0.0])
+def test_slow_gradients_wait_for_a_pause(
+    session: Session, published: Published, monkeypatch: pytest.MonkeyPatch, prompt: float
+) -> None:
+    monkeypatch.setattr("varimech.studio.worker.PAUSE", 1000.0)
+    monkeypatch.setattr("varimech.studio.worker.PROMPT", prompt)
+    polite = Worker(session, published, ("numbers",), (), polite=True)
+    published.wait("numbers", session.revision)
+    session.set_values({"crank": 0.12}, final=False)
+    polite.wake()
+    if prompt == 0.0:
+        time.sleep(0.2)
+        assert published.messages[-1]["revision"] < session.revision
+        monkeypatch.setattr("varimech.studio.worker.PAUSE", 0.0)
+        polite.wake()
+    published.wait("numbers", session.revision)
+    polite.end()
 
 
 def test_no_error_ends_the_worker(

@@ -22,11 +22,12 @@ from varimech.studio.launch import prepared
 from varimech.studio.session import Session
 
 MOVE = """async ([name, share]) => {
-  const { range } = studio.sliders.rows.get(name), frame = studio.drawn.length, begin = performance.now();
+  const { range } = studio.sliders.rows.get(name), known = studio.shown, begin = performance.now();
   range.value = Number(range.min) + share * (range.max - range.min);
   range.dispatchEvent(new Event("input"));
-  while (studio.drawn.length === frame) await new Promise((done) => setTimeout(done, 1));
-  return studio.drawn[frame].time - begin;
+  let frame; // derivatives of the design before may be drawn first
+  while (!(frame = studio.drawn.find(({ revision }) => revision > known))) await new Promise((done) => setTimeout(done, 1));
+  return frame.time - begin;
 }"""
 """Moves a slider, and waits for the frame."""
 

@@ -45,8 +45,8 @@ class Live:
             # gradients of large models, samples and modes may take longer than a frame: threads of
             # their own
             self._workers = [
-                Worker(self.session, self.publish, FAST[:1], ()),
-                Worker(self.session, self.publish, FAST[1:]),
+                Worker(self.session, self._publish_motion, FAST[:1], ()),
+                Worker(self.session, self.publish, FAST[1:], polite=True),
                 Worker(self.session, self.publish, ("samples",), ()),
                 Worker(self.session, self.publish, ("modes",), ("locus",)),
             ]
@@ -101,6 +101,11 @@ class Live:
                 self._last[kind] = message
             for page in self._pages:
                 page.put(kind, message)
+
+    def _publish_motion(self, message: bytes) -> None:
+        self.publish(message)
+        for worker in self._workers:
+            worker.wake()
 
     def _state(self) -> bytes:
         return Message("state", **self.session.state()).encoded()

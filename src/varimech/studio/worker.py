@@ -17,8 +17,12 @@ from .messages import Message
 from .session import Session
 
 PAUSE = 0.12
-"""s without a change after which derivatives of all curves are computed: they take longer than a
-frame.
+"""s without a change, and without a new motion, after which derivatives of all curves are computed:
+they take longer than a frame.
+"""
+PROMPT = 0.05
+"""s that gradients may take to follow every change. Those that take longer wait for a pause, too:
+else they share the processor, and Python's lock, with the motion that the designer looks at.
 """
 FAST = ("motion", "numbers", "tolerances", "designs")
 """Results that follow every change, the most wanted first."""
@@ -35,7 +39,8 @@ class OutOfDate(Exception):
 
 class Worker:
     """Computes what pages show of a session, and publishes it: `kinds` after every change,
-    `late` ones when there is a pause.
+    `late` ones when there is a pause. A `polite` worker leaves all of them to a pause once one has
+    taken longer than `PROMPT`.
     """
 
     def __init__(
@@ -44,9 +49,11 @@ class Worker:
         publish: Publish,
         kinds: tuple[str, ...] = FAST,
         late: tuple[str, ...] = ("derivatives",),
+        polite: bool = False,
     ):
         self._session, self._publish = session, publish
-        self._kinds, self._late = kinds, late
+        self._kinds, self._late, self._polite = kinds, late, polite
+        self._took: dict[str, float] = {}
         self._changed, self._ended = threading.Condition(), False
         self._changed_at = 0.0
         self._done: dict[str, object] = {}
@@ -54,7 +61,7 @@ class Worker:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to compute."""
+        """There may be something to compute: a design has changed, or a motion has been found."""
         with self._changed:
             self._changed_at = time.monotonic()
             self._changed.notify()
@@ -80,8 +87,10 @@ class Worker:
                 self._done[kind] = state
             if engine is None:
                 continue
+            began = time.monotonic()
             with suppress(OutOfDate), report_progress_to(self._listener(kind, state)):
                 self._publish(_computed(engine, kind, values, revision))
+            self._took[kind] = time.monotonic() - began
 
     def _listener(self, kind: str, state: object) -> Callable[..., None]:
         """Ends long work of this thread that nobody waits for any more."""
@@ -98,12 +107,11 @@ class Worker:
         """What is most wanted; otherwise how long to wait for the next thing."""
         rest = PAUSE - (time.monotonic() - self._changed_at)
         unwatched = OPTIONAL - self._session.watched
-        for kind in self._kinds:
+        slow = self._polite and any(self._took.get(kind, 0.0) > PROMPT for kind in self._kinds)
+        for kind in (*self._kinds, *self._late):
             if kind not in unwatched and self._is_out_of_date(kind):
-                return kind, None
-        for kind in self._late:
-            if kind not in unwatched and self._is_out_of_date(kind):
-                return (None, rest) if rest > 0 else (kind, None)
+                waits = rest > 0 and (slow or kind in self._late)
+                return (None, rest) if waits else (kind, None)
         return None, None
 
     def _is_out_of_date(self, kind: str) -> bool:
