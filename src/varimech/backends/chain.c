@@ -1,7 +1,8 @@
 /* Data of a run, calls of generated functions, and execution of chains. This source is the same for every program.
 
-   It is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels of plans, listed in vm_maps;
-   or, where all of these are data, by bytecode.c and plan.c. */
+   In the machine it is preceded by bytecode.c and plan.c, and generated functions are those of a program's own library (library.c). In programs
+   for GPUs, and in bundles, it is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels
+   of plans, listed in vm_maps. */
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED, VM_CROSSING,
        VM_OVERLAP, VM_UNSETTLED, VM_ENDLESS, VM_SETTLE };
@@ -27,8 +28,8 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
-/* calls a generated function by its number; the second one for a vector of samples */
-typedef void (*vm_generated_call)(int function, const double **arg, double **res, long long *iw, double *w);
+/* a generated function; a call of one of a vector of samples by its number */
+typedef int (*vm_function)(const double **arg, double **res, long long *iw, double *w, int memory);
 typedef void (*vm_lane_call)(int function, const double *const *arg, double *const *res, double *w);
 typedef void (*vm_lane_map_call)(int map, long long count, long long width, long long columns, const vm_port *ports, double *const *bases,
                                  const double *constants, const int *const *tables, double *w);
@@ -93,11 +94,11 @@ typedef struct vm_run {
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long status;
-  vm_generated_call generated;           /* of a library of the program; the machine calls the functions of `generated_bits` there */
+  const vm_function *functions;          /* those of the library of the program, for the machine: NULL for each that is not generated, or for all */
   vm_plan_call execute_plan;             /* likewise of that library, for plans; or NULL */
   vm_lane_call lane_functions;           /* likewise for vectors of samples: see lanes.c */
   vm_lane_map_call lane_maps;            /* and maps of plans, or NULL */
-  long long generated_bits, lane_bits;
+  long long lane_bits;
 } vm_run;
 
 #ifdef VM_WIDTH
@@ -146,7 +147,7 @@ static int vm_finite(const double *x, long long n) {
 
 /* whether a function is bytecode; some of a large program are, and all of the machine's that are no plans */
 static int vm_interpreted(const vm_run *r, int function) {
-#ifdef VM_BYTECODE
+#ifdef VM_MACHINE
   return r->plans[function].bytecode != 0;
 #else
   return 0;
@@ -155,7 +156,7 @@ static int vm_interpreted(const vm_run *r, int function) {
 
 static int vm_generated(const vm_run *r, int function) {
 #ifdef VM_MACHINE
-  return r->generated_bits >> function & 1;
+  return r->functions && r->functions[function];
 #else
   return VM_GENERATED >> function & 1;
 #endif
@@ -167,19 +168,17 @@ static int vm_iterated(const vm_run *r, int chain) {
 #ifdef VM_ITERATED
   return VM_ITERATED >> chain / VM_PER_CHAIN & 1;
 #else
-  return vm_interpreted(r, chain + VM_ITERATE) || r->plans[chain + VM_ITERATE].code;
+  return vm_generated(r, chain + VM_ITERATE) || vm_interpreted(r, chain + VM_ITERATE) || r->plans[chain + VM_ITERATE].code;
 #endif
 }
 
 static void vm_call(int function, const vm_run *r, vm_workspace *m) {
   const vm_scratch *b = &m->scratch;
 #ifdef VM_MACHINE
-  if (vm_generated(r, function)) r->generated(function, b->arg, b->res, b->iw, b->rw);
+  if (vm_generated(r, function)) r->functions[function](b->arg, b->res, b->iw, b->rw, 0);
+  else if (vm_interpreted(r, function)) vm_interpret(r->plans[function].bytecode, b->arg, b->res, b->rw);
 #else
   if (vm_generated(r, function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
-#endif
-#ifdef VM_BYTECODE
-  else if (vm_interpreted(r, function)) vm_interpret(r->plans[function].bytecode, b->arg, b->res, b->rw);
 #endif
 #ifdef VM_PLANS /* those of a GPU are part of its program */
   else if (vm_plans[function].code) vm_execute(vm_plans + function, 0, b, m->workspace);
@@ -189,7 +188,7 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
 #endif
   else if (r->plans && r->plans[function].code) vm_execute(r->plans + function, vm_maps, b, m->workspace);
 #endif
-#ifdef VM_BYTECODE
+#ifdef VM_MACHINE
   else if (r->plans[function].arguments >= 0) abort(); /* a function that has results and is not there */
 #endif
 }

@@ -128,9 +128,3 @@ VM_EXPORT void vm_sweep_all(const vm_sweep_job *sweep, long long count) {
     } else sweep->job.status[k] = VM_NO_MEMORY;
   vm_release(&a);
 }
-
-#ifndef VM_MACHINE
-/* Generated functions by number, and plans, for the machine. */
-VM_EXPORT void vm_generated_functions(int function, const double **arg, double **res, long long *iw, double *w) { vm_call_generated(function, arg, res, iw, w); }
-VM_EXPORT void vm_execute_plan(const vm_plan *plan, const vm_scratch *scratch, double *workspace) { vm_execute(plan, vm_maps, scratch, workspace); }
-#endif

@@ -1,10 +1,12 @@
-"""The machine: a library that executes any program as bytecode, the same for every program and compiled
-once for a computer; and the fixed text of the driver, of which it and compiled programs are made.
+"""The machine: a library that executes any program, the same for every program and compiled once for a
+computer. It interprets bytecode, and calls the functions of a program's own library where that is
+there. Its driver is fixed text, of which GPU programs and bundles are made, too.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -77,13 +79,16 @@ class _Machine:
     def begin(self) -> Work:
         if self._work is None:
             self._work = in_background(self._build, self._estimated)
-            self._patience = time.monotonic() + MACHINE_SECONDS
+            self._began = time.monotonic()
         return self._work
 
-    def library(self) -> ctypes.CDLL:
+    def library(self, patience: float) -> ctypes.CDLL:
+        if self._library is not None:
+            return self._library
         work = self.begin()
-        if not work.wait(max(0.0, self._patience - time.monotonic())):
-            raise BuildError(f"the compiler has not finished within {MACHINE_SECONDS:g} s")
+        left = self._began + patience - time.monotonic()
+        if not work.wait(None if left == math.inf else max(0.0, left)):
+            raise BuildError(f"the compiler has not finished within {patience:g} s")
         if self._library is None:
             raise BuildError(self._error)
         return self._library
@@ -110,8 +115,7 @@ def machine_source() -> str:
     parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
     none = ["static const vm_map *vm_maps = 0;"]
     files = ("scheme.c", *DRIVER, *HOST)
-    head = ["#define VM_MACHINE", "#define VM_BYTECODE"]
-    return "\n".join([*head, *parts, *none, definitions(), *map(driver_text, files)])
+    return "\n".join(["#define VM_MACHINE", *parts, *none, definitions(), *map(driver_text, files)])
 
 
 def lane_machine_source() -> str:
@@ -127,13 +131,16 @@ after_fork(_machine.forget_unfinished)
 after_fork(_lane_machine.forget_unfinished)
 
 
-def machine() -> ctypes.CDLL:
-    """The library that interprets any program.
+def machine(patience: float | None = None) -> ctypes.CDLL:
+    """The library that executes any program.
+
+    Args:
+        patience: seconds that its compiler may take.
 
     Raises:
         BuildError: if there is no compiler, or it fails or hangs.
     """
-    return _machine.library()
+    return _machine.library(MACHINE_SECONDS if patience is None else patience)
 
 
 def lane_machine() -> ctypes.CDLL:
@@ -143,7 +150,7 @@ def lane_machine() -> ctypes.CDLL:
     Raises:
         BuildError: if there is no compiler, or it fails or hangs.
     """
-    return _lane_machine.library()
+    return _lane_machine.library(MACHINE_SECONDS)
 
 
 def has_lane_machine(within: float) -> bool:

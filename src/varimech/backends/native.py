@@ -1,7 +1,7 @@
 """The native backend: a small fixed driver in C (driver.c) that loops over the functions of a step.
 
-Functions are generated C, one library a program, or bytecode that the library of the driver itself
-interprets: the *machine*, which is the same for every program, compiled once for all, and some five
+The driver's library, the *machine*, is the same for every program and compiled once for all. The
+functions are generated C, one library a program, or bytecode, which the machine interprets some five
 times slower. Both yield the same bits, and use the same records, so that one can go on with a run of
 the other. Step size, number of steps, stride, parameters and start are run-time arguments: a longer
 run or another value never compiles again. Calls go through ctypes, which frees the interpreter's
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -26,11 +27,10 @@ from ..core.symbols import CSE_LONGEST
 from ..stages.plan import Plan, lanes
 from .background import Work, in_background
 from .batch import DONE
-from .bytecode import NotInterpretable, operation_definitions
+from .bytecode import NotInterpretable
 from .c_pieces import in_pieces
 from .columns import column_source
 from .compiler import BuildError, Source, cached_library, explain_once, load_library
-from .constants import definitions
 from .failures import (
     ENDLESS,
     NO_CONVERGENCE,
@@ -45,7 +45,7 @@ from .failures import (
 )
 from .inputs import Inputs
 from .lanes import address_of, bits, lane_slots, lane_source, suits
-from .machine import DRIVER, HOST, driver_text, lane_machine, loaded_driver, machine
+from .machine import driver_text, lane_machine, machine
 from .native_run import NativeRun
 from .plan_tables import Bytecode, Kernels, PlanTables, yields_results
 from .program import Program
@@ -61,6 +61,8 @@ REASONS = {
 }
 
 
+NOT_COMPILED: Mapping[str, int] = {}
+"""Entry points of a program without a library of its own."""
 FIRST_SLICE = 64
 """Steps after which a run first looks for Ctrl-C and for compiled code."""
 ONCE, COLD = (*range(6, 12), *range(24, 31)), 5000
@@ -92,16 +94,8 @@ class NativeProgram:
 
     @lazy
     def source(self) -> str:
-        """The whole C text: generated functions and kernels, and what executes them."""
-        interpreter = ["#define VM_BYTECODE", operation_definitions(), driver_text("bytecode.c")]
-        return "\n".join(
-            [
-                *(interpreter if self.cold else []),
-                self.functions_source(self.cold, split=True),
-                definitions(),
-                *map(driver_text, ("scheme.c", *DRIVER, *HOST)),
-            ]
-        )
+        """The whole C text: generated functions and kernels, which the machine calls."""
+        return "\n".join([self.functions_source(self.cold, split=True), driver_text("library.c")])
 
     @lazy
     def cold(self) -> frozenset[int]:
@@ -163,6 +157,7 @@ class NativeProgram:
         lists = [
             f"#define VM_ITERATED {_bits(iterated)}",
             f"#define VM_GENERATED {_bits(names)}",
+            f"#define VM_FUNCTIONS {', '.join(name or '0' for name in names)}",
             CALL_GENERATED.format(calls=calls),
             *([] if width else [self.kernels.list_source]),
         ]
@@ -193,15 +188,16 @@ class NativeProgram:
     def load(self) -> bool:
         """Load its own library if it is in the cache; returns whether it is."""
         if not self.compiled and cached_library(self._library_source) is not None:
-            self.build()
+            _ = self._compiled
         return self.compiled
 
     def build(self) -> None:
-        """Compile it, or find it in the cache.
+        """Compile it, or find it in the cache; likewise the machine, which calls it.
 
         Raises:
             BuildError: if there is no compiler, or it fails.
         """
+        machine(math.inf)
         _ = self._compiled
 
     def build_in_background(self, estimated: float = 0.0) -> None:
@@ -215,7 +211,7 @@ class NativeProgram:
 
     def _build_quietly(self) -> None:
         try:
-            self.__dict__["_compiled"] = loaded_driver(self._library_source, in_background=True)
+            self.__dict__["_compiled"] = load_library(self._library_source, in_background=True)
         except BuildError as error:
             explain_once("bytecode goes on, some 5 times slower than compiled code", error)
 
@@ -265,15 +261,17 @@ class NativeProgram:
         return run.trajectory
 
     def advance(self, run: NativeRun, last: int) -> None:
-        """Execute a run up to a step."""
+        """Execute a run up to a step, by what is compiled now."""
         run.record["last"] = last
-        run.executed_by["compiled code" if self.compiled else "bytecode"] = None
-        self.library.vm_run_forward(run.record.ctypes.data)
+        run.take_over(self.entry_points)
+        run.executed_by["compiled code" if run.entry_points else "bytecode"] = None
+        machine().vm_run_forward(run.record.ctypes.data)
         self._check(run)
 
     def go_back(self, run: NativeRun) -> None:
         """Execute the reverse sweep over the recorded steps of a run."""
-        self.library.vm_run_backward(run.record.ctypes.data)
+        run.take_over(self.entry_points)
+        machine().vm_run_backward(run.record.ctypes.data)
         self._check(run)
 
     def _check(self, run: NativeRun) -> None:
@@ -288,9 +286,19 @@ class NativeProgram:
             raise run.failure(REASONS[status])
 
     @property
-    def library(self) -> ctypes.CDLL:
-        """Its own library where that is loaded, else the machine."""
-        return self._compiled if self.compiled else machine()
+    def entry_points(self) -> Mapping[str, int]:
+        """Where the machine finds the functions of its own library; nothing while that is not
+        loaded.
+        """
+        return self._entry_points if self.compiled else NOT_COMPILED
+
+    @cached_property
+    def _entry_points(self) -> Mapping[str, int]:
+        functions = ctypes.c_void_p.in_dll(self._compiled, "vm_functions")
+        return {
+            "functions": ctypes.addressof(functions),
+            "execute_plan": address_of(self._compiled.vm_execute_plan),
+        }
 
     @lazy
     def has_lanes(self) -> bool:
@@ -358,13 +366,8 @@ class NativeProgram:
         tables = {
             "plans": self._interpretable_plans.address,
             "scheme": self.scheme.address if self.scheme else 0,
+            **self.entry_points,
         }
-        if self.compiled:
-            names = [k for k, f in enumerate(self.program.slots) if yields_results(f)]
-            compiled = [k for k in names if k not in self.cold]
-            address = address_of(self._compiled.vm_generated_functions)
-            tables |= {"generated": address, "generated_bits": bits(compiled)}
-            tables["execute_plan"] = address_of(self._compiled.vm_execute_plan)
         if self.lanes_compiled:
             address = address_of(self._lanes.vm_lane_functions)
             tables |= {"lane_functions": address, "lane_bits": bits(self._lane_slots)}
@@ -380,7 +383,7 @@ class NativeProgram:
 
     @cached_property
     def _compiled(self) -> ctypes.CDLL:
-        return loaded_driver(self._library_source)
+        return load_library(self._library_source)
 
     @lazy
     def _library_source(self) -> str | Source:
@@ -471,7 +474,7 @@ class NativeProgram:
 
     @property
     def tables(self) -> dict[str, int]:
-        """Where the driver finds plans and coefficients."""
+        """Where the machine finds plans and coefficients."""
         return {"plans": self.plans.address, "scheme": self.scheme.address if self.scheme else 0}
 
     @property

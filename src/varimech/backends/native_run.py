@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,8 +105,8 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
             "status",
         ),
     ),
-    ("u8", ("generated", "execute_plan", "lane_functions", "lane_maps")),
-    ("i8", ("generated_bits", "lane_bits")),
+    ("u8", ("functions", "execute_plan", "lane_functions", "lane_maps")),
+    ("i8", ("lane_bits",)),
 ]
 FIELDS = [(name, kind) for kind, names in LAYOUT for name in names]
 """Of `vm_run` in chain.c: pointers (u8), whole numbers (i8) and others (f8)."""
@@ -169,6 +170,8 @@ class NativeRun:
     def __init__(self, native: NativeProgram, inputs: Inputs):
         self.executed_by: dict[str, None] = {}
         """Names of what has executed it so far, in turn."""
+        self.entry_points: Mapping[str, int] = {}
+        """Of the compiled functions that execute it (`NativeProgram.entry_points`)."""
         self.inputs = i = inputs
         program, rows = native.program, inputs.schedule.stored_count
         p, o, n = program.direction_count, program.objective_count, program.state_size
@@ -220,6 +223,13 @@ class NativeRun:
         if self._events and i.schedule.triggers is not None:
             self.triggers = i.schedule.triggers
             self.record["triggers"] = self.triggers.ctypes.data
+
+    def take_over(self, entry_points: Mapping[str, int]) -> None:
+        """Let compiled functions execute it from now on; plans for bytecode serve them, too."""
+        if entry_points is not self.entry_points:
+            self.entry_points = entry_points
+            for name, address in entry_points.items():
+                self.record[name] = address
 
     @property
     def finished(self) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.interrupts import Stopped
 from .batch import DONE, Batch, Processor
 from .inputs import Inputs
-from .machine import lane_machine
+from .machine import lane_machine, machine
 from .native import NativeProgram
 from .native_run import FIELDS, settings_of, shared_arrays
 from .slices import next_slice
@@ -70,7 +70,7 @@ class Sampler:
         self.native, self.inputs = native, inputs
         self.states = states
         """Whether states at stored times are kept, too."""
-        self._kept: tuple[object, Processor] | None = None
+        self._kept: tuple[bool, Processor] | None = None
         self._kept_lanes: tuple[tuple[bool, bool], Processor] | None = None
         self.reach, self.conditions = reach, conditions
         """How far from its nominal value each parameter may be for the nominal start to lead to its
@@ -156,14 +156,14 @@ class Sampler:
 
     @property
     def _processor(self) -> Processor:
-        """By the library there is now: compiled code takes over from the machine."""
-        kept = self._kept
-        if kept is None or kept[0] is not self.native.library:
+        """By what is compiled now: generated code takes over from bytecode."""
+        kept, compiled = self._kept, self.native.compiled
+        if kept is None or kept[0] != compiled:
             description = self.description(self.native, self.native.sizes)
             batch = self.batch(description, FIELDS, shared=True)
-            tables = self.native.tables
-            library = self.native.library  # after the tables: those for bytecode serve both
-            self._kept = kept = library, Processor(batch, library, tables, self.entry)
+            # sizes and plans for bytecode serve compiled functions, too
+            tables = {**self.native.tables, **self.native.entry_points}
+            self._kept = kept = compiled, Processor(batch, machine(), tables, self.entry)
         return kept[1]
 
     def _sorted_out(
