@@ -94,7 +94,7 @@ def test_ensembles_refuse_what_single_runs_refuse() -> None:
 
 
 @pytest.mark.parametrize("every", [1, 7, 2300])
-@pytest.mark.parametrize("backend", ["native", "interpreted"])
+@pytest.mark.parametrize("backend", ["auto", "interpreted"])
 def test_turns_are_counted_at_every_step_not_at_stored_ones(every: int, backend: str) -> None:
     """Amplitude ω₀ √(I/k) with I = 1/3: 5.5 rad for 30 rad/s."""
     settings: dict[str, Any] = {"step": 1e-3, "every": every, "backend": backend}

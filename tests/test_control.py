@@ -159,7 +159,7 @@ def held(h: complex, k: complex, duration: float) -> complex:
     return x
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "native"])
+@pytest.mark.parametrize("backend", ["interpreted", "auto"])
 @pytest.mark.parametrize("method", ["direct", "adjoint"])
 def test_sample_and_hold_is_a_difference_equation(backend: str, method: str) -> None:
     m = slider()

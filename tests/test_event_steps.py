@@ -111,7 +111,7 @@ def test_backends_divide_steps_alike() -> None:
                 backend=backend,
                 **options,
             )
-            for backend in ("native", "interpreted")
+            for backend in ("auto", "interpreted")
         )
         np.testing.assert_array_equal(one.run.step_ends, other.run.step_ends)
         np.testing.assert_allclose(one.final_gradient, other.final_gradient, rtol=1e-12, atol=1e-13)

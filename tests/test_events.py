@@ -447,7 +447,7 @@ def test_directions_of_events() -> None:
         m.event(direction, "displacement('g') - 0.05", direction=direction)
     m.start(displacement={"g": 0.0}, speed={"g": 0.2})
     up, down = (np.array([a, a + 12, a + 24]) * math.pi / 12 for a in (1, 5))
-    for backend in ("interpreted", "native"):
+    for backend in ("interpreted", "auto"):
         run = m.simulate(8.0, backend=backend)
         np.testing.assert_allclose(run.events["rising"].times, up, rtol=1e-8)
         np.testing.assert_allclose(run.events["falling"].times, down, rtol=1e-8)
@@ -855,7 +855,7 @@ def test_two_events_at_once() -> None:
     m.mode("c")
     m.event("other", f"2*({X} - 0.2)", do={"c": 1})
     m.force("more", "b.C", ("mode('a') + 10*mode('c')", 0))
-    for backend in ("interpreted", "native"):
+    for backend in ("interpreted", "auto"):
         run = m.simulate(1.0, backend=backend)
         assert [e.name for e in run.events] == ["event", "other"]
         np.testing.assert_allclose(run.events.times, math.sqrt(0.4), rtol=1e-12)

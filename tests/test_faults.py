@@ -235,7 +235,7 @@ def test_a_force_that_ends_stops_a_run_where_it_ends(backend: str) -> None:
 )
 def test_backends_fail_at_the_same_step(force: Any) -> None:
     errors = []
-    for backend in ("interpreted", "native"):
+    for backend in ("interpreted", "auto"):
         with pytest.raises(vm.SimulationError) as caught:
             pendulum(force).simulate(2.0, tolerance=1e-6, backend=backend)
         errors.append((str(caught.value), caught.value.step, caught.value.time))

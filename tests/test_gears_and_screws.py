@@ -17,7 +17,7 @@ METHODS: list[dict[str, Any]] = [
     {"method": "direct"},
     {"method": "adjoint"},
     {"method": "complex-step"},
-    {"method": "direct", "backend": "native", "formulation": "index1"},
+    {"method": "direct", "backend": "auto", "formulation": "index1"},
 ]
 PAIR = {"first": vm.final("angle('J1')"), "second": vm.final("angle('J2')")}
 

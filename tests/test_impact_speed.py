@@ -18,7 +18,7 @@ G = 9.81
 LAW = "lankarani-nikravesh"
 Y, V = "displacement('guide')", "displacement_rate('guide')"
 each_method = pytest.mark.parametrize("method", ["direct", "adjoint"])
-each_backend = pytest.mark.parametrize("backend", ["native", "interpreted"])
+each_backend = pytest.mark.parametrize("backend", ["auto", "interpreted"])
 
 
 def mass(gravity: float = G, **start: Any) -> vm.Mechanism:

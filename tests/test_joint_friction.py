@@ -171,8 +171,8 @@ def incline(angle: float, μ: float, kind: str = "prismatic", **more: Any) -> vm
     ("angle", "backend"),
     [
         *[(angle, "interpreted") for angle in (0.1, 0.3, 0.5, 1.0, -0.7)],
-        (0.3, "native"),
-        (0.5, "native"),
+        (0.3, "auto"),
+        (0.5, "auto"),
     ],
 )
 def test_a_slider_sticks_or_slides_on_an_incline(angle: float, backend: str) -> None:

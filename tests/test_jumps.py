@@ -98,7 +98,7 @@ def test_a_part_of_a_run_passes_it_with_the_same_steps() -> None:
     whole = block(brake).sensitivity(END, duration=10 * T, longest_step=0.05)
     ends = np.asarray(whole.run.step_ends)
     last = int(np.searchsorted(ends, 0.8))
-    for backend in ("native", "interpreted"):
+    for backend in ("auto", "interpreted"):
         part = block(brake).sensitivity(
             END, duration=float(ends[last]), ends=ends[: last + 1], backend=backend
         )

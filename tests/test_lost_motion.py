@@ -56,7 +56,7 @@ def test_a_pin_that_falls_in_its_bore_loses_its_clearance(tmp_path: Path) -> Non
         saved.lost_motion("hinge")
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "native"])
+@pytest.mark.parametrize("backend", ["interpreted", "auto"])
 @pytest.mark.parametrize("method", ["direct", "adjoint"])
 def test_time_in_contact_and_mean_square_are_objectives(method: str, backend: str) -> None:
     objectives = {

@@ -122,7 +122,7 @@ METHODS: list[dict[str, Any]] = [
     {"tolerance": 1e-9, "formulation": "index1", "method": "composite"},
     {"tolerance": 1e-9, "formulation": "index1-stabilised"},
     {"tolerance": 1e-9, "formulation": "independent"},
-    {"tolerance": 1e-9, "backend": "native"},
+    {"tolerance": 1e-9, "backend": "auto"},
     {"step": 5e-4},
     {"step": 5e-4, "method": "adjoint"},
     {"step": 5e-4, "integrator": "generalised-alpha"},
@@ -306,7 +306,7 @@ def test_a_gpu_runs_own_coordinates(
             samples=20,
             keep=True,
             executor=executor,
-            backend="native",
+            backend="auto",
             **options,
         )
         for executor in (1, "cuda")

@@ -128,7 +128,7 @@ def test_backends_agree() -> None:
             .simulate(duration=0.7, tolerance=1e-9, backend=backend)
             .angle("bar")[-1]
         )
-        for backend in ("interpreted", "native")
+        for backend in ("interpreted", "auto")
     ]
     assert ends[0] == pytest.approx(ends[1], rel=1e-13)
 

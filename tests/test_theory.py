@@ -9,23 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from bodies import add_body
+from both_backends import both_backends
 
 import varimech as vm
-from varimech.backends import compiler
 from varimech.backends.selection import select
-
-both_backends = pytest.mark.parametrize(
-    "backend",
-    [
-        "interpreted",
-        pytest.param(
-            "native",
-            marks=pytest.mark.skipif(
-                compiler.find_compiler() is None, reason="no C compiler on this machine"
-            ),
-        ),
-    ],
-)
 
 E, A, I, MASS = 3.0, 0.5, 0.02, 1.7
 """Of a beam with numbers that make stretching and bending matter alike."""

@@ -13,7 +13,7 @@ import varimech as vm
 
 X, V = "displacement('guide')", "displacement_rate('guide')"
 each_method = pytest.mark.parametrize("method", ["direct", "adjoint"])
-each_backend = pytest.mark.parametrize("backend", ["native", "interpreted"])
+each_backend = pytest.mark.parametrize("backend", ["auto", "interpreted"])
 VALUES = np.array([8.0, 0.5, 3.0])
 END = 1.3
 

@@ -69,7 +69,7 @@ METHODS: list[dict[str, Any]] = [
     {"method": "composite", "formulation": "index1"},
     {"formulation": "index1-stabilised"},
     {"formulation": "independent"},
-    {"integrator": "dop853", "backend": "native"},
+    {"integrator": "dop853", "backend": "auto"},
     {"integrator": "cvodes"},
 ]
 
