@@ -24,18 +24,18 @@ class Bar(BodyElement[RigidBody]):
         "Distance of the centre of mass from `start`; half the length if not given.", unit="m"
     )
     inertia = fields.Inertia(
-        "About the centre of mass; that of a uniform bar if not given (m L²/12; in space a solid"
-        " cylinder).",
+        "Inertia about the centre of mass; that of a uniform bar if not given (m L²/12; in space a"
+        " solid cylinder).",
         default=None,
     )
     radius = fields.Scalar(
         "Radius of that cylinder (spatial bars only).", unit="m", rule="non-negative", default=0.0
     )
     points = fields.NewPoints("Further named points.", example="middle")
-    floating = fields.Flag("True for a bar that is meant to have no path of joints to the ground.")
+    floating = fields.Flag("True for a bar that no chain of joints connects to the ground.")
     shape = fields.Shape(
-        "What solid views show it as, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15, 0, 0))`,"
-        " one or several."
+        "Shape in solid views, one or several, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15,"
+        " 0, 0))`."
     )
 
     def build(self, model: ModelData) -> RigidBody:

@@ -31,12 +31,12 @@ class BeamElement(BodyElement[Beam]):
     from_ = fields.NewPoint("Name of the point at its first end.")
     to = fields.NewPoint("Name of the point at its other end.")
     segments = fields.Whole(
-        "Number of equal segments, 1 or more. Deflections of pinned beams and cantilevers are within"
-        " 2.3 % with 8 and 0.2 % with 32, those of beams clamped at both ends within 9 % and 0.6 %;"
-        " no two segments may come to fold by more than 90°."
+        "Number of equal segments, 1 or more. Deflections of pinned beams and cantilevers are"
+        " accurate to 2.3 % with 8 segments and 0.2 % with 32, those of beams clamped at both ends"
+        " to 9 % and 0.6 %; adjacent segments must not fold by more than 90°."
     )
     E = fields.Scalar("Young's modulus.", unit="Pa", rule="positive")
-    area = fields.OptionalScalar("Of the cross-section.", unit="m²", rule="positive")
+    area = fields.OptionalScalar("Area of the cross-section.", unit="m²", rule="positive")
     inertia = fields.OptionalScalar(
         "Second moment of area for bending (in space the same in all directions).",
         unit="m⁴",
@@ -48,44 +48,44 @@ class BeamElement(BodyElement[Beam]):
         file_type="SectionEntry",
     )
     density = fields.OptionalScalar(
-        "Density; the mass is density × area × natural_length. Or give:",
+        "Density, instead of `mass`, which is then density × area × natural_length.",
         unit="kg/m³",
         rule="positive",
     )
     mass = fields.OptionalScalar("Mass of the whole beam.", unit="kg", rule="positive")
-    length = fields.Raw("Length of the straight beam at the start.", file_type="Number", unit="m")
+    length = fields.Raw("Initial length of the straight beam.", file_type="Number", unit="m")
     natural_length = fields.OptionalScalar(
-        "Length of the unstressed beam; that at the start if not given. Two parameters for the two"
+        "Length of the unstressed beam; the initial length if not given. Two parameters for the two"
         " lengths separate the effect of the geometry (`length`) from that of the unstressed length"
         " alone (`natural_length`).",
         unit="m",
         rule="positive",
     )
     shape = fields.Raw(
-        "Of a curved beam instead of `length`: a function from s in [0, 1] to a place, such as"
-        ' `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or one place for'
-        " each node (m, in a frame of the beam's own). It is the unstressed shape too (scaled, if"
-        " natural_length is given).",
+        "Shape of a curved beam, instead of `length`: a function from s in [0, 1] to a position,"
+        ' such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or one'
+        " position for each node (m, in the beam's own frame). It is also the unstressed shape"
+        " (scaled if natural_length is given).",
         file_type="Shape",
     )
     material = fields.Choice(
-        'How it stretches, "logarithmic" or "linear" in the stretch.',
+        'Stretching law, "logarithmic" or "linear" in the stretch.',
         options=MATERIALS,
         default="logarithmic",
     )
     masses = fields.Choice(
-        '"consistent" (exact for rigid motions) or "lumped" at the nodes.',
+        'Mass model: "consistent" (exact for rigid motions) or "lumped" at the nodes.',
         options=MASSES,
         default="consistent",
     )
     damping = fields.Raw(
-        "(γ, β), after Rayleigh: −γ M v (1/s) on all masses, and β (s) times the rates of stretching"
-        " and bending, clamps included, with the stiffness of each; small vibrations of frequency ω"
-        " are damped by γ/(2ω) + βω/2 of the critical.",
+        "Rayleigh damping (γ, β): −γ M v (γ in 1/s) on all masses, and β (s) times the stiffness"
+        " times the rates of stretching and bending, clamps included; small vibrations of angular"
+        " frequency ω have a damping ratio of γ/(2ω) + βω/2.",
         file_type="Two",
         default=(0.0, 0.0),
     )
-    floating = fields.Flag("True for a beam that is meant to have no path of joints to the ground.")
+    floating = fields.Flag("True for a beam that no chain of joints connects to the ground.")
 
     def build(self, model: ModelData) -> Beam:
         names = self._node_names(model)

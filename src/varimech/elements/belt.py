@@ -34,19 +34,23 @@ class Belt(Force):
     """
 
     kind = "belt"
-    first = fields.Angle("Joint that turns, or planar body: the first pulley.")
-    second = fields.Angle("Joint that turns, or planar body: the second pulley.")
+    first = fields.Angle("First pulley: a rotating joint or planar body.")
+    second = fields.Angle("Second pulley: a rotating joint or planar body.")
     radii = fields.Pair("Pitch radii of both pulleys.", unit="m", rule="positive")
-    crossed = fields.Flag("Whether the strands cross: the pulleys turn in opposite senses.")
-    phase = fields.Scalar("Second angle where the first one is zero.", unit="rad", default=0.0)
+    crossed = fields.Flag("Whether the strands cross, so that the pulleys turn in opposite senses.")
+    phase = fields.Scalar("Second angle when the first is zero.", unit="rad", default=0.0)
     stiffness = fields.OptionalScalar(
-        "Of each strand: force per elongation; rigid if not given.", unit="N/m", rule="positive"
+        "Stiffness of each strand: force per elongation; rigid if not given.",
+        unit="N/m",
+        rule="positive",
     )
     damping = fields.OptionalScalar(
-        "Of each strand: force per rate; needs a stiffness.", unit="N·s/m", rule="non-negative"
+        "Damping of each strand: force per rate of elongation; needs a stiffness.",
+        unit="N·s/m",
+        rule="non-negative",
     )
     tension = fields.OptionalScalar(
-        "Tension of both strands where none is stretched; 0 if not given; needs a stiffness.",
+        "Pretension: tension of both strands at zero elongation; 0 if not given; needs a stiffness.",
         unit="N",
         rule="non-negative",
     )

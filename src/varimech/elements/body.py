@@ -17,8 +17,8 @@ class RigidBodyElement(BodyElement[RigidBody]):
     kind = "body"
     mass = fields.Mass()
     inertia = fields.Inertia(
-        "About the centre of mass: a number (planar); three principal values or a 3×3 matrix in body"
-        " axes (spatial). Required with a mass.",
+        "Inertia about the centre of mass: a number (planar); three principal values or a 3×3"
+        " matrix in body axes (spatial). Required with a mass.",
         default=None,
     )
     com = fields.Vector(
@@ -27,10 +27,10 @@ class RigidBodyElement(BodyElement[RigidBody]):
         default=None,
     )
     points = fields.NewPoints("Named points in the body's frame.", example="P")
-    floating = fields.Flag("True for a body that is meant to have no path of joints to the ground.")
+    floating = fields.Flag("True for a body that no chain of joints connects to the ground.")
     spine = fields.PointNames("Points to join by a line in drawings; all of them if not given.")
     shape = fields.Shape(
-        "What solid views show it as, such as `varimech.box((0.1, 0.1, 0.3))`, one or several."
+        "Shape in solid views, one or several, such as `varimech.box((0.1, 0.1, 0.3))`."
     )
 
     @classmethod

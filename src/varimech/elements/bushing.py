@@ -39,8 +39,8 @@ class Bushing(Force):
     """
 
     kind = "bushing"
-    first = fields.Point("Point of the body whose axes the bushing has.")
-    second = fields.Point("Point of the other body, on which its force acts.")
+    first = fields.Point("Point of the first body, whose axes the bushing uses.")
+    second = fields.Point("Point of the second body, on which the force acts.")
     stiffness = fields.Vector(
         "Force per displacement along each axis of the first body.", unit="N/m", default=None
     )
@@ -52,13 +52,14 @@ class Bushing(Force):
         "Torque per angular velocity about each axis.", unit="N·m·s/rad"
     )
     offset = fields.Vector(
-        "Offset of the second point from the first without force, along the axes of the first body.",
+        "Offset of the second point from the first at zero elastic force, along the axes of the"
+        " first body.",
         unit="m",
         default=None,
     )
     rotation = fields.Rotation(
-        "Orientation of the second body against the first without torque: an angle in the plane, a"
-        " matrix in space; none if not given."
+        "Orientation of the second body relative to the first at zero elastic torque: an angle in"
+        " the plane, a matrix in space; aligned if not given."
     )
     preload = fields.Vector(
         "Force on the second body at that offset, along the axes of the first.",

@@ -47,19 +47,21 @@ class Cam(ClosureElement):
     kind = "cam"
     spatial_remedy = "model it in the plane, or state it with m.point_on_curve"
     friction_remedy = "leave it out, or add a torque of friction to the cam"
-    first = fields.Point("Point of the cam about which the profile is given.")
+    first = fields.Point("Point of the cam, the origin of the profile.")
     second = fields.Point(
-        "Point of the follower: its edge, the centre of its roller, or on its face."
+        "Point of the follower: its edge, the centre of its roller, or a point on its face."
     )
     profile = fields.Raw(
-        "Distance from the cam's point as a function of the angle u in its frame, in Python or as text"
-        " (m); or points of the profile from there, which a closed spline goes through.",
+        "Distance from the cam's point as a function of the angle u in the cam's frame, in Python"
+        " or as text (m); or points of the profile relative to that point, interpolated by a closed"
+        " spline.",
         file_type="Rotation",
         default=fields.REQUIRED,
     )
     profile_kind = fields.Choice(
-        'What the function is: the "radius" to the point at the angle u, or "support", the distance of'
-        " the tangent line whose normal has the angle u, which is the lift of a flat face.",
+        'Meaning of the function: "radius", the distance to the point at the angle u, or "support",'
+        " the distance to the tangent line whose normal has the angle u, which is the lift of a"
+        " flat face.",
         options=PROFILES,
         default="radius",
     )

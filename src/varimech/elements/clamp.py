@@ -36,8 +36,8 @@ class Clamp(EndJoint):
     kind = "clamp"
     symbol = "fixed"
     direction = fields.Direction(
-        "Direction in which the beam (of a curved one, its tangent) leaves the clamp, in the first"
-        " body's frame.",
+        "Direction of the beam at the clamp (the tangent of a curved beam), in the first body's"
+        " frame.",
         of="first",
     )
 

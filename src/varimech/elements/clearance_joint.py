@@ -36,7 +36,7 @@ class ClearanceJoint(ContactElement):
     first = fields.Point("Centre of the bore, or a point on the middle line of the slot.")
     second = fields.Point("Centre of the pin, ball or block.")
     clearance = fields.Scalar(
-        "Radial clearance, or the clearance on either side.", unit="m", rule="positive"
+        "Radial clearance, or the clearance on either side of a block.", unit="m", rule="positive"
     )
     axis = fields.OptionalDirection(
         "Direction of the slot in the first body's frame; none for a bore.", of="first"

@@ -46,8 +46,10 @@ class ContactPair(ContactElement):
     """
 
     kind = "contact"
-    first = fields.Point("Point, or centre of the circle or sphere, of the first body.")
-    second = fields.Point("Point of the second body: on its line or plane, or a centre.")
+    first = fields.Point("Point of the first body, or the centre of its circle, sphere or box.")
+    second = fields.Point(
+        "Point of the second body: a point on its line or plane, a centre, or an end of a capsule."
+    )
     radius = fields.Scalar(
         "Radius around the first point; 0 for a corner.", unit="m", rule="non-negative", default=0.0
     )
@@ -55,8 +57,8 @@ class ContactPair(ContactElement):
         "Further points of the first body with the same radius: corners, or ends of a capsule."
     )
     box = fields.OptionalVector(
-        "Sides of a rectangle or box around the first point, along the axes of the first body, whose"
-        " corners touch.",
+        "Side lengths of a rectangle or box centred at the first point, along the axes of the first"
+        " body, whose corners make contact.",
         unit="m",
     )
     normal = fields.OptionalDirection(
@@ -68,7 +70,9 @@ class ContactPair(ContactElement):
         rule="positive",
     )
     inside = fields.Flag("Whether the first body is inside the second circle or sphere.")
-    to = fields.OptionalPoint("Other end of the second body's capsule, around the second point.")
+    to = fields.OptionalPoint(
+        "Other end of the second body's capsule, which begins at the second point."
+    )
     arc = fields.OptionalVector(
         "First and last angle of an arc around the second point, in the second body's frame (plane).",
         unit="rad",

@@ -41,14 +41,14 @@ EVERY = 4
 Newton's method, and there are 361² pairs.
 """
 CURVE = (
-    "Points of the {} curve from there, which a cubic spline goes through (m); or its components as a"
-    " function of the parameter u, in Python or as texts."
+    "Points of the {} curve relative to that point, interpolated by a cubic spline (m); or its"
+    " components as functions of the parameter u, in Python or as texts."
 )
-CLOSED = "Whether the end of the {} curve is joined to its beginning."
+CLOSED = "Whether the {} curve is closed."
 INTERVAL = "First and last parameter of the {} curve, if it is given by expressions."
 SIDE = (
-    'Where the {} body is: "inside" or "outside" a closed curve, to the "left" or "right" of an open one,'
-    " seen along increasing u."
+    'Side on which the {} body lies: "inside" or "outside" a closed curve, to the "left" or "right" of'
+    " an open one, seen along increasing u."
 )
 
 
@@ -106,8 +106,8 @@ class CurveContact(ClosureElement):
     spatial_remedy = "model it in the plane, or state it with m.point_on_curve"
     assembly_hint = "both curves have to reach to where they touch"
     friction_remedy = "leave it out; circles and lines have friction in m.contact"
-    first = fields.Point("Point of the first body from which its curve is given.")
-    second = fields.Point("Point of the second body from which its curve is given.")
+    first = fields.Point("Point of the first body, the origin of its curve.")
+    second = fields.Point("Point of the second body, the origin of its curve.")
     first_curve = fields.Raw(CURVE.format("first"), file_type="Shape", default=fields.REQUIRED)
     second_curve = fields.Raw(CURVE.format("second"), file_type="Shape", default=fields.REQUIRED)
     first_closed = fields.Flag(CLOSED.format("first"))

@@ -11,7 +11,7 @@ class Damper(BetweenPoints):
     """A linear damper between two points."""
 
     kind = "damper"
-    damping = fields.Scalar("Force per rate.", unit="N·s/m", rule="non-negative")
+    damping = fields.Scalar("Force per rate of elongation.", unit="N·s/m", rule="non-negative")
 
     def drawn_as(self) -> str:
         return "damper"

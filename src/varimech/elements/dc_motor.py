@@ -27,18 +27,20 @@ class DCMotor(Force):
     """
 
     kind = "dc-motor"
-    joint = fields.Angle("Joint, or planar body, that it turns.")
+    joint = fields.Angle("Joint, or planar body, that it drives.")
     voltage = SignalFunction(
-        "Voltage U: a number, or a function of the state (of t and the state as text).",
+        "Voltage U: a number, or a function of the state (as text, of t and the state).",
         size="scalar",
         unit="V",
     )
     resistance = fields.Scalar("Resistance R.", unit="ohm", rule="positive")
-    constant = fields.Scalar("k: torque per current, and voltage per speed.", unit="N·m/A")
-    inductance = fields.Scalar(
-        "Inductance L; the number 0 leaves it out.", unit="H", rule="non-negative", default=0.0
+    constant = fields.Scalar(
+        "Motor constant k: torque per current, and voltage per speed.", unit="N·m/A"
     )
-    initial = fields.Scalar("Current at the start, with an inductance.", unit="A", default=0.0)
+    inductance = fields.Scalar(
+        "Inductance L; the number 0 omits it.", unit="H", rule="non-negative", default=0.0
+    )
+    initial = fields.Scalar("Initial current, with an inductance.", unit="A", default=0.0)
     size = fields.Scalar(
         "Typical current, for the error control.", unit="A", rule="positive", default=1.0
     )

@@ -23,7 +23,7 @@ class Delay(LinearBlock):
     """
 
     kind = "delay"
-    time = fields.Scalar("Time T by which it is delayed.", unit="s", rule="positive")
+    time = fields.Scalar("Delay time T.", unit="s", rule="positive")
     order = fields.Whole("Order n of the approximation, its number of states.", default=2)
 
     def numerator_and_denominator(self) -> tuple[Sequence[SX], Sequence[SX]]:

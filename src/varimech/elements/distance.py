@@ -16,7 +16,7 @@ class DistanceJoint(Joint):
 
     kind = "distance"
     symbol = "distance"
-    length = fields.Scalar("The distance.", unit="m", rule="positive")
+    length = fields.Scalar("Distance between the points.", unit="m", rule="positive")
 
     def conditions(self) -> tuple[Condition, ...]:
         return (Separation(self.first, self.second, self.length),)

@@ -13,8 +13,8 @@ class DriveAngle(Driver):
     """
 
     kind = "drive angle"
-    turn = fields.Angle("Joint that turns, or planar body.")
-    motion = fields.Motion("The angle, an expression of t.", unit="rad")
+    turn = fields.Angle("Rotating joint, or planar body.")
+    motion = fields.Motion("The angle, as an expression of t.", unit="rad")
 
     @property
     def output(self) -> Turn:

@@ -13,7 +13,7 @@ class DriveCoordinate(Driver):
     kind = "drive coordinate"
     point = fields.Point("Point whose position is driven.")
     direction = fields.Direction("Global direction.", positional=True)
-    motion = fields.Motion("The component, an expression of t.", unit="m")
+    motion = fields.Motion("The component, as an expression of t.", unit="m")
 
     @property
     def output(self) -> Coordinate:

@@ -11,8 +11,8 @@ class DriveDisplacement(Driver):
     """Impose the displacement of a joint that slides as a function of time."""
 
     kind = "drive displacement"
-    joint = fields.Displacement("Joint that slides.")
-    motion = fields.Motion("The displacement, an expression of t.", unit="m")
+    joint = fields.Displacement("Sliding joint.")
+    motion = fields.Motion("The displacement, as an expression of t.", unit="m")
 
     @property
     def output(self) -> Slide:

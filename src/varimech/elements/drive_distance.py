@@ -14,7 +14,9 @@ class DriveDistance(Driver):
     kind = "drive distance"
     first = fields.Point("One point.")
     second = fields.Point("The other point.")
-    motion = fields.Motion("The distance, positive, an expression of t.", unit="m", rule="positive")
+    motion = fields.Motion(
+        "The distance, positive, as an expression of t.", unit="m", rule="positive"
+    )
 
     @property
     def output(self) -> Distance:

@@ -33,16 +33,18 @@ class DrivePose(Force):
 
     kind = "drive pose"
     is_driver = True
-    point = fields.Point("Point whose position is imposed, on the body whose orientation is.")
+    point = fields.Point(
+        "Point whose position is prescribed, on the body whose orientation is prescribed."
+    )
     position = fields.StateFunction(
-        "Its position, global components, as a function of s.time (of t as text).",
+        "Its position in global components, as a function of s.time (as text, of t).",
         size="vector",
         unit="m",
         positional=True,
     )
     orientation = fields.StateFunction(
-        "Orientation as a function of s.time (of t as text): the angle in the plane; roll, pitch and"
-        " yaw about the global x, y and z axes, one after the other, in space.",
+        "Orientation as a function of s.time (as text, of t): the angle in the plane; in space"
+        " roll, pitch and yaw about the global x, y and z axes, in this order.",
         size="torque",
         unit="rad",
         positional=True,

@@ -38,34 +38,37 @@ class DryFriction(Force):
 
     kind = "dry friction"
     rate = fields.StateFunction(
-        "Rate that it resists: linear in the velocities.", size="scalar", positional=True
+        "Rate that friction resists, linear in the velocities.", size="scalar", positional=True
     )
     sliding = fields.Scalar(
-        "Force (N), or torque (N·m) against an angular rate, when it slides.",
+        "Friction force (N), or torque (N·m) for an angular rate, when it slides.",
         rule="non-negative",
         units=EFFORTS,
     )
     static = fields.OptionalScalar(
-        "Largest force or torque when it sticks; that of sliding if not given.",
+        "Largest friction force or torque when it sticks; the sliding one if not given.",
         rule="non-negative",
         units=EFFORTS,
     )
     law = fields.Choice(
-        'Friction that sticks and slides ("coulomb"), a smooth law, or "lugre".',
+        'Friction law: "coulomb", with sticking and sliding, a smooth law, or "lugre".',
         options=(*friction_law.LAWS, LUGRE),
         default=friction_law.COULOMB,
     )
     slip_velocity = fields.Scalar(
-        "Rate at which sliding begins, of smooth laws and of LuGre.",
+        "Rate at which sliding begins, for smooth laws and LuGre.",
         rule="positive",
         default=1e-3,
         units=("m/s", "rad/s"),
     )
     bristle_stiffness = fields.Scalar(
-        "σ₀ of LuGre.", rule="positive", default=1e5, units=("N/m", "N·m/rad")
+        "Bristle stiffness σ₀ of LuGre.", rule="positive", default=1e5, units=("N/m", "N·m/rad")
     )
     bristle_damping = fields.Scalar(
-        "σ₁ of LuGre.", rule="non-negative", default=0.0, units=("N·s/m", "N·m·s/rad")
+        "Bristle damping σ₁ of LuGre.",
+        rule="non-negative",
+        default=0.0,
+        units=("N·s/m", "N·m·s/rad"),
     )
 
     def prepare(self, model: ModelData) -> None:

@@ -49,20 +49,20 @@ class Event(Force):
     kind = "event"
     file_section = "events"
     when = fields.StateFunction(
-        "Function of the state that vanishes (of t and the state as text); it may depend on"
-        " reactions.",
+        "Function of the state (as text, of t and the state) that vanishes at the event; it may"
+        " depend on reactions.",
         size="scalar",
         positional=True,
         of_a_run=True,
     )
     direction = fields.Choice(
-        "Whether it counts where the function is rising, falling or both.",
+        "Whether the event occurs where the function is rising, falling or both.",
         options=DIRECTIONS,
         default="both",
     )
     do = fields.Raw(
-        '"stop", or new values by name: of modes, of states of elements, and of the speeds of'
-        " joints and planar bodies (numbers, expressions or functions of the state); nothing if not"
+        '"stop", or new values (numbers, expressions or functions of the state) by name, of modes,'
+        " of states of elements, and of the speeds of joints and planar bodies; nothing if not"
         " given.",
         file_type="Actions",
     )

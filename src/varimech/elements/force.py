@@ -23,15 +23,15 @@ class PointForce(Force):
     """
 
     kind = "force"
-    point = fields.Point("Point that it acts on.")
+    point = fields.Point("Point of application.")
     value = fields.StateFunction(
-        "Components: numbers, or a function of the state (of t and the state as text).",
+        "Components: numbers, or a function of the state (as text, of t and the state).",
         size="vector",
         unit="N",
         positional=True,
     )
     frame = fields.Choice(
-        'Along which axes the components are: "global", or "body" for those of the body.',
+        'Axes of the components: "global", or "body" for those of the body.',
         options=FRAMES,
         default="global",
     )

@@ -32,32 +32,34 @@ class Gear(Transmission):
     """
 
     kind = "gear"
-    first = fields.Angle("Joint that turns, or planar body, whose angle is the first one.")
-    second = fields.Angle("Joint that turns, or planar body, whose angle is the second one.")
+    first = fields.Angle("Rotating joint, or planar body, with the first angle.")
+    second = fields.Angle("Rotating joint, or planar body, with the second angle.")
     ratio = fields.OptionalScalar(
-        "Second angle per first one; negative for two gears that mesh outside.", rule="non-zero"
+        "Ratio of the second angle to the first; negative for external gears.", rule="non-zero"
     )
     teeth = fields.OptionalPair("Numbers of teeth, instead of the ratio.", rule="positive")
     radii = fields.OptionalPair("Pitch radii, instead of the ratio.", unit="m", rule="positive")
     mesh = fields.Choice(
-        'Of teeth and radii: "external" (parallel axes, opposite senses), "internal" (the second is'
-        ' the ring; same sense) or "crossed" (bevel and worm gears; angles increase together).',
+        'Kind of mesh, with teeth or radii: "external" (parallel axes, opposite senses), "internal"'
+        ' (the second is the ring; same sense) or "crossed" (bevel and worm gears; angles increase'
+        " together).",
         options=MESHES,
         default=EXTERNAL,
     )
-    phase = fields.Scalar("Second angle where the first one is zero.", unit="rad", default=0.0)
+    phase = fields.Scalar("Second angle when the first is zero.", unit="rad", default=0.0)
     stiffness = fields.OptionalScalar(
-        "Of a compliant mesh: torque on the second gear per angle of it; rigid if not given.",
+        "Stiffness of a compliant mesh: torque on the second gear per angle of that gear; rigid if"
+        " not given.",
         unit="N·m/rad",
         rule="positive",
     )
     damping = fields.OptionalScalar(
-        "Of a compliant mesh: torque on the second gear per rate.",
+        "Damping of a compliant mesh: torque on the second gear per rate of its angle.",
         unit="N·m·s/rad",
         rule="non-negative",
     )
     backlash = fields.OptionalScalar(
-        "Angle that the second gear can turn freely; needs a stiffness.",
+        "Backlash: angle by which the second gear can turn freely; needs a stiffness.",
         unit="rad",
         rule="non-negative",
     )

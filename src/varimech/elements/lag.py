@@ -16,8 +16,8 @@ class Lag(LinearBlock):
     """
 
     kind = "lag"
-    time_constant = fields.Scalar("T.", unit="s", rule="positive")
-    gain = fields.Scalar("k, output per constant input.", default=1.0)
+    time_constant = fields.Scalar("Time constant T.", unit="s", rule="positive")
+    gain = fields.Scalar("Static gain k.", default=1.0)
 
     def numerator_and_denominator(self) -> tuple[Sequence[SX], Sequence[SX]]:
         return [self.gain], [self.time_constant, SX(1)]

@@ -15,9 +15,9 @@ class Lead(LinearBlock):
     """
 
     kind = "lead"
-    lead_time = fields.Scalar("T₁, of the numerator.", unit="s", rule="non-negative")
-    lag_time = fields.Scalar("T₂, of the denominator.", unit="s", rule="positive")
-    gain = fields.Scalar("k, output per constant input.", default=1.0)
+    lead_time = fields.Scalar("Time constant T₁ of the numerator.", unit="s", rule="non-negative")
+    lag_time = fields.Scalar("Time constant T₂ of the denominator.", unit="s", rule="positive")
+    gain = fields.Scalar("Static gain k.", default=1.0)
 
     def numerator_and_denominator(self) -> tuple[Sequence[SX], Sequence[SX]]:
         return [self.gain * self.lead_time, self.gain], [self.lag_time, SX(1)]

@@ -90,15 +90,15 @@ class ElementMethods:
             start: Name of the point at its origin.
             end: Name of the point at x = length.
             length: Length (m).
-            mass: Mass; left out (or zero) where only kinematics is asked for (kg).
+            mass: Mass; not needed (or zero) for kinematics only (kg).
             com: Distance of the centre of mass from `start`; half the length if not given (m).
-            inertia: About the centre of mass; that of a uniform bar if not given (m L²/12; in space
-                a solid cylinder) (kg·m²).
+            inertia: Inertia about the centre of mass; that of a uniform bar if not given (m L²/12;
+                in space a solid cylinder) (kg·m²).
             radius: Radius of that cylinder (spatial bars only) (m).
             points: Further named points (m).
-            floating: True for a bar that is meant to have no path of joints to the ground.
-            shape: What solid views show it as, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15,
-                0, 0))`, one or several.
+            floating: True for a bar that no chain of joints connects to the ground.
+            shape: Shape in solid views, one or several, such as `varimech.box((0.3, 0.04, 0.02),
+                at=(0.15, 0, 0))`.
         """
 
     def beam(
@@ -135,29 +135,31 @@ class ElementMethods:
             from_: Name of the point at its first end.
             to: Name of the point at its other end.
             segments: Number of equal segments, 1 or more. Deflections of pinned beams and
-                cantilevers are within 2.3 % with 8 and 0.2 % with 32, those of beams clamped at
-                both ends within 9 % and 0.6 %; no two segments may come to fold by more than 90°.
+                cantilevers are accurate to 2.3 % with 8 segments and 0.2 % with 32, those of beams
+                clamped at both ends to 9 % and 0.6 %; adjacent segments must not fold by more than
+                90°.
             E: Young's modulus (Pa).
-            area: Of the cross-section (m²).
+            area: Area of the cross-section (m²).
             inertia: Second moment of area for bending (in space the same in all directions) (m⁴).
             section: Area and inertia together, such as `varimech.circle(0.01)`, `tube`, `rectangle`
                 or `square`.
-            density: Density; the mass is density × area × natural_length. Or give: (kg/m³).
+            density: Density, instead of `mass`, which is then density × area × natural_length
+                (kg/m³).
             mass: Mass of the whole beam (kg).
-            length: Length of the straight beam at the start (m).
-            natural_length: Length of the unstressed beam; that at the start if not given. Two
+            length: Initial length of the straight beam (m).
+            natural_length: Length of the unstressed beam; the initial length if not given. Two
                 parameters for the two lengths separate the effect of the geometry (`length`) from
                 that of the unstressed length alone (`natural_length`) (m).
-            shape: Of a curved beam instead of `length`: a function from s in [0, 1] to a place,
-                such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or
-                one place for each node (m, in a frame of the beam's own). It is the unstressed
-                shape too (scaled, if natural_length is given).
-            material: How it stretches, "logarithmic" or "linear" in the stretch.
-            masses: "consistent" (exact for rigid motions) or "lumped" at the nodes.
-            damping: (γ, β), after Rayleigh: −γ M v (1/s) on all masses, and β (s) times the rates
-                of stretching and bending, clamps included, with the stiffness of each; small
-                vibrations of frequency ω are damped by γ/(2ω) + βω/2 of the critical.
-            floating: True for a beam that is meant to have no path of joints to the ground.
+            shape: Shape of a curved beam, instead of `length`: a function from s in [0, 1] to a
+                position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 -
+                s)"), or one position for each node (m, in the beam's own frame). It is also the
+                unstressed shape (scaled if natural_length is given).
+            material: Stretching law, "logarithmic" or "linear" in the stretch.
+            masses: Mass model: "consistent" (exact for rigid motions) or "lumped" at the nodes.
+            damping: Rayleigh damping (γ, β): −γ M v (γ in 1/s) on all masses, and β (s) times the
+                stiffness times the rates of stretching and bending, clamps included; small
+                vibrations of angular frequency ω have a damping ratio of γ/(2ω) + βω/2.
+            floating: True for a beam that no chain of joints connects to the ground.
         """
 
     def body(
@@ -176,16 +178,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            mass: Mass; left out (or zero) where only kinematics is asked for (kg).
-            inertia: About the centre of mass: a number (planar); three principal values or a 3×3
-                matrix in body axes (spatial). Required with a mass (kg·m²).
+            mass: Mass; not needed (or zero) for kinematics only (kg).
+            inertia: Inertia about the centre of mass: a number (planar); three principal values or
+                a 3×3 matrix in body axes (spatial). Required with a mass (kg·m²).
             com: Centre of mass in the body's frame; its origin if not given. It is also the point
                 'com' (m).
             points: Named points in the body's frame (m).
-            floating: True for a body that is meant to have no path of joints to the ground.
+            floating: True for a body that no chain of joints connects to the ground.
             spine: Points to join by a line in drawings; all of them if not given.
-            shape: What solid views show it as, such as `varimech.box((0.1, 0.1, 0.3))`, one or
-                several.
+            shape: Shape in solid views, one or several, such as `varimech.box((0.1, 0.1, 0.3))`.
         """
 
     def revolute(
@@ -209,18 +210,18 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame; in space only.
             axis_on_second: The same direction in the second body's frame; the same components if
-                not given (the angle is then zero where the bodies are aligned).
+                not given (the angle is then zero when the bodies are aligned).
         """
 
     def prismatic(
@@ -240,14 +241,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             rotation: Constant orientation of the second body relative to the first: an angle in the
                 plane, a 3×3 matrix in space (see `varimech.rotation`); aligned if not given.
@@ -265,8 +266,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
             rotation: Orientation of the second body relative to the first: an angle in the plane, a
                 3×3 matrix in space (see `varimech.rotation`); aligned if not given.
@@ -288,14 +289,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
         """
 
@@ -311,10 +312,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            length: The distance (m).
+            length: Distance between the points (m).
         """
 
     def spherical(
@@ -333,14 +334,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
         """
 
@@ -361,14 +362,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given.
@@ -393,14 +394,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame.
             axis_on_second: Direction of the axis in the second body's frame.
@@ -424,14 +425,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
             normal_on_second: The same direction in the second body's frame; the same components if
                 not given.
@@ -453,14 +454,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
         """
 
@@ -483,14 +484,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the force of the joint across its
+            friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Rate (m/s or rad/s) of a smooth friction law.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             axis_on_second: The same direction in the second body's frame; the same components if
                 not given.
@@ -514,11 +515,11 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, two bodies that have one of the joint's
-                name are joined.
+            first: Point of the first body; without points, the joint connects the two bodies that
+                have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            direction: Direction in which the beam (of a curved one, its tangent) leaves the clamp,
-                in the first body's frame.
+            direction: Direction of the beam at the clamp (the tangent of a curved beam), in the
+                first body's frame.
         """
 
     def spring(
@@ -538,8 +539,8 @@ class ElementMethods:
             first: Point at its first end.
             second: Point at its other end.
             stiffness: Force per elongation (N/m).
-            natural_length: Length without force (m).
-            damping: Force per rate (N·s/m).
+            natural_length: Length at zero force (m).
+            damping: Force per rate of elongation (N·s/m).
         """
 
     def damper(self, name: str, first: PointLike, second: PointLike, *, damping: Number) -> Damper:
@@ -549,7 +550,7 @@ class ElementMethods:
             name: its name.
             first: Point at its first end.
             second: Point at its other end.
-            damping: Force per rate (N·s/m).
+            damping: Force per rate of elongation (N·s/m).
         """
 
     def torsional_spring(
@@ -567,10 +568,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            turn: Joint that turns, or planar body, on whose angle it acts.
+            turn: Rotating joint, or planar body, on whose angle it acts.
             stiffness: Torque per angle (N·m/rad).
-            rest_angle: Angle without torque, of any number of turns (rad).
-            damping: Torque per rate (N·m·s/rad).
+            rest_angle: Angle at zero torque, any number of turns (rad).
+            damping: Torque per angular velocity (N·m·s/rad).
         """
 
     def torsional_damper(
@@ -580,8 +581,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            turn: Joint that turns, or planar body, on whose angle it acts.
-            damping: Torque per rate (N·m·s/rad).
+            turn: Rotating joint, or planar body, on whose angle it acts.
+            damping: Torque per angular velocity (N·m·s/rad).
         """
 
     def force(
@@ -594,9 +595,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            point: Point that it acts on.
-            value: Components: numbers, or a function of the state (of t and the state as text) (N).
-            frame: Along which axes the components are: "global", or "body" for those of the body.
+            point: Point of application.
+            value: Components: numbers, or a function of the state (as text, of t and the state)
+                (N).
+            frame: Axes of the components: "global", or "body" for those of the body.
         """
 
     def torque(
@@ -615,12 +617,11 @@ class ElementMethods:
 
         Args:
             name: its name.
-            body: Body, or point of a beam, that it acts on.
-            value: A number (plane) or components (space), or a function of the state (of t and the
-                state as text) (N·m).
+            body: Body, or point of a beam, on which it acts.
+            value: A number (plane) or components (space), or a function of the state (as text, of t
+                and the state) (N·m).
             against: Body that takes the opposite torque, as for a motor between two bodies.
-            frame: Along which axes the components are: "global", or "body" for those of the body
-                (space).
+            frame: Axes of the components: "global", or "body" for those of the body (space).
         """
 
     def bushing(
@@ -645,16 +646,16 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the body whose axes the bushing has.
-            second: Point of the other body, on which its force acts.
+            first: Point of the first body, whose axes the bushing uses.
+            second: Point of the second body, on which the force acts.
             stiffness: Force per displacement along each axis of the first body (N/m).
             damping: Force per velocity along each axis (N·s/m).
             rotational_stiffness: Torque per angle about each axis; a number in the plane (N·m/rad).
             rotational_damping: Torque per angular velocity about each axis (N·m·s/rad).
-            offset: Offset of the second point from the first without force, along the axes of the
-                first body (m).
-            rotation: Orientation of the second body against the first without torque: an angle in
-                the plane, a matrix in space; none if not given.
+            offset: Offset of the second point from the first at zero elastic force, along the axes
+                of the first body (m).
+            rotation: Orientation of the second body relative to the first at zero elastic torque:
+                an angle in the plane, a matrix in space; aligned if not given.
             preload: Force on the second body at that offset, along the axes of the first (N).
             preload_torque: Torque on the second body at that orientation (N·m).
         """
@@ -684,25 +685,27 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Joint that turns, or planar body, whose angle is the first one.
-            second: Joint that turns, or planar body, whose angle is the second one.
-            ratio: Second angle per first one; negative for two gears that mesh outside.
+            first: Rotating joint, or planar body, with the first angle.
+            second: Rotating joint, or planar body, with the second angle.
+            ratio: Ratio of the second angle to the first; negative for external gears.
             teeth: Numbers of teeth, instead of the ratio.
             radii: Pitch radii, instead of the ratio (m).
-            mesh: Of teeth and radii: "external" (parallel axes, opposite senses), "internal" (the
-                second is the ring; same sense) or "crossed" (bevel and worm gears; angles increase
-                together).
-            phase: Second angle where the first one is zero (rad).
-            stiffness: Of a compliant mesh: torque on the second gear per angle of it; rigid if not
-                given (N·m/rad).
-            damping: Of a compliant mesh: torque on the second gear per rate (N·m·s/rad).
-            backlash: Angle that the second gear can turn freely; needs a stiffness (rad).
+            mesh: Kind of mesh, with teeth or radii: "external" (parallel axes, opposite senses),
+                "internal" (the second is the ring; same sense) or "crossed" (bevel and worm gears;
+                angles increase together).
+            phase: Second angle when the first is zero (rad).
+            stiffness: Stiffness of a compliant mesh: torque on the second gear per angle of that
+                gear; rigid if not given (N·m/rad).
+            damping: Damping of a compliant mesh: torque on the second gear per rate of its angle
+                (N·m·s/rad).
+            backlash: Backlash: angle by which the second gear can turn freely; needs a stiffness
+                (rad).
             damping_depth: Angle beyond the backlash at which damping has set in; 1e-4 rad if not
                 given (rad).
-            efficiency: Power passed on over power taken, in (0, 1], whichever side drives; needs a
-                stiffness.
-            slip_velocity: Rate of the first angle at which losses have set in; 1e-3 rad/s if not
-                given (rad/s).
+            efficiency: Efficiency (output over input power), in (0, 1], whichever side drives;
+                needs a stiffness.
+            slip_velocity: Rate of the first angle over which losses set in; 1e-3 rad/s if not given
+                (rad/s).
         """
 
     def rack_and_pinion(
@@ -729,20 +732,21 @@ class ElementMethods:
 
         Args:
             name: its name.
-            pinion: Joint that turns, or planar body: the pinion.
-            rack: Joint that slides: the rack.
+            pinion: Pinion: a rotating joint or planar body.
+            rack: Rack: a sliding joint.
             radius: Pitch radius of the pinion (m).
-            reverse: Whether the displacement decreases where the angle increases.
-            offset: Displacement where the angle is zero (m).
-            stiffness: Of a compliant mesh: force per displacement; rigid if not given (N/m).
-            damping: Of a compliant mesh: force per velocity (N·s/m).
-            backlash: Distance that the rack can move freely; needs a stiffness (m).
+            reverse: Whether the displacement decreases when the angle increases.
+            offset: Displacement when the angle is zero (m).
+            stiffness: Stiffness of a compliant mesh: force per displacement; rigid if not given
+                (N/m).
+            damping: Damping of a compliant mesh: force per velocity (N·s/m).
+            backlash: Backlash: distance by which the rack can move freely; needs a stiffness (m).
             damping_depth: Distance beyond the backlash at which damping has set in; 1e-6 m if not
                 given (m).
-            efficiency: Power passed on over power taken, in (0, 1], whichever side drives; needs a
-                stiffness.
-            slip_velocity: Rate of the first angle at which losses have set in; 1e-3 rad/s if not
-                given (rad/s).
+            efficiency: Efficiency (output over input power), in (0, 1], whichever side drives;
+                needs a stiffness.
+            slip_velocity: Rate of the first angle over which losses set in; 1e-3 rad/s if not given
+                (rad/s).
         """
 
     def belt(
@@ -766,14 +770,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Joint that turns, or planar body: the first pulley.
-            second: Joint that turns, or planar body: the second pulley.
+            first: First pulley: a rotating joint or planar body.
+            second: Second pulley: a rotating joint or planar body.
             radii: Pitch radii of both pulleys (m).
-            crossed: Whether the strands cross: the pulleys turn in opposite senses.
-            phase: Second angle where the first one is zero (rad).
-            stiffness: Of each strand: force per elongation; rigid if not given (N/m).
-            damping: Of each strand: force per rate; needs a stiffness (N·s/m).
-            tension: Tension of both strands where none is stretched; 0 if not given; needs a
+            crossed: Whether the strands cross, so that the pulleys turn in opposite senses.
+            phase: Second angle when the first is zero (rad).
+            stiffness: Stiffness of each strand: force per elongation; rigid if not given (N/m).
+            damping: Damping of each strand: force per rate of elongation; needs a stiffness
+                (N·s/m).
+            tension: Pretension: tension of both strands at zero elongation; 0 if not given; needs a
                 stiffness (N).
         """
 
@@ -785,10 +790,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            equations: Function of the state that vanishes, or several of them in a list (of t and
-                the state as text).
-            unit: Unit of the equations, of velocities times seconds: "m" (forces in N), "rad" (N·m)
-                or "1" (J).
+            equations: Function of the state that must vanish (as text, of t and the state), or a
+                list of several.
+            unit: Unit of the equations; of velocity equations, their unit times seconds: "m"
+                (forces in N), "rad" (N·m) or "1" (J).
         """
 
     def velocity_constraint(
@@ -801,10 +806,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            equations: Function of the state that vanishes, or several of them in a list (of t and
-                the state as text).
-            unit: Unit of the equations, of velocities times seconds: "m" (forces in N), "rad" (N·m)
-                or "1" (J).
+            equations: Function of the state that must vanish (as text, of t and the state), or a
+                list of several.
+            unit: Unit of the equations; of velocity equations, their unit times seconds: "m"
+                (forces in N), "rad" (N·m) or "1" (J).
         """
 
     def rolling(
@@ -826,7 +831,7 @@ class ElementMethods:
         Args:
             name: its name.
             first: Centre of the wheel.
-            second: Point of the line or plane that it rolls on.
+            second: Point of the line or plane on which it rolls.
             radius: Radius of the wheel (m).
             normal: Normal of the line or plane, towards the wheel, in the second body's frame.
             axis: Axis of the wheel in its own frame (space).
@@ -851,12 +856,12 @@ class ElementMethods:
         Args:
             name: its name.
             point: Point that stays on the curve.
-            body: Body that the curve is fixed to.
-            curve: Points in the frame of that body, which a cubic spline goes through (m); or the
-                components as a function of the parameter u, in Python or as texts.
-            closed: Whether the end of the curve is joined to its beginning.
-            interval: First and last parameter of a curve by expressions; the parameter of a spline
-                is the length of its chords (m).
+            body: Body to which the curve is fixed.
+            curve: Points in the frame of that body, interpolated by a cubic spline (m); or the
+                components as functions of the parameter u, in Python or as texts.
+            closed: Whether the curve is closed.
+            interval: First and last parameter of a curve given by expressions; the parameter of a
+                spline is the cumulative length of its chords (m).
         """
 
     def cam(
@@ -889,29 +894,30 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces and of
-                "lankarani-nikravesh".
-            stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
-                given.
-            damping: D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Law of compliant surfaces.
-            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
-                that overlap at the start (m/s).
+            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+                nikravesh".
+            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
+            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
+                and 1 for other laws.
+            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Contact force law of compliant surfaces.
+            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
+                that overlap initially (m/s).
             friction: Sliding friction coefficient.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Velocity of a smooth friction law (m/s).
-            closure: What keeps both in contact: "form" (a constraint, such as a groove) or "force"
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic velocity of a smooth friction law (m/s).
+            closure: How contact is maintained: "form" (a constraint, such as a groove) or "force"
                 (a contact, which can lift off).
-            first: Point of the cam about which the profile is given.
-            second: Point of the follower: its edge, the centre of its roller, or on its face.
-            profile: Distance from the cam's point as a function of the angle u in its frame, in
-                Python or as text (m); or points of the profile from there, which a closed spline
-                goes through.
-            profile_kind: What the function is: the "radius" to the point at the angle u, or
-                "support", the distance of the tangent line whose normal has the angle u, which is
-                the lift of a flat face.
+            first: Point of the cam, the origin of the profile.
+            second: Point of the follower: its edge, the centre of its roller, or a point on its
+                face.
+            profile: Distance from the cam's point as a function of the angle u in the cam's frame,
+                in Python or as text (m); or points of the profile relative to that point,
+                interpolated by a closed spline.
+            profile_kind: Meaning of the function: "radius", the distance to the point at the angle
+                u, or "support", the distance to the tangent line whose normal has the angle u,
+                which is the lift of a flat face.
             roller: Radius of the roller (m).
             face: Normal of a flat face, towards the cam, in the follower's frame.
         """
@@ -951,37 +957,39 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces and of
-                "lankarani-nikravesh".
-            stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
-                given.
-            damping: D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Law of compliant surfaces.
-            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
-                that overlap at the start (m/s).
+            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+                nikravesh".
+            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
+            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
+                and 1 for other laws.
+            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Contact force law of compliant surfaces.
+            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
+                that overlap initially (m/s).
             friction: Sliding friction coefficient.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Velocity of a smooth friction law (m/s).
-            closure: What keeps both in contact: "form" (a constraint, such as a groove) or "force"
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic velocity of a smooth friction law (m/s).
+            closure: How contact is maintained: "form" (a constraint, such as a groove) or "force"
                 (a contact, which can lift off).
-            first: Point of the first body from which its curve is given.
-            second: Point of the second body from which its curve is given.
-            first_curve: Points of the first curve from there, which a cubic spline goes through
-                (m); or its components as a function of the parameter u, in Python or as texts.
-            second_curve: Points of the second curve from there, which a cubic spline goes through
-                (m); or its components as a function of the parameter u, in Python or as texts.
-            first_closed: Whether the end of the first curve is joined to its beginning.
-            second_closed: Whether the end of the second curve is joined to its beginning.
+            first: Point of the first body, the origin of its curve.
+            second: Point of the second body, the origin of its curve.
+            first_curve: Points of the first curve relative to that point, interpolated by a cubic
+                spline (m); or its components as functions of the parameter u, in Python or as
+                texts.
+            second_curve: Points of the second curve relative to that point, interpolated by a cubic
+                spline (m); or its components as functions of the parameter u, in Python or as
+                texts.
+            first_closed: Whether the first curve is closed.
+            second_closed: Whether the second curve is closed.
             first_interval: First and last parameter of the first curve, if it is given by
                 expressions.
             second_interval: First and last parameter of the second curve, if it is given by
                 expressions.
-            first_side: Where the first body is: "inside" or "outside" a closed curve, to the "left"
-                or "right" of an open one, seen along increasing u.
-            second_side: Where the second body is: "inside" or "outside" a closed curve, to the
-                "left" or "right" of an open one, seen along increasing u.
+            first_side: Side on which the first body lies: "inside" or "outside" a closed curve, to
+                the "left" or "right" of an open one, seen along increasing u.
+            second_side: Side on which the second body lies: "inside" or "outside" a closed curve,
+                to the "left" or "right" of an open one, seen along increasing u.
         """
 
     def stop(
@@ -1009,23 +1017,23 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces and of
-                "lankarani-nikravesh".
-            stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
-                given.
-            damping: D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Law of compliant surfaces.
-            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
-                that overlap at the start (m/s).
+            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+                nikravesh".
+            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
+            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
+                and 1 for other laws.
+            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Contact force law of compliant surfaces.
+            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
+                that overlap initially (m/s).
             friction: Sliding friction coefficient.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Velocity of a smooth friction law (m/s).
-            output: Output that it limits: a function of positions (of t and the state as text).
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic velocity of a smooth friction law (m/s).
+            output: Limited output: a function of positions (as text, of t and the state).
             lower: Smallest value of the output.
             upper: Largest value of the output.
-            slip: Velocity against which its friction acts: a function linear in velocities (m/s).
+            slip: Slip velocity that friction opposes: a function linear in the velocities (m/s).
         """
 
     def contact(
@@ -1064,31 +1072,32 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces and of
-                "lankarani-nikravesh".
-            stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
-                given.
-            damping: D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Law of compliant surfaces.
-            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
-                that overlap at the start (m/s).
+            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+                nikravesh".
+            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
+            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
+                and 1 for other laws.
+            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Contact force law of compliant surfaces.
+            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
+                that overlap initially (m/s).
             friction: Sliding friction coefficient.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Velocity of a smooth friction law (m/s).
-            first: Point, or centre of the circle or sphere, of the first body.
-            second: Point of the second body: on its line or plane, or a centre.
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic velocity of a smooth friction law (m/s).
+            first: Point of the first body, or the centre of its circle, sphere or box.
+            second: Point of the second body: a point on its line or plane, a centre, or an end of a
+                capsule.
             radius: Radius around the first point; 0 for a corner (m).
             also: Further points of the first body with the same radius: corners, or ends of a
                 capsule.
-            box: Sides of a rectangle or box around the first point, along the axes of the first
-                body, whose corners touch (m).
+            box: Side lengths of a rectangle or box centred at the first point, along the axes of
+                the first body, whose corners make contact (m).
             normal: Outward normal of the second body's line or plane, in its frame.
             second_radius: Radius around the second point, or around the rod of a capsule or arc
                 (m).
             inside: Whether the first body is inside the second circle or sphere.
-            to: Other end of the second body's capsule, around the second point.
+            to: Other end of the second body's capsule, which begins at the second point.
             arc: First and last angle of an arc around the second point, in the second body's frame
                 (plane) (rad).
             arc_radius: Radius of the middle line of that arc (m).
@@ -1121,22 +1130,22 @@ class ElementMethods:
 
         Args:
             name: its name.
-            restitution: Speed after an impact over that before it, of rigid surfaces and of
-                "lankarani-nikravesh".
-            stiffness: K of compliant surfaces; rigid ones have none (N/m).
-            exponent: n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not
-                given.
-            damping: D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Law of compliant surfaces.
-            least_impact_speed: Smallest impact speed of "lankarani-nikravesh", also of surfaces
-                that overlap at the start (m/s).
+            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+                nikravesh".
+            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
+            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
+                and 1 for other laws.
+            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
+            law: Contact force law of compliant surfaces.
+            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
+                that overlap initially (m/s).
             friction: Sliding friction coefficient.
-            static_friction: Static friction coefficient, that of sliding if not given.
-            friction_law: Friction that sticks and slides ("coulomb"), or a smooth law.
-            slip_velocity: Velocity of a smooth friction law (m/s).
+            static_friction: Static friction coefficient; the sliding coefficient if not given.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            slip_velocity: Characteristic velocity of a smooth friction law (m/s).
             first: Centre of the bore, or a point on the middle line of the slot.
             second: Centre of the pin, ball or block.
-            clearance: Radial clearance, or the clearance on either side (m).
+            clearance: Radial clearance, or the clearance on either side of a block (m).
             axis: Direction of the slot in the first body's frame; none for a bore.
             pin_radius: Radius of the pin, at which friction acts (m).
         """
@@ -1160,13 +1169,13 @@ class ElementMethods:
 
         Args:
             name: its name.
-            rate: Rate that it resists: linear in the velocities.
-            sliding: Force (N), or torque (N·m) against an angular rate, when it slides.
-            static: Largest force or torque when it sticks; that of sliding if not given.
-            law: Friction that sticks and slides ("coulomb"), a smooth law, or "lugre".
-            slip_velocity: Rate at which sliding begins, of smooth laws and of LuGre.
-            bristle_stiffness: σ₀ of LuGre.
-            bristle_damping: σ₁ of LuGre.
+            rate: Rate that friction resists, linear in the velocities.
+            sliding: Friction force (N), or torque (N·m) for an angular rate, when it slides.
+            static: Largest friction force or torque when it sticks; the sliding one if not given.
+            law: Friction law: "coulomb", with sticking and sliding, a smooth law, or "lugre".
+            slip_velocity: Rate at which sliding begins, for smooth laws and LuGre.
+            bristle_stiffness: Bristle stiffness σ₀ of LuGre.
+            bristle_damping: Bristle damping σ₁ of LuGre.
         """
 
     def mode(self, name: str, *, initial: Number = 0.0) -> Mode:
@@ -1177,7 +1186,7 @@ class ElementMethods:
 
         Args:
             name: its name.
-            initial: Value at the start of a run.
+            initial: Initial value.
         """
 
     def state(
@@ -1190,10 +1199,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            rate: Time derivative: a number, or a function of the state (of t and the state as
-                text), which may name the state itself, and states and signals of later elements.
-            initial: Value at the start.
-            unit: Its unit.
+            rate: Time derivative: a number, or a function of the state (as text, of t and the
+                state), which may use the state itself, and states and signals defined later.
+            initial: Initial value.
+            unit: Unit of the state.
             size: Typical value, for the error control.
         """
 
@@ -1205,8 +1214,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
         """
 
@@ -1227,13 +1236,13 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
-            initial: Output at the start, as if it had been constant before.
+            initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
-            time_constant: T (s).
-            gain: k, output per constant input.
+            time_constant: Time constant T (s).
+            gain: Static gain k.
         """
 
     def lead(
@@ -1253,14 +1262,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
-            initial: Output at the start, as if it had been constant before.
+            initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
-            lead_time: T₁, of the numerator (s).
-            lag_time: T₂, of the denominator (s).
-            gain: k, output per constant input.
+            lead_time: Time constant T₁ of the numerator (s).
+            lag_time: Time constant T₂ of the denominator (s).
+            gain: Static gain k.
         """
 
     def transfer_function(
@@ -1280,14 +1289,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
-            initial: Output at the start, as if it had been constant before.
+            initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
             numerator: Coefficients of the numerator, highest power of s first.
-            denominator: Coefficients of the denominator, highest power of s first; at least as
-                many.
+            denominator: Coefficients of the denominator, highest power of s first; at least as many
+                as in the numerator.
         """
 
     def state_space(
@@ -1310,14 +1319,14 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Inputs u: a function of the state or several in a list (of t and the state as
-                text), which may name signals and states of later elements.
+            input: Inputs u: a function of the state (as text, of t and the state), or a list of
+                several, which may use signals and states defined later.
             unit: Unit of the output.
-            A: A, rows of numbers.
-            B: B, a column for each input.
-            C: C, a row for each output.
-            D: D; zero if not given.
-            initial: States at the start; zero if not given.
+            A: State matrix A, as rows of numbers.
+            B: Input matrix B, a column for each input.
+            C: Output matrix C, a row for each output.
+            D: Feedthrough matrix D; zero if not given.
+            initial: Initial states; zero if not given.
             size: Typical value of the states, for the error control.
         """
 
@@ -1345,20 +1354,20 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
             kp: Proportional gain.
-            ki: Integral gain (per second); the number 0 leaves it out.
-            kd: Derivative gain (seconds); the number 0 leaves it out.
-            filter_time: Time constant of the filtered derivative; without one it is the derivative
-                of the input, which must then depend on positions and time only (s).
+            ki: Integral gain (per second); the number 0 omits it.
+            kd: Derivative gain (seconds); the number 0 omits it.
+            filter_time: Time constant of the filtered derivative; if not given, the derivative of
+                the input is exact, and the input must depend on positions and time only (s).
             low: Lower limit of the output; none if not given.
             high: Upper limit of the output; none if not given.
-            tracking_time: Time constant by which the integral follows a limited output; kp/ki if
+            tracking_time: Time constant of back-calculation while the output is limited; kp/ki if
                 not given (s).
-            initial: Integral at the start, in the unit of the output.
-            initial_input: Input before the start, from which a filtered derivative begins.
+            initial: Initial value of the integral, in the unit of the output.
+            initial_input: Input before the start, the initial state of the derivative filter.
             size: Typical value of the output, for the error control.
         """
 
@@ -1378,13 +1387,13 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
-            rising: Largest rate upwards, per second.
-            falling: Largest rate downwards, per second, positive; that upwards if not given.
+            rising: Largest rising rate, per second.
+            falling: Largest falling rate, per second, positive; the rising one if not given.
             time_constant: Time constant T with which it follows a slow input (s).
-            initial: Output at the start.
+            initial: Initial output.
             size: Typical value of the output, for the error control.
         """
 
@@ -1404,12 +1413,12 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
-            initial: Output at the start, as if it had been constant before.
+            initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
-            time: Time T by which it is delayed (s).
+            time: Delay time T (s).
             order: Order n of the approximation, its number of states.
         """
 
@@ -1421,10 +1430,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (of t and the state as text), which
-                may name signals and states of later elements.
+            input: Input: a number, or a function of the state (as text, of t and the state), which
+                may use signals and states defined later.
             unit: Unit of the output.
-            period: Interval T of samples (s).
+            period: Sampling interval T (s).
             size: Typical value of the output, for the error control.
         """
 
@@ -1446,13 +1455,13 @@ class ElementMethods:
 
         Args:
             name: its name.
-            joint: Joint, or planar body, that it turns.
-            voltage: Voltage U: a number, or a function of the state (of t and the state as text)
+            joint: Joint, or planar body, that it drives.
+            voltage: Voltage U: a number, or a function of the state (as text, of t and the state)
                 (V).
             resistance: Resistance R (ohm).
-            constant: k: torque per current, and voltage per speed (N·m/A).
-            inductance: Inductance L; the number 0 leaves it out (H).
-            initial: Current at the start, with an inductance (A).
+            constant: Motor constant k: torque per current, and voltage per speed (N·m/A).
+            inductance: Inductance L; the number 0 omits it (H).
+            initial: Initial current, with an inductance (A).
             size: Typical current, for the error control (A).
         """
 
@@ -1476,17 +1485,17 @@ class ElementMethods:
 
         Args:
             name: its name.
-            joint: Joint that turns or slides, or planar body, that it moves.
-            target: Value that it shall take (rad or m): a number, or a function of the state (of t
-                and the state as text).
+            joint: Rotating or sliding joint, or planar body, that it moves.
+            target: Target value (rad or m): a number, or a function of the state (as text, of t and
+                the state).
             kp: Proportional gain: torque or force per error.
-            ki: Integral gain; the number 0 leaves it out.
-            kd: Derivative gain; the number 0 leaves it out.
-            limit: Largest torque (N·m) or force (N), in both directions; none if not given.
-            tracking_time: Time constant by which the integral follows a limited output; kp/ki if
+            ki: Integral gain; the number 0 omits it.
+            kd: Derivative gain; the number 0 omits it.
+            limit: Largest torque (N·m) or force (N), in both directions; unlimited if not given.
+            tracking_time: Time constant of back-calculation while the output is limited; kp/ki if
                 not given (s).
-            target_rate: Rate of the target, where it depends on velocities or states; its
-                derivative if not given.
+            target_rate: Rate of the target, needed if it depends on velocities or states; otherwise
+                its exact derivative.
         """
 
     def event(self, name: str, when: Any, *, direction: str = "both", do: Any = None) -> Event:
@@ -1499,11 +1508,11 @@ class ElementMethods:
 
         Args:
             name: its name.
-            when: Function of the state that vanishes (of t and the state as text); it may depend on
-                reactions.
-            direction: Whether it counts where the function is rising, falling or both.
-            do: "stop", or new values by name: of modes, of states of elements, and of the speeds of
-                joints and planar bodies (numbers, expressions or functions of the state); nothing
+            when: Function of the state (as text, of t and the state) that vanishes at the event; it
+                may depend on reactions.
+            direction: Whether the event occurs where the function is rising, falling or both.
+            do: "stop", or new values (numbers, expressions or functions of the state) by name, of
+                modes, of states of elements, and of the speeds of joints and planar bodies; nothing
                 if not given.
         """
 
@@ -1513,8 +1522,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            turn: Joint that turns, or planar body.
-            motion: The angle, an expression of t (rad).
+            turn: Rotating joint, or planar body.
+            motion: The angle, as an expression of t (rad).
         """
 
     def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> DriveDisplacement:
@@ -1522,8 +1531,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            joint: Joint that slides.
-            motion: The displacement, an expression of t (m).
+            joint: Sliding joint.
+            motion: The displacement, as an expression of t (m).
         """
 
     def drive_distance(
@@ -1535,7 +1544,7 @@ class ElementMethods:
             name: its name.
             first: One point.
             second: The other point.
-            motion: The distance, positive, an expression of t (m).
+            motion: The distance, positive, as an expression of t (m).
         """
 
     def drive_pose(self, name: str, point: PointLike, position: Any, orientation: Any) -> DrivePose:
@@ -1547,10 +1556,11 @@ class ElementMethods:
 
         Args:
             name: its name.
-            point: Point whose position is imposed, on the body whose orientation is.
-            position: Its position, global components, as a function of s.time (of t as text) (m).
-            orientation: Orientation as a function of s.time (of t as text): the angle in the plane;
-                roll, pitch and yaw about the global x, y and z axes, one after the other, in space
+            point: Point whose position is prescribed, on the body whose orientation is prescribed.
+            position: Its position in global components, as a function of s.time (as text, of t)
+                (m).
+            orientation: Orientation as a function of s.time (as text, of t): the angle in the
+                plane; in space roll, pitch and yaw about the global x, y and z axes, in this order
                 (rad).
         """
 
@@ -1563,5 +1573,5 @@ class ElementMethods:
             name: its name.
             point: Point whose position is driven.
             direction: Global direction.
-            motion: The component, an expression of t (m).
+            motion: The component, as an expression of t (m).
         """

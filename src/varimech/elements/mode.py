@@ -32,7 +32,7 @@ class Mode(Force):
 
     kind = "mode"
     file_section = "modes"
-    initial = fields.Scalar("Value at the start of a run.", default=0.0)
+    initial = fields.Scalar("Initial value.", default=0.0)
 
     @classmethod
     def file_key(cls) -> None:

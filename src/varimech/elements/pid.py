@@ -28,24 +28,26 @@ class Pid(SignalElement):
 
     kind = "pid"
     kp = fields.Scalar("Proportional gain.")
-    ki = fields.Scalar("Integral gain (per second); the number 0 leaves it out.", default=0.0)
-    kd = fields.Scalar("Derivative gain (seconds); the number 0 leaves it out.", default=0.0)
+    ki = fields.Scalar("Integral gain (per second); the number 0 omits it.", default=0.0)
+    kd = fields.Scalar("Derivative gain (seconds); the number 0 omits it.", default=0.0)
     filter_time = fields.OptionalScalar(
-        "Time constant of the filtered derivative; without one it is the derivative of the input,"
-        " which must then depend on positions and time only.",
+        "Time constant of the filtered derivative; if not given, the derivative of the input is"
+        " exact, and the input must depend on positions and time only.",
         unit="s",
         rule="positive",
     )
     low = fields.OptionalScalar("Lower limit of the output; none if not given.")
     high = fields.OptionalScalar("Upper limit of the output; none if not given.")
     tracking_time = fields.OptionalScalar(
-        "Time constant by which the integral follows a limited output; kp/ki if not given.",
+        "Time constant of back-calculation while the output is limited; kp/ki if not given.",
         unit="s",
         rule="positive",
     )
-    initial = fields.Scalar("Integral at the start, in the unit of the output.", default=0.0)
+    initial = fields.Scalar(
+        "Initial value of the integral, in the unit of the output.", default=0.0
+    )
     initial_input = fields.Scalar(
-        "Input before the start, from which a filtered derivative begins.", default=0.0
+        "Input before the start, the initial state of the derivative filter.", default=0.0
     )
     size = fields.Scalar(
         "Typical value of the output, for the error control.", rule="positive", default=1.0

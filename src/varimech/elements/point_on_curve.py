@@ -35,17 +35,17 @@ class PointOnCurve(Force):
     kind = "point-on-curve"
     assembly_hint = "the curve has to reach to where the point is"
     point = fields.Point("Point that stays on the curve.")
-    body = fields.CurveBody("Body that the curve is fixed to.")
+    body = fields.CurveBody("Body to which the curve is fixed.")
     curve = fields.Raw(
-        "Points in the frame of that body, which a cubic spline goes through (m); or the components as"
-        " a function of the parameter u, in Python or as texts.",
+        "Points in the frame of that body, interpolated by a cubic spline (m); or the components as"
+        " functions of the parameter u, in Python or as texts.",
         file_type="Shape",
         default=fields.REQUIRED,
     )
-    closed = fields.Flag("Whether the end of the curve is joined to its beginning.")
+    closed = fields.Flag("Whether the curve is closed.")
     interval = fields.Raw(
-        "First and last parameter of a curve by expressions; the parameter of a spline is the length of"
-        " its chords (m).",
+        "First and last parameter of a curve given by expressions; the parameter of a spline is the"
+        " cumulative length of its chords (m).",
         file_type="Two",
     )
 

@@ -28,21 +28,21 @@ class RackAndPinion(Transmission):
     """
 
     kind = "rack and pinion"
-    pinion = fields.Angle("Joint that turns, or planar body: the pinion.")
-    rack = fields.Displacement("Joint that slides: the rack.")
+    pinion = fields.Angle("Pinion: a rotating joint or planar body.")
+    rack = fields.Displacement("Rack: a sliding joint.")
     radius = fields.Scalar("Pitch radius of the pinion.", unit="m", rule="positive")
-    reverse = fields.Flag("Whether the displacement decreases where the angle increases.")
-    offset = fields.Scalar("Displacement where the angle is zero.", unit="m", default=0.0)
+    reverse = fields.Flag("Whether the displacement decreases when the angle increases.")
+    offset = fields.Scalar("Displacement when the angle is zero.", unit="m", default=0.0)
     stiffness = fields.OptionalScalar(
-        "Of a compliant mesh: force per displacement; rigid if not given.",
+        "Stiffness of a compliant mesh: force per displacement; rigid if not given.",
         unit="N/m",
         rule="positive",
     )
     damping = fields.OptionalScalar(
-        "Of a compliant mesh: force per velocity.", unit="N·s/m", rule="non-negative"
+        "Damping of a compliant mesh: force per velocity.", unit="N·s/m", rule="non-negative"
     )
     backlash = fields.OptionalScalar(
-        "Distance that the rack can move freely; needs a stiffness.",
+        "Backlash: distance by which the rack can move freely; needs a stiffness.",
         unit="m",
         rule="non-negative",
     )

@@ -23,14 +23,14 @@ class RateLimit(SignalElement):
     """A signal that follows its input no faster than at a given rate."""
 
     kind = "rate limit"
-    rising = fields.Scalar("Largest rate upwards, per second.", rule="positive")
+    rising = fields.Scalar("Largest rising rate, per second.", rule="positive")
     falling = fields.OptionalScalar(
-        "Largest rate downwards, per second, positive; that upwards if not given.", rule="positive"
+        "Largest falling rate, per second, positive; the rising one if not given.", rule="positive"
     )
     time_constant = fields.Scalar(
         "Time constant T with which it follows a slow input.", unit="s", rule="positive"
     )
-    initial = fields.Scalar("Output at the start.", default=0.0)
+    initial = fields.Scalar("Initial output.", default=0.0)
     size = fields.Scalar(
         "Typical value of the output, for the error control.", rule="positive", default=1.0
     )

@@ -22,7 +22,7 @@ class Revolute(PinJoint):
     )
     axis_on_second = fields.SpatialDirection(
         "The same direction in the second body's frame; the same components if not given (the angle"
-        " is then zero where the bodies are aligned).",
+        " is then zero when the bodies are aligned).",
         of="second",
         like="axis",
     )

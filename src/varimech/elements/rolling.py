@@ -37,7 +37,7 @@ class Rolling(Force):
 
     kind = "rolling"
     first = fields.Point("Centre of the wheel.")
-    second = fields.Point("Point of the line or plane that it rolls on.")
+    second = fields.Point("Point of the line or plane on which it rolls.")
     radius = fields.Scalar("Radius of the wheel.", unit="m", rule="positive")
     normal = fields.Direction(
         "Normal of the line or plane, towards the wheel, in the second body's frame.", of="second"

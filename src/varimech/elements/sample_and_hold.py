@@ -31,7 +31,7 @@ class SampleAndHold(SignalElement):
 
     kind = "sample and hold"
     is_sampled = True
-    period = fields.Scalar("Interval T of samples.", unit="s", rule="positive")
+    period = fields.Scalar("Sampling interval T.", unit="s", rule="positive")
     size = fields.Scalar(
         "Typical value of the output, for the error control.", rule="positive", default=1.0
     )

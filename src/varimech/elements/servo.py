@@ -44,27 +44,28 @@ class Servo(Force):
     """
 
     kind = "servo"
-    joint = Actuated("Joint that turns or slides, or planar body, that it moves.")
+    joint = Actuated("Rotating or sliding joint, or planar body, that it moves.")
     target = SignalFunction(
-        "Value that it shall take (rad or m): a number, or a function of the state (of t and the"
-        " state as text).",
+        "Target value (rad or m): a number, or a function of the state (as text, of t and the"
+        " state).",
         size="scalar",
         positional=True,
     )
     kp = fields.Scalar("Proportional gain: torque or force per error.")
-    ki = fields.Scalar("Integral gain; the number 0 leaves it out.", default=0.0)
-    kd = fields.Scalar("Derivative gain; the number 0 leaves it out.", default=0.0)
+    ki = fields.Scalar("Integral gain; the number 0 omits it.", default=0.0)
+    kd = fields.Scalar("Derivative gain; the number 0 omits it.", default=0.0)
     limit = fields.OptionalScalar(
-        "Largest torque (N·m) or force (N), in both directions; none if not given.",
+        "Largest torque (N·m) or force (N), in both directions; unlimited if not given.",
         rule="positive",
     )
     tracking_time = fields.OptionalScalar(
-        "Time constant by which the integral follows a limited output; kp/ki if not given.",
+        "Time constant of back-calculation while the output is limited; kp/ki if not given.",
         unit="s",
         rule="positive",
     )
     target_rate = OptionalSignalFunction(
-        "Rate of the target, where it depends on velocities or states; its derivative if not given."
+        "Rate of the target, needed if it depends on velocities or states; otherwise its exact"
+        " derivative."
     )
 
     def prepare(self, model: ModelData) -> None:

@@ -77,8 +77,10 @@ class Spring(BetweenPoints):
 
     kind = "spring"
     stiffness = fields.Scalar("Force per elongation.", unit="N/m", rule="non-negative")
-    natural_length = fields.Scalar("Length without force.", unit="m", rule="non-negative")
-    damping = fields.Scalar("Force per rate.", unit="N·s/m", rule="non-negative", default=0.0)
+    natural_length = fields.Scalar("Length at zero force.", unit="m", rule="non-negative")
+    damping = fields.Scalar(
+        "Force per rate of elongation.", unit="N·s/m", rule="non-negative", default=0.0
+    )
 
     def drawn_as(self) -> str:
         return "damper" if self.stiffness.is_zero() else "spring"

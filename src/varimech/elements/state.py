@@ -25,12 +25,12 @@ class StateElement(Force):
     kind = "state"
     file_section = "states"
     rate = SignalFunction(
-        "Time derivative: a number, or a function of the state (of t and the state as text), which"
-        " may name the state itself, and states and signals of later elements.",
+        "Time derivative: a number, or a function of the state (as text, of t and the state), which"
+        " may use the state itself, and states and signals defined later.",
         size="scalar",
     )
-    initial = fields.Scalar("Value at the start.", default=0.0)
-    unit = Unit("Its unit.")
+    initial = fields.Scalar("Initial value.", default=0.0)
+    unit = Unit("Unit of the state.")
     size = fields.Scalar("Typical value, for the error control.", rule="positive", default=1.0)
 
     @classmethod

@@ -28,16 +28,19 @@ class StateSpace(SignalElement):
 
     kind = "state space"
     input = SignalFunction(
-        "Inputs u: a function of the state or several in a list (of t and the state as text), which"
-        " may name signals and states of later elements.",
+        "Inputs u: a function of the state (as text, of t and the state), or a list of several,"
+        " which may use signals and states defined later.",
         size="any",
         positional=True,
     )
-    A = MatrixOf("A, rows of numbers.", positional=True)
-    B = MatrixOf("B, a column for each input.", positional=True)
-    C = MatrixOf("C, a row for each output.", positional=True)
-    D = MatrixOf("D; zero if not given.", default=None, positional=True)
-    initial = Coefficients("States at the start; zero if not given.", default=(0.0,))
+    A = MatrixOf("State matrix A, as rows of numbers.", positional=True)
+    B = MatrixOf("Input matrix B, a column for each input.", positional=True)
+    C = MatrixOf("Output matrix C, a row for each output.", positional=True)
+    D = MatrixOf("Feedthrough matrix D; zero if not given.", default=None, positional=True)
+    initial = Coefficients(
+        "Initial states; zero if not given.",
+        default=(0.0,),
+    )
     size = fields.Scalar(
         "Typical value of the states, for the error control.", rule="positive", default=1.0
     )

@@ -28,14 +28,14 @@ class Stop(ContactElement):
 
     kind = "stop"
     output = fields.StateFunction(
-        "Output that it limits: a function of positions (of t and the state as text).",
+        "Limited output: a function of positions (as text, of t and the state).",
         size="scalar",
         positional=True,
     )
     lower = fields.OptionalScalar("Smallest value of the output.", units=("m", "rad"))
     upper = fields.OptionalScalar("Largest value of the output.", units=("m", "rad"))
     slip = fields.StateFunction(
-        "Velocity against which its friction acts: a function linear in velocities.",
+        "Slip velocity that friction opposes: a function linear in the velocities.",
         size="scalar",
         unit="m/s",
         default=None,

@@ -21,10 +21,10 @@ class Torque(Force):
     """
 
     kind = "torque"
-    body = fields.Rotating("Body, or point of a beam, that it acts on.")
+    body = fields.Rotating("Body, or point of a beam, on which it acts.")
     value = fields.StateFunction(
-        "A number (plane) or components (space), or a function of the state (of t and the state as"
-        " text).",
+        "A number (plane) or components (space), or a function of the state (as text, of t and the"
+        " state).",
         size="torque",
         unit="N·m",
         positional=True,
@@ -33,7 +33,7 @@ class Torque(Force):
         "Body that takes the opposite torque, as for a motor between two bodies."
     )
     frame = fields.Choice(
-        'Along which axes the components are: "global", or "body" for those of the body (space).',
+        'Axes of the components: "global", or "body" for those of the body (space).',
         options=FRAMES,
         default="global",
     )

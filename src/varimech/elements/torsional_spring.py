@@ -13,7 +13,7 @@ from .spring import SpringDamper
 class OnAngle(SpringDamper):
     """One on an angle."""
 
-    turn = fields.Angle("Joint that turns, or planar body, on whose angle it acts.")
+    turn = fields.Angle("Rotating joint, or planar body, on whose angle it acts.")
 
     @property
     def output(self) -> Turn:
@@ -32,9 +32,11 @@ class TorsionalSpring(OnAngle):
     kind = "torsional spring"
     stiffness = fields.Scalar("Torque per angle.", unit="N·m/rad", rule="non-negative")
     rest_angle = fields.Scalar(
-        "Angle without torque, of any number of turns.", unit="rad", default=0.0
+        "Angle at zero torque, any number of turns.", unit="rad", default=0.0
     )
-    damping = fields.Scalar("Torque per rate.", unit="N·m·s/rad", rule="non-negative", default=0.0)
+    damping = fields.Scalar(
+        "Torque per angular velocity.", unit="N·m·s/rad", rule="non-negative", default=0.0
+    )
 
     def law(self) -> tuple[SX, SX, SX]:
         return self.stiffness, self.rest_angle, self.damping
@@ -44,7 +46,7 @@ class TorsionalDamper(OnAngle):
     """A damper on the angle of a joint or of a planar body."""
 
     kind = "torsional damper"
-    damping = fields.Scalar("Torque per rate.", unit="N·m·s/rad", rule="non-negative")
+    damping = fields.Scalar("Torque per angular velocity.", unit="N·m·s/rad", rule="non-negative")
 
     def law(self) -> tuple[SX, SX, SX]:
         return SX(0), SX(0), self.damping

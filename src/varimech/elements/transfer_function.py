@@ -20,7 +20,8 @@ class TransferFunction(LinearBlock):
         "Coefficients of the numerator, highest power of s first.", positional=True
     )
     denominator = Coefficients(
-        "Coefficients of the denominator, highest power of s first; at least as many.",
+        "Coefficients of the denominator, highest power of s first; at least as many as in the"
+        " numerator.",
         positional=True,
     )
 

@@ -35,8 +35,8 @@ class ClosureElement(ContactElement):
     friction_remedy: ClassVar[str]
     """What to use instead of friction here."""
     closure = fields.Choice(
-        'What keeps both in contact: "form" (a constraint, such as a groove) or "force" (a contact, which'
-        " can lift off).",
+        'How contact is maintained: "form" (a constraint, such as a groove) or "force" (a contact,'
+        " which can lift off).",
         options=CLOSURES,
         default="form",
     )

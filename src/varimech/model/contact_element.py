@@ -37,31 +37,34 @@ class ContactElement(Force):
     """Surfaces that keep apart: rigid, with impacts, or compliant if a stiffness is given."""
 
     restitution = fields.Scalar(
-        'Speed after an impact over that before it, of rigid surfaces and of "lankarani-nikravesh".',
+        'Coefficient of restitution, for rigid surfaces and for "lankarani-nikravesh".',
         rule="share",
         default=0.0,
     )
     stiffness = fields.OptionalScalar(
-        "K of compliant surfaces; rigid ones have none.",
+        "Stiffness K of compliant surfaces; rigid if not given.",
         unit="N/m",
         rule="positive",
         units=("N/m", "N·m/rad"),
     )
     exponent = fields.OptionalScalar(
-        'n of compliant surfaces; 1.5 of "lankarani-nikravesh" and 1 of others if not given.',
+        'Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh" and 1 for'
+        " other laws.",
         rule="positive",
     )
     damping = fields.Scalar(
-        "D (s/m) or C (N·s/m) of compliant surfaces.",
+        "Damping D (s/m) or C (N·s/m) of compliant surfaces.",
         rule="non-negative",
         default=0.0,
         units=("s/m", "N·s/m", "s/rad", "N·m·s/rad"),
     )
     law = fields.Choice(
-        "Law of compliant surfaces.", options=compliance.LAWS, default=compliance.LAWS[0]
+        "Contact force law of compliant surfaces.",
+        options=compliance.LAWS,
+        default=compliance.LAWS[0],
     )
     least_impact_speed = fields.Scalar(
-        'Smallest impact speed of "lankarani-nikravesh", also of surfaces that overlap at the start.',
+        'Smallest impact speed for "lankarani-nikravesh", also for surfaces that overlap initially.',
         unit="m/s",
         rule="positive",
         default=1e-3,
@@ -69,15 +72,18 @@ class ContactElement(Force):
     )
     friction = fields.Scalar("Sliding friction coefficient.", rule="non-negative", default=0.0)
     static_friction = fields.OptionalScalar(
-        "Static friction coefficient, that of sliding if not given.", rule="non-negative"
+        "Static friction coefficient; the sliding coefficient if not given.", rule="non-negative"
     )
     friction_law = fields.Choice(
-        'Friction that sticks and slides ("coulomb"), or a smooth law.',
+        'Friction law: "coulomb", with sticking and sliding, or a smooth law.',
         options=friction_law.LAWS,
         default=friction_law.COULOMB,
     )
     slip_velocity = fields.Scalar(
-        "Velocity of a smooth friction law.", unit="m/s", rule="positive", default=1e-3
+        "Characteristic velocity of a smooth friction law.",
+        unit="m/s",
+        rule="positive",
+        default=1e-3,
     )
 
     @abstractmethod

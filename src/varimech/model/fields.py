@@ -546,15 +546,13 @@ class OptionalPair(Field[tuple[SX, SX] | None]):
 
 
 class Mass(Field[SX]):
-    """The mass of a body, positive. It may be left out, or zero, where only kinematics is asked
-    for.
-    """
+    """The mass of a body, positive. It may be omitted, or zero, for kinematics only."""
 
     annotation = "Number"
 
     def __init__(self) -> None:
         super().__init__(
-            "Mass; left out (or zero) where only kinematics is asked for.",
+            "Mass; not needed (or zero) for kinematics only.",
             unit="kg",
             default=None,
         )

@@ -40,8 +40,8 @@ class Joint(Element):
     """How a report draws it, one of `SYMBOLS`."""
 
     first = fields.End(
-        "Point of the first body; without points, two bodies that have one of the joint's name are"
-        " joined."
+        "Point of the first body; without points, the joint connects the two bodies that have a"
+        " point with its name."
     )
     second = fields.End("Point of the second body, on which the reaction acts.")
 

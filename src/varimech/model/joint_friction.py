@@ -39,20 +39,22 @@ class FrictionJoint(Joint):
     """A joint whose motion friction may resist."""
 
     friction = fields.Scalar(
-        "Sliding friction coefficient; the load is the force of the joint across its motion.",
+        "Sliding friction coefficient; the load is the joint force transverse to its motion.",
         rule="non-negative",
         default=0.0,
     )
     static_friction = fields.OptionalScalar(
-        "Static friction coefficient, that of sliding if not given.", rule="non-negative"
+        "Static friction coefficient; the sliding coefficient if not given.", rule="non-negative"
     )
     friction_law = fields.Choice(
-        'Friction that sticks and slides ("coulomb"), or a smooth law.',
+        'Friction law: "coulomb", with sticking and sliding, or a smooth law.',
         options=friction_law.LAWS,
         default=friction_law.COULOMB,
     )
     slip_velocity = fields.Scalar(
-        "Rate (m/s or rad/s) of a smooth friction law.", rule="positive", default=1e-3
+        "Characteristic rate (m/s or rad/s) of a smooth friction law.",
+        rule="positive",
+        default=1e-3,
     )
 
     @property

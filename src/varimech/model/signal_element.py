@@ -31,8 +31,8 @@ class SignalElement(Force):
 
     file_section = "signals"
     input = SignalFunction(
-        "Input: a number, or a function of the state (of t and the state as text), which may name"
-        " signals and states of later elements.",
+        "Input: a number, or a function of the state (as text, of t and the state), which may use"
+        " signals and states defined later.",
         size="scalar",
         positional=True,
     )

@@ -40,7 +40,7 @@ PARALLEL = 1e-6
 def efficiency() -> fields.OptionalScalar:
     """The field η."""
     return fields.OptionalScalar(
-        "Power passed on over power taken, in (0, 1], whichever side drives; needs a stiffness.",
+        "Efficiency (output over input power), in (0, 1], whichever side drives; needs a stiffness.",
         rule="positive share",
     )
 
@@ -48,7 +48,7 @@ def efficiency() -> fields.OptionalScalar:
 def slip_velocity() -> fields.OptionalScalar:
     """The field w."""
     return fields.OptionalScalar(
-        "Rate of the first angle at which losses have set in; 1e-3 rad/s if not given.",
+        "Rate of the first angle over which losses set in; 1e-3 rad/s if not given.",
         unit="rad/s",
         rule="positive",
     )
