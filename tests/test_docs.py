@@ -12,6 +12,7 @@ import tomllib
 import warnings
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -363,9 +364,19 @@ def test_what_needs_a_compiler_is_documented(
 def test_installation_names_every_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     page = (DOCS / "install.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
+    named = re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)
     extras = set(project["optional-dependencies"]) - {"dev", "docs"}
-    assert named == extras == set(doctor.EXTRAS.values())
+    assert len(named) == len(set(named)) and set(named) == extras == set(doctor.EXTRAS.values())
+
+
+def test_licences_of_all_packages_are_listed() -> None:
+    """What these need in turn depends on the machine, and what they state on their versions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *chain(*(extras[e] for e in doctor.EXTRAS.values()))]
+    page = (DOCS / "licences.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| ([\w-]+) \|", page, flags=re.MULTILINE))
+    assert {re.split(r"[>\[]", name)[0] for name in needed} <= listed and len(listed) > 30
 
 
 def test_the_citation_is_that_of_this_version() -> None:

@@ -16,6 +16,7 @@ from .about import doctor, methods
 from .benchmark import benchmark
 from .certify import certify
 from .compare import compare
+from .examples import examples
 from .kinematics import kinematics
 from .linear import campbell, linearize, modes, root_locus
 from .models import export, new, schema, topology
@@ -79,7 +80,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 PANELS = {
-    "Begin": (new, run, studio),
+    "Begin": (new, examples, run, studio),
     "Studies of a model": (
         sensitivity,
         uncertainty,
