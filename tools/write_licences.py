@@ -66,7 +66,8 @@ def licence(name: str) -> str:
         facts = metadata(name)
     except PackageNotFoundError:
         return ABSENT[name]
-    known = facts.get("License-Expression") or facts.get("License") or ""
+    stated = (facts[key] for key in ("License-Expression", "License") if key in facts)
+    known = next(filter(None, stated), "")
     first = known.strip().splitlines()[0] if known.strip() else ""
     if first and len(known) <= LONGEST:
         return first
