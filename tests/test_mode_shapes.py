@@ -58,7 +58,7 @@ def test_figures_and_animations(tmp_path: Path) -> None:
         assert (picture.format, picture.info["duration"]) == ("GIF", 100)
         assert getattr(picture, "n_frames", 1) == 4
     spatial = bicycle.mechanism(tap=0.0).modes("start")
-    assert spatial.draw(9).axes[0].name == "3d"
+    assert spatial.draw(spatial.values.size).axes[0].name == "3d"
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
