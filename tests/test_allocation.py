@@ -528,7 +528,7 @@ def test_text_table_and_files(tmp_path: Path) -> None:
     text = str(a)
     for part in ("Allocation for 'carrier': cost", "equal widths at equal risk", "tighten first: "):
         assert part in text
-    assert "may be opened: " in text and "more than continuous tolerances" in text
+    assert "may be relaxed: " in text and "more than continuous tolerances" in text
     table = a.table()
     assert table.index.tolist() == list(NAMES) and table["cost"].sum() == pytest.approx(a.cost)
     assert table["grade"].tolist() == [f"IT{a.grades[n]}" for n in NAMES]

@@ -54,7 +54,7 @@ def between(joint: str, **options: Any) -> Call:
     (
         "torque frame",
         lambda m: m.torque("T", "rod", 1, frame="body"),
-        ("torque 'T'", "means nothing in the plane"),
+        ("torque 'T'", "a torque in a planar mechanism has no axes"),
     ),
     (
         "axis",
@@ -64,17 +64,17 @@ def between(joint: str, **options: Any) -> Call:
     (
         "hinge axis",
         between("revolute", axis=(0, 0, 1)),
-        ("revolute joint 'J': an axis means nothing here in the plane; leave it out",),
+        ("revolute joint 'J': an axis has no meaning in a planar mechanism; omit it",),
     ),
     (
         "hinge axis on second",
         between("revolute", axis_on_second=(0, 1)),
-        ("revolute joint 'J': an axis means nothing here in the plane; leave it out",),
+        ("revolute joint 'J': an axis has no meaning in a planar mechanism; omit it",),
     ),
     (
         "radius",
         lambda m: m.bar("b", "P", "R", length=1, mass=1, radius=0.1),
-        ("bar 'b': radius = 0.1 means nothing in the plane", "give the inertia instead"),
+        ("bar 'b': radius = 0.1 has no meaning in a planar mechanism", "give the inertia instead"),
     ),
     (
         "rotation matrix",
@@ -192,7 +192,7 @@ def test_wrong_dimension_in_the_plane(call: Call, words: tuple[str, ...]) -> Non
         (
             f"zero {field}",
             between(joint, **given, **{field: (0, 0, 0)}),
-            (f"{joint} joint 'J': {field} = (0, 0, 0) has no direction", "not zero"),
+            (f"{joint} joint 'J': {field} = (0, 0, 0) is a zero vector", "not zero"),
         )
         for joint, field, given in (
             ("revolute", "axis", {}),
@@ -261,27 +261,27 @@ def test_wrong_dimension_and_axes_in_space(call: Call, words: tuple[str, ...]) -
     (
         "spring on one point",
         lambda m: m.spring("S", "tip", "rod.tip", stiffness=1, natural_length=1),
-        ("'S'", "'rod.tip' and 'rod.tip' are the same place"),
+        ("'S'", "'rod.tip' and 'rod.tip' are at the same place"),
     ),
     (
         "driven distance",
         lambda m: m.drive_distance("D", "tip", "tip", 1.0),
-        ("'D'", "'rod.tip' and 'rod.tip' are the same place"),
+        ("'D'", "'rod.tip' and 'rod.tip' are at the same place"),
     ),
     (
         "zero axis",
         between("prismatic", axis=(0, 0)),
-        ("axis = (0, 0) has no direction",),
+        ("axis = (0, 0) is a zero vector",),
     ),
     (
         "zero direction",
         lambda m: m.drive_coordinate("D", "tip", (0, 0), lambda t: t),
-        ("driver 'D': direction = (0, 0) has no direction",),
+        ("driver 'D': direction = (0, 0) is a zero vector",),
     ),
     (
         "start distance",
         lambda m: m.start(distance={("rod.O", "ground.O"): 1.0}),
-        ("'rod.O' and 'ground.O' are the same place",),
+        ("'rod.O' and 'ground.O' are at the same place",),
     ),
     (
         "start distance of one",
@@ -316,7 +316,7 @@ def test_wrong_dimension_and_axes_in_space(call: Call, words: tuple[str, ...]) -
     (
         "driver with math",
         lambda m: m.drive_angle("D", "rod", lambda t: math.sin(t)),
-        ("driver 'D' is not finite", "varimech.sin"),
+        ("driver 'D' has a value that is not finite", "varimech.sin"),
     ),
 )
 def test_joints_forces_and_drivers_that_make_no_sense(call: Call, words: tuple[str, ...]) -> None:

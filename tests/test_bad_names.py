@@ -186,23 +186,43 @@ def swing() -> vm.Run:
     (
         "body",
         lambda m: m.body("rod", mass=1, inertia=1),
-        ("two things are called 'rod'", "choose another name"),
+        ("the name 'rod' is already used", "choose another name"),
     ),
-    ("ground", lambda m: m.body("ground", mass=1, inertia=1), ("two things are called 'ground'",)),
-    ("bar", lambda m: m.bar("O", "a", "b", length=1, mass=1), ("two things are called 'O'",)),
-    ("joint", lambda m: m.revolute("rod", "rod.tip", "ground.Q"), ("two things are called 'rod'",)),
+    (
+        "ground",
+        lambda m: m.body("ground", mass=1, inertia=1),
+        ("the name 'ground' is already used",),
+    ),
+    ("bar", lambda m: m.bar("O", "a", "b", length=1, mass=1), ("the name 'O' is already used",)),
+    (
+        "joint",
+        lambda m: m.revolute("rod", "rod.tip", "ground.Q"),
+        ("the name 'rod' is already used",),
+    ),
     (
         "spring",
         lambda m: m.spring("O", "tip", "Q", stiffness=1, natural_length=1),
-        ("two things are called 'O'",),
+        ("the name 'O' is already used",),
     ),
-    ("damper", lambda m: m.damper("rod", "tip", "Q", damping=1), ("two things are called 'rod'",)),
-    ("force", lambda m: m.force("rod", "tip", (0, 1)), ("two things are called 'rod'",)),
-    ("torque", lambda m: m.torque("O", "rod", 1.0), ("two things are called 'O'",)),
-    ("driver", lambda m: m.drive_angle("rod", "O", lambda t: t), ("two things are called 'rod'",)),
-    ("point", lambda m: m.point("rod", "tip", (1, 0)), ("two things are called 'tip'",)),
-    ("centre of mass", lambda m: m.point("rod", "com", (1, 0)), ("two things are called 'com'",)),
-    ("ground point", lambda m: m.ground_point("O", (1, 0)), ("two things are called 'O'",)),
+    (
+        "damper",
+        lambda m: m.damper("rod", "tip", "Q", damping=1),
+        ("the name 'rod' is already used",),
+    ),
+    ("force", lambda m: m.force("rod", "tip", (0, 1)), ("the name 'rod' is already used",)),
+    ("torque", lambda m: m.torque("O", "rod", 1.0), ("the name 'O' is already used",)),
+    (
+        "driver",
+        lambda m: m.drive_angle("rod", "O", lambda t: t),
+        ("the name 'rod' is already used",),
+    ),
+    ("point", lambda m: m.point("rod", "tip", (1, 0)), ("the name 'tip' is already used",)),
+    (
+        "centre of mass",
+        lambda m: m.point("rod", "com", (1, 0)),
+        ("the name 'com' is already used",),
+    ),
+    ("ground point", lambda m: m.ground_point("O", (1, 0)), ("the name 'O' is already used",)),
     (
         "parameter",
         lambda m: m.parameter("L", 2.0),
@@ -211,22 +231,22 @@ def swing() -> vm.Run:
     (
         "ends of a bar",
         lambda m: m.bar("link", "P", "P", length=1, mass=1),
-        ("bar 'link': two of its points have one name", "'P'", "different names"),
+        ("bar 'link': two of its points have the same name", "'P'", "different names"),
     ),
     (
         "end and point of a bar",
         lambda m: m.bar("link", "P", "R", length=1, mass=1, points={"R": (5, 0)}),
-        ("bar 'link': two of its points have one name", "'R'", "different names"),
+        ("bar 'link': two of its points have the same name", "'R'", "different names"),
     ),
     (
         "own com",
         lambda m: m.body("b", mass=1, inertia=1, points={"com": (1, 0)}),
-        ("two things are called 'com'",),
+        ("the name 'com' is already used",),
     ),
     (
         "gravity",
         lambda m: m.force("gravity", "tip", (0, 0)),
-        ("two things are called 'gravity'", "choose another name"),
+        ("the name 'gravity' is already used", "choose another name"),
     ),
 )
 def test_two_things_of_one_name(call: Call, words: tuple[str, ...]) -> None:

@@ -100,7 +100,7 @@ NOT_A_NUMBER = "no parameter or quantity is called 'a'"
     ("both ends", beam("X", "X"), ("beam 'x': both ends are called 'X'; give them different names",)),
     ("an end as a node", beam("n1"), ("'n1'", "choose another name")),
     ("an end without a name", beam(""), ("a point needs a name",)),
-    ("a name twice", lambda m: m.beam("bar", "X", "Y", **GOOD), ("two things are called 'bar'", "choose another name")),
+    ("a name twice", lambda m: m.beam("bar", "X", "Y", **GOOD), ("the name 'bar' is already used", "choose another name")),
 )  # fmt: skip
 def test_numbers_and_names_no_beam_can_have(call: Call, words: tuple[str, ...]) -> None:
     check(model(2), call, words)
@@ -140,7 +140,7 @@ ONE_BY_ONE = "holds the end of a beam (second point) by a rigid body or the grou
     ("none", lambda m: m.clamp("A", direction=None), ("clamp 'A' needs direction=…, such as direction=(1, 0)",)),
     ("one point", lambda m: m.clamp("c", "ground.A", direction=(1, 0)), ("clamp 'c': give both points, or none",)),
     ("no such node", lambda m: m.clamp("c", "ground.A", "beam.n9", direction=(1, 0)), ("no point of body 'beam' is called 'n9'",)),
-    ("a name twice", lambda m: m.clamp("bar", "ground.A", "beam.A", direction=(1, 0)), ("two things are called 'bar'",)),
+    ("a name twice", lambda m: m.clamp("bar", "ground.A", "beam.A", direction=(1, 0)), ("the name 'bar' is already used",)),
     ("prismatic", lambda m: m.prismatic("j", "beam.B", "bar.T", axis=(1, 0)), ("prismatic joint 'j': 'beam' is a beam", "use revolute")),
     ("fixed", lambda m: m.fixed("j", "bar.T", "beam.B"), ("fixed joint 'j': 'beam' is a beam", "use revolute, distance, clamp")),
     ("first on a line", lambda m: m.point_on_line("j", "beam.B", "bar.T", axis=(1, 0)), ("'beam' is a beam", "its point as the second one")),
@@ -182,8 +182,8 @@ INSTEAD = (
     ("planar", lambda m: m.planar("j", "bar.T", "beam.B", normal=X), ("planar joint 'j': 'beam' is a beam", INSTEAD)),
     ("prismatic", lambda m: m.prismatic("j", "beam.B", "other.C", axis=X), ("prismatic joint 'j': 'beam' is a beam", INSTEAD)),
     ("first on a plane", lambda m: m.point_on_plane("j", "beam.B", "bar.T", normal=X), ("'beam' is a beam", INSTEAD)),
-    ("torque", lambda m: m.torque("t", "beam.B", X, frame="body"), ("torque 't': a beam has no axes", "leave frame='body' out")),
-    ("force", lambda m: m.force("f", "beam.B", X, frame="body"), ("force 'f': a beam has no axes", "leave frame='body' out")),
+    ("torque", lambda m: m.torque("t", "beam.B", X, frame="body"), ("torque 't': a beam has no body axes", "omit frame='body'")),
+    ("force", lambda m: m.force("f", "beam.B", X, frame="body"), ("force 'f': a beam has no body axes", "omit frame='body'")),
     ("scalar torque", lambda m: m.torque("t", "beam.B", 1), ("torque 't' = 1 must have 3 components",)),
     ("spring", lambda m: m.torsional_spring("s", "beam", stiffness=1), ("body 'beam' is spatial: it has no single angle",)),
     ("orientation", lambda m: m.start(orientation={"beam": np.eye(3)}), ("start: orientation of 'beam': 'beam' is a beam",)),
@@ -200,7 +200,7 @@ def test_a_clamp_does_not_replace_a_force_of_the_name_of_its_bending() -> None:
     check(
         m,
         lambda m: m.clamp("c", "ground.A", "beam.A", direction=(1, 0)),
-        ("two things are called 'c.bending'",),
+        ("the name 'c.bending' is already used",),
     )
 
 

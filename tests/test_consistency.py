@@ -163,7 +163,7 @@ def test_a_refused_driver_leaves_no_trace() -> None:
     m = torsional_pendulum(0.0)
     p = m.parameter("p", 1.0)
     before = (m.data.revision, len(m.data.parameter_set.requirements), list(m.drivers))
-    with pytest.raises(vm.ModelError, match="two things are called 's'"):
+    with pytest.raises(vm.ModelError, match="the name 's' is already used"):
         m.drive_coordinate("s", "rod.tip", (p, 0), 1.0)
     assert (m.data.revision, len(m.data.parameter_set.requirements), list(m.drivers)) == before
 

@@ -393,7 +393,7 @@ BAD: list[tuple[str, Any, str]] = [
     (
         "constraint",
         lambda s: s.velocity("P")[0],
-        "depends on velocities; state it with m.velocity_",
+        "depends on velocities; define it with m.velocity_",
     ),
     (
         "constraint",
@@ -404,7 +404,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("constraint", lambda s: s.effort("x"), "may not depend on reactions"),
     ("velocity_constraint", lambda s: s.velocity("P")[0] ** 2, "is not linear in the velocities"),
     ("velocity_constraint", lambda s: vm.norm(s.velocity("P")), "is not linear"),
-    ("velocity_constraint", lambda s: s.position("P")[0], "state equations of positions with"),
+    ("velocity_constraint", lambda s: s.position("P")[0], "define position equations with"),
     ("velocity_constraint", lambda s: s.acceleration("P")[0], "may not depend on accelerations"),
     ("velocity_constraint", "velocity('R')[0]", "no point is called 'R'"),
 ]

@@ -35,12 +35,12 @@ def scene(n: int = 2) -> vm.Mechanism:
 
 FLOOR: dict[str, Any] = {"radius": 0.1, "normal": (0, 1)}
 SMOOTH_ON_RIGID = (
-    "friction_law = 'tanh' needs compliant surfaces, and there is no stiffness;"
+    "friction_law = 'tanh' needs compliant surfaces, but no stiffness is given;"
     ' use friction_law="coulomb", or give a stiffness'
 )
 STICKING_ON_SOFT = (
-    "friction_law = 'coulomb' needs rigid surfaces, and there is a stiffness;"
-    ' use friction_law="tanh", or leave the stiffness out'
+    "friction_law = 'coulomb' needs rigid surfaces, but a stiffness is given;"
+    ' use friction_law="tanh", or omit the stiffness'
 )
 NO_SURFACE = "give either normal (a line or plane) or second_radius (a circle or sphere)"
 REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
@@ -62,14 +62,14 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             ({"lower": 0, "stiffness": 0.0}, "stop 'it': stiffness = 0 must be positive"),
             (
                 {"lower": 0, "stiffness": 1e5, "restitution": 0.5},
-                "stop 'it': restitution belongs to rigid surfaces, and there is a stiffness; give"
-                " damping instead, or law='lankarani-nikravesh', or leave the stiffness out",
+                "stop 'it': restitution applies to rigid surfaces, but a stiffness is given; give"
+                " damping instead, or law='lankarani-nikravesh', or omit the stiffness",
             ),
             ({"lower": 0, "stiffness": 1.0, "exponent": 0}, "exponent = 0 must be positive"),
             ({"lower": 0, "stiffness": 1.0, "damping": -1}, "damping = -1 must not be negative"),
             (
                 {"lower": 0, "damping": 1.0},
-                "stop 'it': damping belongs to compliant surfaces, and there is no stiffness; give"
+                "stop 'it': damping applies to compliant surfaces, but no stiffness is given; give"
                 " a stiffness too, or restitution instead",
             ),
             ({"lower": 0, "law": "hertz"}, "must be one of 'hunt-crossley', 'kelvin-voigt'"),
@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             ({"normal": (0, 1), "to": "b.Q"}, "neither an inside nor a second end; leave"),
             (
                 {"second_radius": 0.1, "to": "b.Q", "inside": True},
-                "contact 'it': a capsule has no inside here; leave inside out",
+                "contact 'it': a capsule has no inside here; omit inside",
             ),
             (
                 {"second_radius": 0.1, "to": "a.Q"},
@@ -105,7 +105,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             ),
             ({"second_radius": 0.0}, "contact 'it': second_radius = 0 must be positive"),
             ({"normal": (0, 1), "radius": -0.1}, "radius = -0.1 must not be negative"),
-            ({"normal": (0, 0)}, "normal = (0, 0) has no direction; give a vector that is not"),
+            ({"normal": (0, 0)}, "normal = (0, 0) is a zero vector; give a direction that is not"),
             ({"normal": (0, 0, 1)}, "has 3 components; this mechanism is planar, give 2"),
             (
                 {"normal": (0, 1), "also": ["b.Q"]},
@@ -127,7 +127,10 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
         [
             ({"clearance": 0}, "clearance joint 'it': clearance = 0 must be positive"),
             ({"clearance": -1e-3}, "clearance joint 'it': clearance = -0.001 must be positive"),
-            ({"clearance": 1.0, "axis": (0, 0)}, "axis = (0, 0) has no direction; give a vector"),
+            (
+                {"clearance": 1.0, "axis": (0, 0)},
+                "axis = (0, 0) is a zero vector; give a direction",
+            ),
             ({"clearance": 1.0, "pin_radius": -1}, "pin_radius = -1 must not be negative"),
             ({"clearance": 1.0, "restitution": 2}, "restitution = 2 must be between 0 and 1"),
             ({"clearance": 1.0, "friction": 0.1, "friction_law": "tanh"}, SMOOTH_ON_RIGID),

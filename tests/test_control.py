@@ -573,7 +573,7 @@ def test_what_is_refused() -> None:
     before = dict(m.forces)
     bad: list[tuple[str, Any]] = [
         (
-            "is improper: its numerator has degree 2",
+            "the numerator has degree 2, but the denominator only 1",
             lambda: m.transfer_function("x", 1, [1, 0, 0], [1, 1]),
         ),
         ("denominator.*must not be zero", lambda: m.transfer_function("x", 1, [1], [0, 1])),
@@ -584,8 +584,8 @@ def test_what_is_refused() -> None:
         ),
         ("'b' → 'a' → 'b'", lambda: m.signal("b", "2*signal('a')")),
         ("loop: 'c' → 'c'", lambda: m.signal("c", "2*signal('c')")),
-        ("A is 1×2, and must be 1×1", lambda: m.state_space("x", 1, [[1, 2]], [[1]], [[1]])),
-        ("B is 1×2, and must be 1×1", lambda: m.state_space("x", 1, [[1]], [[1, 2]], [[1]])),
+        ("A is 1×2 but must be 1×1", lambda: m.state_space("x", 1, [[1, 2]], [[1]], [[1]])),
+        ("B is 1×2 but must be 1×1", lambda: m.state_space("x", 1, [[1]], [[1, 2]], [[1]])),
         ("must be rows of numbers", lambda: m.state_space("x", 1, [1], [[1]], [[1]])),
         (
             "initial has 2 values for 1 states",
@@ -598,14 +598,14 @@ def test_what_is_refused() -> None:
         ("order", lambda: m.delay("x", 1, time=1, order=0)),
         ("rising = 0.* must be positive", lambda: m.rate_limit("x", 1, rising=0, time_constant=1)),
         (
-            "upper limit less the lower one.*must be positive",
+            "upper limit − lower limit.*must be positive",
             lambda: m.pid("x", 1, kp=1, low=1, high=1),
         ),
         ("give tracking_time", lambda: m.pid("x", 1, kp=0, ki=1, high=1)),
         ("give filter_time", lambda: m.pid("x", "displacement_rate('guide')", kp=1, kd=1)),
         ("give target_rate", lambda: m.servo("x", "guide", "signal('fine')", kp=1, kd=1)),
-        ("'stone' is no SI unit|is no SI unit", lambda: m.signal("x", 1, unit="stone")),
-        ("two things are called 'fine'", lambda: m.signal("fine", 1)),
+        ("'stone' is not an SI unit|is not an SI unit", lambda: m.signal("x", 1, unit="stone")),
+        ("the name 'fine' is already used", lambda: m.signal("fine", 1)),
         (
             "inductance",
             lambda: m.dc_motor("x", "mass", voltage=1, resistance=1, constant=1, initial=1),

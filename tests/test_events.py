@@ -816,7 +816,7 @@ def test_names_that_do_not_exist() -> None:
         ({"moter": 0}, "no mode, state, joint or body is called 'moter'.*'motor'"),
         ({"motor": "pp"}, "event 'hit': 'motor' = 'pp': no parameter or quantity is called 'pp'"),
         ({"motor": math.nan}, "event 'hit': 'motor' = nan is not finite"),
-        ("halt", "do.*'halt'.*is no action.*use \"stop\""),
+        ("halt", "do.*'halt'.*is not an action.*use \"stop\""),
         ({"g": "displacement('x')"}, "'x'"),
     ):
         with pytest.raises(vm.ModelError, match=words):
@@ -828,7 +828,7 @@ def test_names_that_do_not_exist() -> None:
     with pytest.raises(vm.ModelError, match="mode 'gear': initial = nan is not finite"):
         m.mode("gear", initial=math.nan)
     with pytest.raises(
-        vm.ModelError, match="two things are called 'motor' in mechanism 'bang'; choose"
+        vm.ModelError, match="the name 'motor' is already used in mechanism 'bang'; choose"
     ):
         m.mode("motor")
     with pytest.raises(vm.ModelError, match="'gear'"):

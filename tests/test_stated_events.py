@@ -118,7 +118,11 @@ def test_events_and_modes_are_in_files(tmp_path: Path) -> None:
     ("when", "options", "words"),
     [
         ("t - 1", {"direction": "up"}, "direction = 'up' must be one of 'both', 'falling', 'risi"),
-        ("t - 1", {"do": 3}, 'do = 3 is no action; use "stop", or values by name such as {"mot'),
+        (
+            "t - 1",
+            {"do": 3},
+            'do = 3 is not an action; use "stop", or values by name such as {"mot',
+        ),
         ("t - 1", {"do": {"motr": 0}}, "no mode, state, joint or body is called 'motr'; did you"),
         ("t - 1", {"do": {"motor": math.nan}}, "event 'it': 'motor' = nan is not finite"),
         (

@@ -388,7 +388,7 @@ def hinge(name: str, parent: str, child: str, kind: str = "continuous", more: st
         ),
         (
             LINKS + hinge("j", "world", "a", more="<axis xyz='0 0 0'/>"),
-            "joint 'j': axis = .* has no direction",
+            "joint 'j': axis = .* is a zero vector",
         ),
         (
             LINKS + hinge("j", "world", "a", more="<origin xyz='0 nan 0'/>"),
@@ -418,7 +418,7 @@ def hinge(name: str, parent: str, child: str, kind: str = "continuous", more: st
         ),
         (
             LINKS + hinge("a", "world", "a") + hinge("k", "a", "b"),
-            "joint 'a': two things are called 'a'",
+            "joint 'a': the name 'a' is already used",
         ),
         (
             LINKS + hinge("j", "world", "a") + "<loop_joint name='l' type='screw'/>",

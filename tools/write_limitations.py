@@ -156,7 +156,7 @@ FEATURES: Mapping[str, Callable[[], vm.Mechanism]] = {
         lambda m: m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0),
     ),
     "friction in joints": lambda: pendulum(friction=0.1, friction_radius=0.02),
-    "stated events": with_element(slider, _event),
+    "user-defined events": with_element(slider, _event),
 }
 
 

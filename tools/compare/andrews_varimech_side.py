@@ -35,8 +35,8 @@ def chosen(integrator: str, loosest: int, tightest: int) -> list[dict[str, Any]]
 
 
 LADDERS: dict[str, list[dict[str, Any]]] = {
-    "dop853, to a tolerance": chosen("dop853", 2, 12),
-    "dopri5, to a tolerance": chosen("dopri5", 2, 9),
+    "dop853, adaptive": chosen("dop853", 2, 12),
+    "dopri5, adaptive": chosen("dopri5", 2, 9),
     "dopri5": fixed("dopri5", 50, 20_000),
     "rk4": fixed("rk4", 50, 20_000),
 }

@@ -30,35 +30,36 @@ INTRODUCTION = f"""\
 # Andrews' squeezing mechanism
 
 Andrews' squeezer has seven bodies and one degree of freedom; a motor turns its crank more than five times in {DURATION:g} s. It is benchmark A03 of the
-IFToMM library and a classic of the test sets for differential-algebraic equations. `make compare` repeats the measurements (`python tools/compare/compare.py
-andrews` those of this page only), one program after the other, on one thread.
+IFToMM library and a classic test problem for solvers of differential-algebraic equations. `make compare` repeats all measurements, one program after the
+other, on one thread. To repeat only those on this page, run `python tools/compare/compare.py andrews`.
 """
 METHOD = f"""\
 ## Measurement
 
 - **Error**: the distance of point F at {DURATION:g} s from ({F_END.real:.12f}, {F_END.imag:.12f}) m, divided by the length of that vector.
-  All programs use the exact initial conditions of the test set. F moves on a circle, so its error can vanish by chance: the error of a setting is
-  the larger of its own and that of the next finer setting.
-- **Time**: one call that simulates the whole duration, the fastest of at least three repetitions (up to 200 within 0.8 s), without reading
-  the result. Work that is done once (stating, deriving, compiling) is listed as "build". Neither includes importing packages or
-  creating the integrator of CasADi.
-- **Settings**: the number of steps varies by factors of √2, the tolerance by factors of √10. Each program is shown with its fastest setting that reaches the
-  accuracy, selected with the reference.
+  All programs use the exact initial conditions of the test set. F moves on a circle, so its error can vanish by chance. The error of a setting is therefore
+  defined as the larger of its own error and the error of the next finer setting.
+- **Time**: the time of one call that simulates the whole duration, without reading the result. The fastest of at least three repetitions counts
+  (up to 200 within 0.8 s). Work that is done once (building the model, deriving the equations, compiling) is listed as "build". Neither includes
+  importing packages or creating CasADi's integrator.
+- **Settings**: the number of steps varies by factors of √2, the tolerance by factors of √10. For each program, the table shows the
+  fastest setting that reaches the accuracy. It is selected by comparison with the reference.
 
 ## Settings
 
-- **Varimech**: bodies, joints, a spring and a torque as a user writes them; `simulate(…, backend="native")` with
-  integrator and step or tolerance, no other options.
-- **CasADi**: CVODES, written by hand for this mechanism. Seven angles, the 13×13 system for accelerations and multipliers solved in every
-  evaluation (14 states); or the crank angle only, with all points in closed form (2 states). Generated C, `gcc -O3 -march=native`,
-  Adams' method with functional iteration (BDF was slower at every accuracy, both interpreted), `reltol = abstol`.
-- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA; the crank angle only, the right-hand side written by hand in plain Python, which is
+- **Varimech**: bodies, joints, a spring and a torque, as a user would define them; `simulate(…, backend="native")` with an integrator and
+  either a step or a tolerance, and no other options.
+- **CasADi**: CVODES, with equations written by hand for this mechanism, in two versions. One uses seven angles (14 states) and solves the 13×13
+  system for accelerations and multipliers in every evaluation; the other uses the crank angle only (2 states), with all points in closed form.
+  Both use generated C code compiled with `gcc -O3 -march=native`, Adams' method with functional iteration, and `reltol = abstol`. BDF was slower at
+  every accuracy (both methods compared in interpreted form).
+- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA for the crank angle only. The right-hand side is written by hand in plain Python, which is
   faster here than NumPy; `rtol = atol`.
 - **Exudyn**: `ObjectRigidBody2D` and `ObjectJointRevolute2D`; trapezoidal rule (index 2) and generalised α (spectral radius 0.95) with equal
-  steps, modified Newton's method with relative tolerances from 1e-6 to 1e-12, dense solver, `exudynFast`, no files, no sensors. Its explicit
-  integrators do not support constraint joints.
-- **Simbody**: pins, loops closed at E by pairs of `PointInPlane`; `RungeKuttaMerson` and `RungeKuttaFeldberg`, adaptive or fixed
-  steps, default constraint tolerance or 1e-3; Debian's package. It is measured if `libsimbody-dev` is installed.
+  steps; modified Newton's method with relative tolerances from 1e-6 to 1e-12; dense solver, `exudynFast`, no files, no sensors. The explicit
+  integrators of Exudyn do not support constraint joints.
+- **Simbody** (the Debian package; measured only if `libsimbody-dev` is installed): pin joints, with the loops closed at point E by pairs of
+  `PointInPlane` constraints; `RungeKuttaMerson` and `RungeKuttaFeldberg` with adaptive or fixed steps; the default constraint tolerance or 1e-3.
 """
 
 
@@ -149,10 +150,10 @@ def shown(curves: list[dict[str, Any]]) -> str:
         f"{curve['engine']} {runs}" for (_, curve), runs in zip(reached, needed, strict=True)
     )
     return (
-        f"To {accuracy:.0e} Varimech takes {pages.number(best['milliseconds'])} ms; the others take longer:\n{ratios}.\n"
-        f"Its longer build time pays off after this number of runs:\n{earned}.\n"
-        "The programs for CasADi and SciPy contain equations derived by hand for this mechanism; Varimech, Exudyn and Simbody are given bodies\n"
-        "and joints.\n"
+        f"Varimech needs {pages.number(best['milliseconds'])} ms to reach an error of {accuracy:.0e}. The others take longer by these factors:\n{ratios}.\n"
+        f"The longer build time of Varimech pays off after this number of runs:\n{earned}.\n"
+        "The programs for CasADi and SciPy contain equations derived by hand for this mechanism; the models for Varimech, Exudyn and Simbody consist of\n"
+        "bodies and joints.\n"
     )
 
 
@@ -160,10 +161,10 @@ def write_page(curves: list[dict[str, Any]], versions: dict[str, str]) -> None:
     text = (
         f"{INTRODUCTION}\n{pages.machine(versions)}\n"
         "## Time to an accuracy\n\n"
-        "Milliseconds for one run; in parentheses, the ratio to Varimech.\n\n"
+        "The table gives the time for one run in milliseconds and, in parentheses, the ratio to Varimech.\n\n"
         f"{pages.markdown(HEADINGS, rows(curves), 2)}\n{shown(curves)}\n"
         "![Time against error](images/compare_andrews.png)\n\n"
-        f"Settings of the table:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
+        f"These settings were used:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
     )
     PAGE.write_text(text, encoding="utf-8")
 

@@ -28,45 +28,50 @@ Point = dict[str, Any]
 INTRODUCTION = """\
 # Contacts
 
-This page compares Varimech with Exudyn and MuJoCo for an impact problem and a dry-friction problem whose solutions are known in closed form: accuracy
-of the final position and of its gradient against time. `python tools/compare/compare.py contacts` repeats the measurements.
+This page compares Varimech with Exudyn and MuJoCo for an impact problem and a dry-friction problem whose solutions are known in closed form.
+It shows how accurately the final position and its gradient are computed, and in what time. `python tools/compare/compare.py contacts` repeats the
+measurements.
 
-- **Time**: wall time of one motion, or of one gradient, on one core; the fastest of several repetitions. Building a model, or compiling it, is not included.
-- **Error**: relative error against the closed form; of a gradient, the largest one of its derivatives.
-- **Gradients**: exact derivatives (Varimech), or central differences with the best of five perturbations, 1e-5 to 3e-2 (Exudyn, MuJoCo). The time of
-  differences is that of two motions for each parameter, with that perturbation known in advance. Settings whose motion takes more than 80 ms are tried with three
-  perturbations, 1e-4 to 1e-2, and those above 0.6 s not at all.
-- Every row is the best setting of a sweep, chosen with the closed form known. A setting with a large error of another sign can be accurate by
-  coincidence at one point; this favours engines with many settings, and gradients reveal it.
+- **Time**: wall-clock time of one motion, or of one gradient, on one core; the fastest of several repetitions. Building and compiling a model are not included.
+- **Error**: relative error with respect to the closed form; for a gradient, the largest relative error of its derivatives.
+- **Gradients**: Varimech computes exact derivatives. Exudyn and MuJoCo use central differences with the best of five perturbations, 1e-5 to 3e-2; the
+  time is that of two motions per parameter, as if the best perturbation were known in advance. Settings whose motion takes more than 80 ms are tried with
+  three perturbations, 1e-4 to 1e-2; for those above 0.6 s, no gradient is computed.
+- Every row shows the best setting of a sweep, selected by comparison with the closed form. A setting can be accurate by coincidence if errors of opposite
+  sign cancel in this one result. This favours engines with many settings; the gradients reveal it.
 """
 MODELS = """\
 ## Models of contact and friction
 
-- **Varimech**: rigid floor with Newton's impact law and Coulomb friction with sticking and sliding (`stop`, `dry_friction`). Impacts and
+- **Varimech**: rigid floor with Newton's impact law, and Coulomb friction with sticking and sliding (`stop`, `dry_friction`). Impacts and
   reversals are located as events of the error-controlled integration (DOP853), and derivatives include the jumps at events.
-- **Exudyn, `ObjectContactCoordinate`**: penalty force with a coefficient of restitution (impact model 2, which its documentation of sphere contact calls much more
-  accurate); trapezoidal rule with step reduction where contact begins and ends, as in its contact example. Stiffness: contact of 10, 20 or 50 steps.
-- **Exudyn, stiff force by Python code of the user**: linear spring and damper without tensile force, its damping chosen for the restitution, as a
-  `springForceUserFunction`; DOPRI5 with error control, so that short steps are taken during contact only.
-- **Exudyn, bristles**: `CoordinateSpringDamperExt`, the model that its documentation recommends for implicit integrators; trapezoidal rule.
-  **Regularised friction**: the same element with viscous friction at low velocities; DOPRI5 with error control.
-- **MuJoCo, soft limit**: constraint with `solref="-stiffness -damping"`, which its documentation recommends for restitution, impedance 0.9999 and the
-  damping of the same linear law; equal steps, RK4 or semi-implicit Euler. MuJoCo has no coefficient of restitution. Stiffness: contact of 5, 10 or 20 steps.
-- **MuJoCo, `frictionloss`**: dry friction as a soft constraint, time constant of one or two steps (`refsafe` disabled), impedance 0.9999; or 0.9 with the NoSlip solver.
-- **MuJoCo, impacts located by Python code of the user**: single RK4 steps of a ball without a floor; the user's code shortens a step to the impact and reverses the
-  velocity. It is no contact model of MuJoCo, and is written for one contact, but shows what users can add. It was not tried with Exudyn.
+- **Exudyn, `ObjectContactCoordinate`**: penalty force with a coefficient of restitution (impact model 2, described as much more accurate in Exudyn's
+  documentation of sphere contact); trapezoidal rule with smaller steps where contact begins and ends, as in Exudyn's contact example. The stiffness is
+  chosen so that a contact lasts 10, 20 or 50 steps.
+- **Exudyn, user-defined stiff force in Python**: a linear spring and damper that cannot pull, implemented as a `springForceUserFunction`, with the damping
+  chosen to match the restitution; DOPRI5 with error control, so that short steps are taken only during contact.
+- **Exudyn, bristles**: `CoordinateSpringDamperExt`, the model that Exudyn's documentation recommends for implicit integrators; trapezoidal rule.
+- **Exudyn, regularised friction**: the same element with viscous friction at low velocities; DOPRI5 with error control.
+- **MuJoCo, soft limit**: a constraint with `solref="-stiffness -damping"`, as MuJoCo's documentation recommends for restitution, with impedance 0.9999 and
+  the damping of the same linear law; equal steps, RK4 or semi-implicit Euler. MuJoCo has no coefficient of restitution. The stiffness is chosen so that a
+  contact lasts 5, 10 or 20 steps.
+- **MuJoCo, `frictionloss`**: dry friction as a soft constraint with a time constant of one or two steps (`refsafe` disabled). The impedance is 0.9999, or
+  0.9 with the NoSlip solver.
+- **MuJoCo, user-defined impact location in Python**: single RK4 steps of a ball without a floor; Python code shortens the step that would pass the impact
+  and reverses the velocity. This is not a MuJoCo contact model and handles a single contact only, but it shows what users can add. It was not tried with Exudyn.
 
-Penalty models converge to the rigid one with the contact's duration, hence with the inverse square root of the stiffness: this is an error against the rigid model, not a
-fault of these engines where contacts are compliant. Chrono is not measured: it is not on PyPI (the package `pychrono` there is an unrelated one).
+The error of a penalty model relative to the rigid model is proportional to the duration of the contact, and hence to the inverse square root of the stiffness.
+Where contacts really are compliant, this is not a fault of these engines. Chrono was not measured, because it is not available on PyPI (the package
+`pychrono` there is an unrelated one).
 """
 CASES = {
     "ball": (
         "Bouncing ball",
-        "A ball drops from 0.9 m with restitution 0.9 (three impacts in 2 s). Value: height at 2 s, 0.27098 m; gradient: with respect to drop height and restitution.",
+        "A ball drops from 0.9 m and rebounds with a coefficient of restitution of 0.9 (three impacts in 2 s). The value is the height at 2 s, 0.27098 m. The gradient is with respect to the drop height and the restitution.",
     ),
     "oscillator": (
         "Oscillator with dry friction",
-        "Mass 1 kg, stiffness 1 N/m, friction 1 N, from 12 m with 6 m/s: it reverses seven times and then sticks at 15 − √205 = 0.68218 m; 30 s. Gradient: with respect to initial position, initial velocity and friction force.",
+        "An oscillator (mass 1 kg, stiffness 1 N/m, friction force 1 N) starts at 12 m with a velocity of 6 m/s. It reverses seven times and then sticks at 15 − √205 = 0.68218 m; the simulation covers 30 s. The value is the final position. The gradient is with respect to the initial position, the initial velocity and the friction force.",
     ),
 }
 
@@ -139,7 +144,7 @@ GRADIENT_HEADINGS = ["engine", "model", "setting", "perturbation", "time", "erro
 
 
 def gradient_rows(points: list[Point]) -> list[list[str]]:
-    """The most accurate gradient of each model."""
+    """The most accurate gradient of each model:"""
     rows = []
     for (engine, model), own in models(points).items():
         known = [p for p in own if p["gradient_error"] is not None]
@@ -171,13 +176,13 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
         if times:
             goal, (theirs, t) = min(times.items())
             if t is not None:
-                ratios.append(f"{engine}, {model}: {number(theirs / t)} times at {goal:g}")
+                ratios.append(f"{engine} ({model}) {number(theirs / t)} times at {goal:g}")
     first = (
         f"Faster than Varimech: {'; '.join(faster)}."
         if faster
         else "No other model is faster than Varimech at any of these errors."
     )
-    return f"{first} Time of the {what} over Varimech's, at the smallest error that each model reaches: {'; '.join(ratios)}.\n"
+    return f"{first} Time of the {what} relative to Varimech's, at the smallest error in the table that each model reaches: {'; '.join(ratios)}.\n"
 
 
 def section(case: str, points: list[Point]) -> str:
@@ -190,25 +195,25 @@ def section(case: str, points: list[Point]) -> str:
     for name, sentence, columns, rows in (
         (
             "value: time to reach an error",
-            "Time of a motion to reach an error of the value.",
+            "Time to compute a motion with a given error of the value:",
             headings,
             goal_rows(motions, *value),
         ),
         (
             "gradient: time to reach an error",
-            "Time of a gradient to reach an error of its derivatives.",
+            "Time to compute a gradient with a given error of its derivatives:",
             headings,
             goal_rows(points, *gradient),
         ),
         (
             "gradient: most accurate setting",
-            "The most accurate gradient of each model.",
+            "The most accurate gradient of each model:",
             GRADIENT_HEADINGS,
             gradient_rows(points),
         ),
         (
             "value: settings",
-            "Settings that no other one of the same model beats in both time and error of the value.",
+            "Settings for which no other setting of the same model is both faster and more accurate in the value:",
             FRONT_HEADINGS,
             front_rows(motions),
         ),
@@ -223,14 +228,14 @@ def section(case: str, points: list[Point]) -> str:
 
 def first_text(first: dict[str, dict[str, float]]) -> str:
     calls = [
-        f"{CASES[case][0].lower()}: motion {number(times['motion'])} s, gradient"
-        f" {number(times['gradient'])} s more"
+        f"{CASES[case][0]}: {number(times['motion'])} s for the motion and another"
+        f" {number(times['gradient'])} s for the gradient."
         for case, times in first.items()
     ]
     return (
-        "## First calls\n\nFirst calls of Varimech with default options in one new process with an"
-        f" empty cache, in this order: {'; '.join(calls)}. The tables show later calls with compiled"
-        ' code (`backend="native"`).\n'
+        "## First calls\n\nThese are the times of first calls of Varimech with default options, in one"
+        f" new process with an empty cache and in this order. {' '.join(calls)} The tables above show"
+        ' later calls with compiled code (`backend="native"`).\n'
     )
 
 

@@ -12,14 +12,22 @@ from rich.console import Console
 PAGE = DOCS / "contacts.md"
 TITLE = "## Gradients over many impacts"
 TEXT = """\
-The benchmark `clearance-slider-crank` over 35 ms: {impacts} impacts and {releases} releases, because the slider bounces into contact with its guide, leaves it and bounces again. Gradient of {objectives} objectives
-with respect to clearance, restitution and length of the crank; compiled code, fastest of many calls. `python tools/compare/compare.py impacts` repeats this section only.
+In 35 ms of the benchmark `clearance-slider-crank` there are {impacts} impacts and {releases} releases, because the slider bounces until it stays in contact with its guide, leaves it and bounces again. The table
+shows the gradient of {objectives} objectives with respect to the clearance, the restitution and the length of the crank, with compiled code; the fastest of many calls counts. `python tools/compare/compare.py impacts`
+repeats only this section.
 """
 
 
 def section(report: dict[str, Any]) -> str:
     """The section as text."""
-    headings = ["tolerance", "motion", "direct", "over the motion", "adjoint", "over the motion"]
+    headings = [
+        "tolerance",
+        "motion",
+        "direct",
+        "relative to motion",
+        "adjoint",
+        "relative to motion",
+    ]
     rows = []
     for t in report["times"]:
         row = [f"{t['tolerance']:g}", f"{number(t['motion'])} ms"]
@@ -35,9 +43,9 @@ def section(report: dict[str, Any]) -> str:
             f"{TITLE}\n",
             TEXT.format(**report),
             markdown(headings, rows, 1),
-            "Largest deviation of a derivative at tolerance 1e-12, relative to the largest derivative"
-            " of its objective. Differences are central ones of order four, of runs that locate all events"
-            " anew.\n",
+            "The next table shows the largest deviation of a derivative with a tolerance of 1e-12, relative"
+            " to the largest derivative of the same objective. Differences are fourth-order central"
+            " differences between runs that each locate all events.\n",
             markdown(columns, agreement, 1),
         ]
     )

@@ -200,7 +200,7 @@ def points(exact: dict[str, Exact]) -> list[Point]:
     result = []
     for case, model, settings, build in (
         ("ball", "`ObjectContactCoordinate`, trapezoidal rule", contact, ball),
-        ("ball", "stiff force by Python code of the user, DOPRI5", by_user, ball_by_user),
+        ("ball", "user-defined stiff force in Python, DOPRI5", by_user, ball_by_user),
         ("oscillator", "bristles, trapezoidal rule", bristles, oscillator),
         ("oscillator", "regularised friction, DOPRI5", zones, regularised),
     ):

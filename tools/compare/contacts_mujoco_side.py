@@ -141,7 +141,7 @@ def points(exact: dict[str, Exact]) -> list[Point]:
                 "oscillator", "MuJoCo", model, settings, oscillator, exact["oscillator"]
             )
     own = [(f"step {step:g} s", {"step": step}) for step in OWN_STEPS]
-    model = "impacts located by Python code of the user, RK4"
+    model = "user-defined impact location in Python, RK4"
     return result + contacts.sweep("ball", "MuJoCo", model, own, ball_by_user, exact["ball"])
 
 

@@ -357,7 +357,7 @@ class Assembly:
 
     def _too_much(self, left: int) -> ModelError:
         if left <= 0:
-            remedy = "drivers prescribe all degrees of freedom: specify no initial value"
+            remedy = "drivers prescribe all degrees of freedom: do not give any initial values"
         else:
             each = " for each" if left > 1 else ""
             remedy = (

@@ -42,11 +42,11 @@ class Bar(BodyElement[RigidBody]):
         L, x = self.length, self.length / 2 if self.com is None else self.com
         names = ["com", self.start, self.end, *self.points]
         if len(set(names)) < len(names):
-            problem = f"two of its points have one name in {names!r}"
+            problem = f"two of its points have the same name: {names!r}"
             raise ModelError(problem, element=self.label, remedy="give them different names")
         if self.dimension == 2 and not self.radius.is_zero():
             raise ModelError(
-                "means nothing in the plane",
+                "has no meaning in a planar mechanism",
                 label=Label(self.label, "radius"),
                 value=self.given["radius"],
                 remedy="give the inertia instead",

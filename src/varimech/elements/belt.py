@@ -59,10 +59,10 @@ class Belt(Force):
         for name in ("damping", "tension"):
             if self.given["stiffness"] is None and self.given[name] is not None:
                 raise ModelError(
-                    "needs elastic strands, and there is no stiffness",
+                    "needs elastic strands, but no stiffness is given",
                     label=Label(self.label, name),
                     value=self.given[name],
-                    remedy="give a stiffness too",
+                    remedy="give a stiffness as well",
                 )
 
     def prepare(self, model: ModelData) -> None:

@@ -45,7 +45,7 @@ class Cam(ClosureElement):
     """
 
     kind = "cam"
-    spatial_remedy = "model it in the plane, or state it with m.point_on_curve"
+    spatial_remedy = "model it in the plane, or use m.point_on_curve"
     friction_remedy = "leave it out, or add a torque of friction to the cam"
     first = fields.Point("Point of the cam, the origin of the profile.")
     second = fields.Point(
@@ -136,9 +136,9 @@ class Cam(ClosureElement):
         if self.face is not None and not curvature[k] > 0:
             raise ModelError(
                 f"is hollow at u = {u[k]:.6g} rad ({math.degrees(u[k]):.4g}°), with a radius of curvature"
-                f" of {1 / curvature[k]:.4g} m: a flat face bridges it",
+                f" of {1 / curvature[k]:.4g} m, so a flat face cannot follow it",
                 label=Label(self.label, "profile"),
-                remedy="make the cam larger or the lift smoother, or take a roller",
+                remedy="make the cam larger or the lift smoother, or use a roller",
             )
         if self.roller is None:
             return

@@ -33,17 +33,15 @@ class Equation(EquationElement):
                 raise self.refuse(
                     k,
                     "depends on velocities",
-                    "state it with m.velocity_constraint, or use positions only",
+                    "define it with m.velocity_constraint, or use only positions",
                 )
             if ca.depends_on(row, states):
-                raise self.refuse(
-                    k, "depends on a state with a rate of its own", "use positions only"
-                )
+                raise self.refuse(k, "depends on a state", "use positions only")
             if not ca.depends_on(row, q):
                 raise self.refuse(
                     k,
                     "does not depend on positions, so no motion can satisfy or violate it",
-                    "use positions of points that move, angles, displacements or distances",
+                    "use positions of moving points, angles, displacements or distances",
                 )
 
     def constraints(self, frames: Frames, state: State) -> SX:

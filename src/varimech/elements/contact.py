@@ -102,14 +102,14 @@ class ContactPair(ContactElement):
             )
         if given["normal"] is not None and (given["inside"] or given["to"] is not None):
             problem = "a line or plane has neither an inside nor a second end"
-            raise ModelError(problem, element=self.label, remedy="leave inside and to out")
+            raise ModelError(problem, element=self.label, remedy="omit inside and to")
         if given["inside"] and given["to"] is not None:
             problem = "a capsule has no inside here"
-            raise ModelError(problem, element=self.label, remedy="leave inside out")
+            raise ModelError(problem, element=self.label, remedy="omit inside")
         self._check_arc()
         if given["box"] is not None and given["also"]:
             problem = "box and also both give further points"
-            raise ModelError(problem, element=self.label, remedy="leave one of them out")
+            raise ModelError(problem, element=self.label, remedy="omit one of them")
 
     def _check_arc(self) -> None:
         given = self.given
@@ -123,7 +123,7 @@ class ContactPair(ContactElement):
             raise ModelError(problem, element=self.label, remedy=remedy)
         if given["normal"] is not None or given["inside"] or given["to"] is not None:
             problem = "an arc is a rod that is bent, with two sides and round ends"
-            remedy = "give second_radius, its radius, and leave normal, inside and to out"
+            remedy = "give second_radius, its radius, and omit normal, inside and to"
             raise ModelError(problem, element=self.label, remedy=remedy)
 
     def prepare(self, model: ModelData) -> None:

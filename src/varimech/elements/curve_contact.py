@@ -103,7 +103,7 @@ class CurveContact(ClosureElement):
     """
 
     kind = "curve contact"
-    spatial_remedy = "model it in the plane, or state it with m.point_on_curve"
+    spatial_remedy = "model it in the plane, or use m.point_on_curve"
     assembly_hint = "both curves have to reach to where they touch"
     friction_remedy = "leave it out; circles and lines have friction in m.contact"
     first = fields.Point("Point of the first body, the origin of its curve.")

@@ -52,9 +52,9 @@ class DCMotor(Force):
             model.parameter_set.scalar(self.inductance, label, "positive")
         elif not is_zero(self.initial):
             raise ModelError(
-                "belongs to an inductance, and there is none",
+                "applies only with an inductance, but none is given",
                 label=Label(self.label, "initial"),
-                remedy="give inductance=…, or leave it out",
+                remedy="give inductance=…, or omit initial",
             )
 
     def check_references(self, model: ModelData) -> None:

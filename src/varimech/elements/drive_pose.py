@@ -54,9 +54,9 @@ class DrivePose(Force):
         body = self.point.body
         if body.is_ground or not isinstance(body, RigidBody):
             raise ModelError(
-                f"{body.name!r} is not a rigid body that moves",
+                f"{body.name!r} is not a moving rigid body",
                 element=self.label,
-                remedy="name a point of one",
+                remedy="name a point of a moving rigid body",
             )
         state = trial_state(model, self.label)
         given = ca.vertcat(self.position(state), self.orientation(state))

@@ -80,7 +80,7 @@ class Event(Force):
             return
         if not isinstance(self.do, Mapping):
             raise ModelError(
-                "is no action",
+                "is not an action",
                 label=Label(self.label, "do"),
                 value=self.do,
                 remedy='use "stop", or values by name such as {"motor": 0}',

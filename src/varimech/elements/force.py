@@ -12,7 +12,7 @@ from ..model.model_data import ModelData
 from ..model.state import State
 
 FRAMES = ("global", "body")
-LEAVE_FRAME = Message("leave {frame} out", frame="body")
+LEAVE_FRAME = Message("omit {frame}", frame="body")
 
 
 class PointForce(Force):
@@ -38,9 +38,7 @@ class PointForce(Force):
 
     def prepare(self, model: ModelData) -> None:
         if self.frame == "body" and self.dimension == 3 and not self.point.body.is_rigid:
-            raise ModelError(
-                "a beam has no axes of its own", element=self.label, remedy=LEAVE_FRAME
-            )
+            raise ModelError("a beam has no body axes", element=self.label, remedy=LEAVE_FRAME)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         frame = frames[self.point.body]

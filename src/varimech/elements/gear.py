@@ -77,10 +77,10 @@ class Gear(Transmission):
         given = [name for name in RATIOS if self.given[name] is not None]
         if len(given) != 1:
             found = " and ".join(given) if given else "none of them"
-            problem = "{} needs one of {ratio}, {teeth} and {radii}, and there is " + found
+            problem = "{} needs one of {ratio}, {teeth} and {radii}, but " + found + " is given"
             if len(given) > 1:
                 problem = (
-                    "{} needs only one of {ratio}, {teeth} and {radii}, and there are " + found
+                    "{} needs only one of {ratio}, {teeth} and {radii}, but " + found + " are given"
                 )
             raise ModelError(Message(problem, self.label, **dict.fromkeys(RATIOS, ...)))
 
@@ -92,7 +92,7 @@ class Gear(Transmission):
                     "belongs to teeth and radii, and the ratio has its sign already",
                     label=Label(self.label, "mesh"),
                     value=self.mesh,
-                    remedy="leave it out",
+                    remedy="omit it",
                 )
             return
         self._check_sizes(model, sizes)

@@ -95,8 +95,8 @@ class Pid(SignalElement):
             return state.rate(e)
         except ModelError:
             raise ModelError(
-                "has an input that depends on velocities, states or signals with states, whose"
-                " derivative is not known",
+                "the input depends on velocities, states or signals with states, so its derivative"
+                " is not known",
                 element=self.label,
-                remedy="give filter_time=…, for a filtered derivative",
+                remedy="give filter_time=… for a filtered derivative",
             ) from None

@@ -234,7 +234,7 @@ def _field_faults(kind: type[Element], field: Field[object], earlier: set[str]) 
     if hidden or field.name in ("name", "self", "values", "given", "dimension"):
         faults.append("hides what all elements have; choose another name")
     if not is_si(field.unit):
-        faults.append(f"has unit = {field.unit!r}, which is no SI unit")
+        faults.append(f"has unit = {field.unit!r}, which is not an SI unit")
     if (rule := getattr(field, "rule", None)) not in (None, *RULES):
         faults.append(f"has rule = {rule!r}, which is none of {', '.join(map(repr, RULES))}")
     for name in ("of", "like"):

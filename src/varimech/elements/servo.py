@@ -121,7 +121,7 @@ class Servo(Force):
             return state.rate(self.target(state))
         except ModelError:
             raise ModelError(
-                "has a target that depends on velocities or states, whose rate is not known",
+                "the target depends on velocities or states, so its rate is not known",
                 element=self.label,
                 remedy="give target_rate=…",
             ) from None

@@ -59,7 +59,7 @@ class StateSpace(SignalElement):
             if matrix.shape != shape:
                 have, want = ("×".join(map(str, x)) for x in (matrix.shape, shape))
                 raise ModelError(
-                    f"{name} is {have}, and must be {want} for {n} states and {count} inputs",
+                    f"{name} is {have} but must be {want} ({n} states, {count} inputs)",
                     element=self.label,
                 )
         self._first = [SX(0)] * n if len(self.initial) == 1 and n > 1 else self.initial

@@ -56,7 +56,7 @@ class Stop(ContactElement):
             model.parameter_set.require(self.upper - self.lower, "positive", label)
         if self.has_friction and self.given["slip"] == 0.0:
             raise ModelError(
-                "friction needs the velocity that it acts against",
+                "friction needs the velocity that it opposes",
                 element=self.label,
                 remedy='give slip, such as slip=lambda s: s.velocity("P")[0]',
             )

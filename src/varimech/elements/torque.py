@@ -41,16 +41,14 @@ class Torque(Force):
     def check_given(self, model: ModelData) -> None:
         if self.given["frame"] == "body" and self.dimension == 2:
             raise ModelError(
-                "a frame of the body means nothing in the plane",
+                "a torque in a planar mechanism has no axes",
                 element=self.label,
                 remedy=LEAVE_FRAME,
             )
 
     def prepare(self, model: ModelData) -> None:
         if self.frame == "body" and not isinstance(self.body, Body):
-            raise ModelError(
-                "a beam has no axes of its own", element=self.label, remedy=LEAVE_FRAME
-            )
+            raise ModelError("a beam has no body axes", element=self.label, remedy=LEAVE_FRAME)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         rate = _angular_velocity(self.body, frames)

@@ -33,14 +33,14 @@ class VelocityEquation(EquationElement):
             if ca.depends_on(row, states):
                 raise self.refuse(
                     k,
-                    "depends on a state with a rate of its own",
+                    "depends on a state",
                     "use positions and velocities only",
                 )
             if not ca.depends_on(row, speeds):
                 raise self.refuse(
                     k,
                     "does not depend on velocities",
-                    "state equations of positions with m.constraint",
+                    "define position equations with m.constraint",
                 )
             if ca.depends_on(ca.jacobian(row, speeds), speeds):
                 raise self.refuse(

@@ -274,7 +274,7 @@ def _axis(label: str, axis: object) -> np.ndarray:
     length = float(np.linalg.norm(direction))
     if length == 0:
         raise ModelError(
-            "has no direction",
+            "is a zero vector",
             element=label,
             field="axis",
             value="0 0 0",

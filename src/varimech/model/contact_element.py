@@ -128,14 +128,14 @@ class ContactElement(Force):
         """Check that fields belong together."""
         if self.has_friction and not self.is_rigid and self.sticks:
             raise ModelError(
-                "needs rigid surfaces, and there is a stiffness",
+                "needs rigid surfaces, but a stiffness is given",
                 label=Label(self.label, "friction_law"),
                 value=self.friction_law,
-                remedy='use friction_law="tanh", or leave the stiffness out',
+                remedy='use friction_law="tanh", or omit the stiffness',
             )
         if self.has_friction and self.is_rigid and not self.sticks:
             raise ModelError(
-                "needs compliant surfaces, and there is no stiffness",
+                "needs compliant surfaces, but no stiffness is given",
                 label=Label(self.label, "friction_law"),
                 value=self.friction_law,
                 remedy='use friction_law="coulomb", or give a stiffness',
@@ -151,16 +151,16 @@ class ContactElement(Force):
         """Check that restitution and damping belong to the law."""
         if not self.is_rigid and not self.remembers and not self.restitution.is_zero():
             raise ModelError(
-                "belongs to rigid surfaces, and there is a stiffness",
+                "applies to rigid surfaces, but a stiffness is given",
                 label=Label(self.label, "restitution"),
-                remedy=f"give damping instead, or law={compliance.LANKARANI_NIKRAVESH!r}, or leave the"
-                " stiffness out",
+                remedy=f"give damping instead, or law={compliance.LANKARANI_NIKRAVESH!r}, or omit the"
+                " stiffness",
             )
         if self.is_rigid and not self.damping.is_zero():
             raise ModelError(
-                "belongs to compliant surfaces, and there is no stiffness",
+                "applies to compliant surfaces, but no stiffness is given",
                 label=Label(self.label, "damping"),
-                remedy="give a stiffness too, or restitution instead",
+                remedy="give a stiffness as well, or a restitution instead",
             )
         if self.remembers and not self.damping.is_zero():
             raise ModelError(
@@ -171,10 +171,10 @@ class ContactElement(Force):
             )
         if self.is_rigid and self.law != compliance.LAWS[0]:
             raise ModelError(
-                "is a law of compliant surfaces, and there is no stiffness",
+                "is a law for compliant surfaces, but no stiffness is given",
                 label=Label(self.label, "law"),
                 value=self.law,
-                remedy="give a stiffness too, or leave the law out",
+                remedy="give a stiffness as well, or omit the law",
             )
 
     def coordinates(self) -> tuple[OwnCoordinate, ...]:

@@ -127,7 +127,7 @@ class Curve:
                 f"has no tangent at u = {u[slowest]:.6g}: c′ has the length {speed[slowest]:.3g} there, and up to"
                 f" {speed.max():.3g} elsewhere",
                 label=self.label,
-                remedy="take out the cusp, or a parameter that moves along the curve everywhere",
+                remedy="remove the cusp, or choose a parametrisation that moves along the curve everywhere",
             )
         apart = float(np.linalg.norm(c[-1] - c[0]))
         if self.closed and apart > CLOSED * np.abs(c).max():
@@ -163,7 +163,7 @@ def spline_through(model: ModelData, label: Label, points: Any, closed: bool) ->
     if again.size:
         k = int(again[0])
         raise ModelError(
-            f"has the same place {values[k].tolist()} as points {k} and {k + 1}",
+            f"has points {k} and {k + 1} at the same position {values[k].tolist()}",
             label=label,
             remedy="keep one of them",
         )

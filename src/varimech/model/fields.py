@@ -303,9 +303,9 @@ class SpatialDirection(Field[Axis | None]):
             return self._in_space.read(model, element, value)
         if value is not None:
             raise ModelError(
-                "an axis means nothing here in the plane",
+                "an axis has no meaning in a planar mechanism",
                 element=element.label,
-                remedy="leave it out",
+                remedy="omit it",
             )
         return None
 

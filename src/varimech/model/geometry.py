@@ -21,10 +21,10 @@ def axis_of(numbers: ParameterSet, body: Body, direction: object, label: str) ->
     value = numbers.evaluate(ca.densify(d)).ravel()
     if not value.any():
         raise ModelError(
-            "has no direction",
+            "is a zero vector",
             label=label,
             value=direction,
-            remedy="give a vector that is not zero",
+            remedy="give a direction that is not zero",
         )
     numbers.require(ca.sumsqr(d), "positive", f"{label}: squared length")
     d = d / ca.norm_2(d)

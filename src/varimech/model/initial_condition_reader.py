@@ -118,8 +118,8 @@ class InitialConditionReader:
         """The start, with guesses; refuses speeds without a value."""
         if unused := [key for key in self._speeds if key not in self._used]:
             problem = (
-                f"is given for {', '.join(map(repr, unused))}, whose value is not given; give its"
-                " angle, displacement, distance, position or orientation too"
+                f"is given for {', '.join(map(repr, unused))} but no initial value; also give its"
+                " angle, displacement, distance, position or orientation"
             )
             raise ModelError(problem, label=Label("start", "speed"))
         parts = self._data

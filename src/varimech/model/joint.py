@@ -99,7 +99,7 @@ class Joint(Element):
             remedy = (
                 f"use {self.instead} instead"
                 if self.instead
-                else "all its bodies move so already, so leave the joint out"
+                else "its bodies move in a plane anyway; omit the joint"
             )
             raise ModelError(
                 f"mechanism {model.name!r} is planar", element=self.label, remedy=remedy

@@ -46,9 +46,9 @@ class LinearBlock(SignalElement):
         n, known = len(a) - 1, model.parameter_set
         if len(b) > len(a):
             raise ModelError(
-                f"is improper: its numerator has degree {len(b) - 1}, its denominator {n}",
+                f"the numerator has degree {len(b) - 1}, but the denominator only {n} (improper)",
                 element=self.label,
-                remedy="add poles, such as those of a filter",
+                remedy="add poles, for example those of a filter",
             )
         b = [SX(0)] * (len(a) - len(b)) + b
         known.scalar(a[0], Label(self.label, "leading coefficient of the denominator"), "non-zero")

@@ -283,7 +283,7 @@ class ModelData:
         p, q = self.find_point(first), self.find_point(second)
         if self.joined([p, q]):
             raise ModelError(
-                f"{p.label!r} and {q.label!r} are the same place, so they have no distance",
+                f"{p.label!r} and {q.label!r} are at the same place, so their distance is always zero",
                 element=user,
             )
         return Distance(p, q)
@@ -448,7 +448,7 @@ class ModelData:
         """Refuse a name that something else has already."""
         if any(name in names for names in taken):
             raise ModelError(
-                f"two things are called {name!r} in mechanism {self.name!r}",
+                f"the name {name!r} is already used in mechanism {self.name!r}",
                 remedy="choose another name",
             )
 

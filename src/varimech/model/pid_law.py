@@ -52,13 +52,13 @@ class PidLaw:
         """
         known = model.parameter_set
         if self.low is not None and self.high is not None:
-            label = Label(element.label, "upper limit less the lower one")
+            label = Label(element.label, "upper limit − lower limit")
             known.scalar(self.high - self.low, label, "positive")
         if not (self._is_limited and self.integrates) or self.tracking_time is not None:
             return
         if float(known.evaluate(self.kp).item()) == 0:
             raise ModelError(
-                "has limits, and no proportional gain that the tracking time could follow from",
+                "has limits, but no proportional gain to derive the tracking time from",
                 element=element.label,
                 remedy="give tracking_time=…, such as 0.1 s",
             )

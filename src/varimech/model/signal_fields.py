@@ -67,7 +67,7 @@ class Unit(Field[str]):
     def read(self, model: ModelData, element: Element, value: object) -> str:
         """Read what was given."""
         if not isinstance(value, str) or not (value in ("", "1") or is_si(value)):
-            raise ModelError("is no SI unit", label=self.label(element), value=value)
+            raise ModelError("is not an SI unit", label=self.label(element), value=value)
         return value or "1"
 
 

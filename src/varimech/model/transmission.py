@@ -87,11 +87,11 @@ class Transmission(Force):
             return
         for name in self.compliant_only:
             if self.given[name] is not None:
-                remedy = "give a stiffness too"
+                remedy = "give a stiffness as well"
                 if name == "backlash":
-                    remedy += ", or state rigid flanks with impacts as a stop of y₂ − i y₁"
+                    remedy += ", or model rigid flanks with impacts as a stop for φ₂ − i φ₁"
                 raise ModelError(
-                    "needs a compliant mesh, and there is no stiffness",
+                    "needs a compliant mesh, but no stiffness is given",
                     label=Label(self.label, name),
                     value=self.given[name],
                     remedy=remedy,

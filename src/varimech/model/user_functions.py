@@ -225,8 +225,10 @@ def as_column(value: Any, size: int | None, label: str) -> SX:
         entry.is_constant() and not math.isfinite(float(entry))
         for entry in ca.vertsplit(ca.vec(ca.densify(column)))
     ):
-        remedy = "use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
-        raise ModelError("is not finite", label=label, remedy=remedy)
+        remedy = (
+            "check for divisions by zero, and use varimech.sin, varimech.sqrt, …, not math or numpy"
+        )
+        raise ModelError("has a value that is not finite", label=label, remedy=remedy)
     return column.reshape((column.numel(), 1))
 
 

@@ -80,7 +80,7 @@ def allocation_section(a: Allocation, plots: Plots) -> str:
     lead = (
         f"Cost {printed(a.cost_before, 5)} before, {printed(a.cost, 5)} after{equal}. {state}:"
         f" {a.message}; statistics by {a.method}, {a.seconds:.2g} s. A leverage above 1: the"
-        " tolerance before should be tightened; below 1: it may be opened."
+        " tolerance before should be tightened; below 1: it may be relaxed."
     )
     return section("allocation", "Allocated tolerances", *parts, lead=lead)
 

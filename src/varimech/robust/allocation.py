@@ -368,7 +368,7 @@ class Allocation(Result):
         if self.tighten_first:
             notes.append(f"tighten first: {', '.join(self.tighten_first)}")
         if self.may_open:
-            notes.append(f"may be opened: {', '.join(self.may_open)}")
+            notes.append(f"may be relaxed: {', '.join(self.may_open)}")
         if self.grades:
             share = 100 * self.rounding_cost / self.continuous_cost
             notes.append(
