@@ -542,7 +542,7 @@ def test_doctor_finds_what_is_there(own_cache: Path) -> None:
     findings = json.loads(result.stdout)
     assert findings["native backend"]["found"] == "builds"
     assert str(own_cache) in findings["cache"]["found"]
-    assert findings["varimech"]["found"] == "0.1.0"
+    assert findings["varimech"]["found"] == "0.2.0"
     assert findings["bytecode interpreter"]["found"].startswith("not built yet")
     assert findings["builds under way"]["found"] == "none"
 
