@@ -4,8 +4,9 @@ objects, files, threads.
     python tools/harden/soak.py --builds 10000
 
 Every mechanism is another one. Each is built and run; now and then there are sensitivities,
-adjoints, ensembles, model files, saved results, reports, compiled runs, and refusals. What is kept
-after the first tenth must not grow with the number of builds.
+adjoints, ensembles, statistics, impacts, model files, saved results, reports, compiled runs, refusals
+and sessions of the studio, with a worker, sliders, undo and mistakes in the text. What is kept after
+the first tenth must not grow with the number of builds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from pathlib import Path
 import numpy as np
 
 import varimech as vm
+from varimech.studio.session import Session
+from varimech.studio.worker import Worker
 
 LEAK = 1000.0
 """Bytes a build, by which memory may grow: the system's allocator gives not everything back."""
@@ -103,6 +106,55 @@ def refused(m: vm.Mechanism, folder: Path) -> None:
         raise AssertionError("not refused")
 
 
+def statistics(m: vm.Mechanism, folder: Path) -> None:
+    m.parameter("c", 0.2, tolerance=0.01)
+    m.torsional_spring("second", "P0", stiffness="c")
+    wanted = {"mean": vm.mean(goal(m)), "deviation": vm.std(goal(m))}
+    p = m.problem(wanted, duration=2e-3, step=1e-3, backend="interpreted", progress=False)
+    p.statistics(method="moments", order=1)
+
+
+def impacts(m: vm.Mechanism, folder: Path) -> None:
+    height = 0.05
+    ball = vm.Mechanism("ball", gravity=(0, -9.81))
+    ball.body("ball", mass=1, inertia=0.01, points={"C": (0, 0)}, floating=True)
+    ball.ground_point("floor", (0, 0))
+    ball.contact("floor", "ball.C", "ground.floor", normal=(0, 1), radius=0.01, restitution=0.5)
+    ball.start(position={"ball.C": (0, height)}, angle={"ball": 0.0})
+    run = ball.simulate(0.15, tolerance=1e-6, backend="interpreted")
+    assert len(run.events) > 0
+
+
+def studio(m: vm.Mechanism, folder: Path) -> None:
+    path = folder / "studio.yaml"
+    path.write_text(vm_starter().read_text(encoding="utf-8"), encoding="utf-8")
+    session = Session(vm.Mechanism, path.read_text(encoding="utf-8"), path)
+    changed = threading.Condition()
+    published: list[int] = []
+
+    def publish(message: bytes) -> None:
+        with changed:
+            published.append(session.revision)
+            changed.notify_all()
+
+    worker = Worker(session, publish)
+    try:
+        assert session.engine is not None
+        name = str(session.engine.parameters[0]["name"])
+        nominal = float(session.engine.mechanism.data.parameter_set.parameters[name].value)
+        for factor in (1.01, 1.02):
+            session.set_values({name: nominal * factor}, final=True)
+            worker.wake()
+        session.edit(session.text + "nonsense: [")
+        session.undo()
+        worker.wake()
+        with changed:
+            assert changed.wait_for(lambda: session.revision in published, timeout=60)
+        session.save()
+    finally:
+        worker.end()
+
+
 def vm_starter() -> Path:
     return Path(vm.__file__).parent / "files" / "starter.yaml"
 
@@ -115,6 +167,9 @@ NOW_AND_THEN: dict[int, Callable[[vm.Mechanism, Path], None]] = {
     101: filed,
     103: saved,
     107: compiled,
+    109: statistics,
+    113: impacts,
+    211: studio,
     499: reported,
 }
 """One in so many builds."""
