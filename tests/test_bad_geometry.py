@@ -129,7 +129,7 @@ def between(joint: str, **options: Any) -> Call:
     (
         "planar",
         between("planar", normal=(0, 0, 1)),
-        ("planar joint 'J'", "is planar", "leave the joint out"),
+        ("planar joint 'J'", "is planar", "omit the joint"),
     ),
     (
         "point on plane",

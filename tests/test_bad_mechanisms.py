@@ -90,7 +90,7 @@ def test_a_motion_without_inertia() -> None:
     (
         "both kinds of speed",
         lambda m: m.start(angle={"rod": 0}, speed={"tip": (0, 1)}),
-        ("speed is given for 'tip', but no initial value",),
+        ("speed is given for 'tip' but no initial value",),
     ),
     (
         "speed alone",

@@ -135,7 +135,7 @@ ONE_BY_ONE = "holds the end of a beam (second point) by a rigid body or the grou
     ("swapped", lambda m: m.clamp("c", "beam.A", "ground.A", direction=(1, 0)), (f"clamp 'c' {ONE_BY_ONE}, not 'ground.A' by 'beam.A'",)),
     ("two beams", lambda m: m.clamp("c", "beam.B", "other.C", direction=(1, 0)), (ONE_BY_ONE, "two beams need a body between them")),
     ("a bar", lambda m: m.clamp("c", "ground.A", "bar.T", direction=(1, 0)), (ONE_BY_ONE, "not 'bar.T' by 'ground.A'")),
-    ("no direction", lambda m: m.clamp("A", direction=(0, 0)), ("clamp 'A': direction = (0, 0)", "give a vector that is not zero")),
+    ("no direction", lambda m: m.clamp("A", direction=(0, 0)), ("clamp 'A': direction = (0, 0)", "give a direction that is not zero")),
     ("in space", lambda m: m.clamp("A", direction=(1, 0, 0)), ("clamp 'A': direction = (1, 0, 0) has 3 components", "planar, give 2")),
     ("none", lambda m: m.clamp("A", direction=None), ("clamp 'A' needs direction=…, such as direction=(1, 0)",)),
     ("one point", lambda m: m.clamp("c", "ground.A", direction=(1, 0)), ("clamp 'c': give both points, or none",)),

@@ -89,8 +89,8 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
                 {"normal": (0, 1), "second_radius": 0.1},
                 f"contact 'it': the second body has two surfaces; {NO_SURFACE}",
             ),
-            ({"normal": (0, 1), "inside": True}, "neither an inside nor a second end; leave"),
-            ({"normal": (0, 1), "to": "b.Q"}, "neither an inside nor a second end; leave"),
+            ({"normal": (0, 1), "inside": True}, "neither an inside nor a second end; omit"),
+            ({"normal": (0, 1), "to": "b.Q"}, "neither an inside nor a second end; omit"),
             (
                 {"second_radius": 0.1, "to": "b.Q", "inside": True},
                 "contact 'it': a capsule has no inside here; omit inside",

@@ -564,9 +564,7 @@ def test_start_values_that_contradict_each_other() -> None:
     m.drive_angle("motor", "crank", lambda t: ANGLE + 0.1 + t)
     with pytest.raises(
         vm.ModelError,
-        match=(
-            r"\(angle of 'crank'\); drivers prescribe all degrees of freedom: specify no initial"
-        ),
+        match=(r"\(angle of 'crank'\); drivers prescribe all degrees of freedom: do not give"),
     ):
         m.simulate(1)
 

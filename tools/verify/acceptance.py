@@ -1,8 +1,27 @@
-"""What an acceptance figure is."""
+"""What an acceptance figure is, and the page of all figures."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "compare"))
+
+from pages import machine
+
+PAGE = Path(__file__).parents[2] / "docs" / "acceptance.md"
+INTRODUCTION = """\
+# Acceptance figures
+
+`make verify` runs the slow tests, then computes the {count} figures on this page and compares each with its limit{summary}. A figure is an error against an
+independent reference (a closed form, another program, other coordinates, finite differences) unless its name says otherwise. Times depend on the machine.
+
+{machine}Measured on {date}.
+"""
 
 
 @dataclass(frozen=True)
@@ -18,3 +37,40 @@ class Figure:
     @property
     def holds(self) -> bool:
         return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    @property
+    def measured(self) -> str:
+        """The value as text."""
+        return self.shown.format(self.value)
+
+    @property
+    def limit(self) -> str:
+        """The bound as text."""
+        return ("≥ " if self.at_least else "≤ ") + self.shown.format(self.bound)
+
+
+def write_page(found: Mapping[str, Sequence[Figure]]) -> None:
+    """Write docs/acceptance.md: a table for each capability, by its title."""
+    figures = [figure for each in found.values() for figure in each]
+    missed = sum(not figure.holds for figure in figures)
+    parts = [
+        INTRODUCTION.format(
+            count=len(figures),
+            summary="; all are met" if not missed else f"; limits missed: {missed}",
+            machine=machine({"varimech": version("varimech")}),
+            date=date.today().isoformat(),
+        )
+    ]
+    for title, each in found.items():
+        rows = [
+            f"| {_cell(f.what)} | {f.measured} | {f.limit} | {'yes' if f.holds else '**no**'} |\n"
+            for f in each
+        ]
+        heading = title.rstrip(".")
+        parts.append(f"## {heading}\n\n| figure | measured | limit | met |\n|---|--:|--:|:-:|\n")
+        parts[-1] += "".join(rows)
+    PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,5 +1,8 @@
-"""Prints every acceptance figure with its bound, in one table. For people; slower than the tests.
-Exit code 1 if any bound is missed.
+"""Prints every acceptance figure with its bound and writes them to docs/acceptance.md. For people;
+slower than the tests. Exit code 1 if any bound is missed.
+
+    python tools/verify/verify.py                    all capabilities, and the page
+    python tools/verify/verify.py joints library     only these, without the page
 
 A capability adds its figures by one more generator in `CAPABILITIES`.
 """
@@ -19,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from acceptance import Figure
+from acceptance import Figure, write_page
 from certify_random import certificates_of_random_problems
 from rich.console import Console
 from verify_coverage import intervals_of_hypercubes
@@ -45,6 +48,7 @@ from verify_moments import (
 )
 from verify_monte_carlo import pendulum_studies, studies_elsewhere, studies_throughput
 from verify_reports import report_of_a_long_run
+from verify_robust import cheapest_tolerances, first_passage, statistics_of_a_quadratic
 
 import varimech as vm
 from varimech.benchmarks import andrews, bricard, chain, five_bar, four_bar, governor
@@ -592,6 +596,9 @@ CAPABILITIES = (
     studies_elsewhere,
     studies_throughput,
     intervals_of_hypercubes,
+    statistics_of_a_quadratic,
+    first_passage,
+    cheapest_tolerances,
     model_files,
     first_report,
     report_of_a_long_run,
@@ -616,19 +623,22 @@ def main(names: list[str]) -> int:
         )
         return 2
     console, missed = Console(width=130, highlight=False), []
+    found: dict[str, list[Figure]] = {}
     for capability in chosen:
-        console.print(f"[bold]{capability.__doc__}[/]")
+        title = " ".join(str(capability.__doc__).split())
+        console.print(f"[bold]{title}[/]")
+        found[title] = []
         for figure in capability():
-            value, bound = figure.shown.format(figure.value), figure.shown.format(figure.bound)
-            stated = (
-                f"  {figure.what:<88} {value:>12}  {'≥' if figure.at_least else '≤'} {bound:<10}"
-            )
+            found[title].append(figure)
+            stated = f"  {figure.what:<88} {figure.measured:>12}  {figure.limit:<12}"
             console.print(
                 f"{stated} [green]holds[/]" if figure.holds else f"{stated} [bold red]missed[/]"
             )
             if not figure.holds:
                 missed.append(stated)
     console.print("\nall hold" if not missed else "\n[bold red]missed:[/]\n" + "\n".join(missed))
+    if not names:
+        write_page(found)
     return 1 if missed else 0
 
 
