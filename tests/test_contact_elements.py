@@ -70,7 +70,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], list[tuple[dict[str, Any], str]]]] = {
             (
                 {"lower": 0, "damping": 1.0},
                 "stop 'it': damping applies to compliant surfaces, but no stiffness is given; give"
-                " a stiffness too, or restitution instead",
+                " a stiffness as well, or a restitution instead",
             ),
             ({"lower": 0, "law": "hertz"}, "must be one of 'hunt-crossley', 'kelvin-voigt'"),
             ({"lower": 0, "friction": 1, "slip": RATE, "friction_law": "tanh"}, SMOOTH_ON_RIGID),
