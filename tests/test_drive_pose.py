@@ -68,7 +68,7 @@ def test_bad_poses(tmp_path: Path) -> None:
     m = vm.Mechanism("hand", dimension=2)
     m.ground_point("O", (0, 0))
     m.body("hand", mass=2.0, inertia=0.1, points={"P": (0, 0)}, floating=True)
-    with pytest.raises(vm.ModelError, match="not a rigid body that moves"):
+    with pytest.raises(vm.ModelError, match="not a moving rigid body"):
         m.drive_pose("pose", "O", (0, 0), 0)
     with pytest.raises(vm.ModelError, match="more than time"):
         m.drive_pose("pose", "hand.P", lambda s: (s.position("O")[0] + s.velocity("P")[0], 0), 0)
