@@ -408,7 +408,7 @@ class Mechanism(Model):
     def allocate(
         self, constraints: Constraints, **options: Unpack[AllocatingOptions]
     ) -> Allocation:
-        """Find the cheapest tolerances for which constraints on statistics hold: short for
+        """Find the cheapest tolerances that satisfy constraints on statistics: short for
         `problem(…).allocate(constraints, …)`, with its arguments.
 
         Args:
@@ -434,7 +434,7 @@ class Mechanism(Model):
 
         Args:
             targets: bounds of one statistic, such as `[vm.std(f) <= s for s in (0.1, 0.2)]`.
-            constraints: others, which hold for all targets.
+            constraints: further constraints, which apply to all targets.
             options: those of `Problem.allocate` and of `problem`.
 
         Returns:
@@ -717,7 +717,7 @@ class Mechanism(Model):
         and values at which a growth rate passes zero are solved for.
 
         Args:
-            parameter: what takes the values: a gain, a stiffness, a speed.
+            parameter: the parameter to vary, such as a gain, a stiffness or a speed.
             values: increasing or decreasing, or (start, stop, count). Two crossings of one branch
                 between neighbouring values are not seen.
             at: "equilibrium", "steady" or "start", as for `linearize`.
@@ -950,8 +950,8 @@ class Mechanism(Model):
         coordinates: str | Coordinates = "natural",
         outputs: Mapping[str, Callable[[State], object]] | None = None,
     ) -> MotionEquations:
-        """The equations of motion as a CasADi function, for programs of your own; `.to_c(folder)`
-        writes them as plain C.
+        """Return the equations of motion as a CasADi function for use in other programs;
+        `.to_c(folder)` writes them as plain C.
 
         Args:
             coordinates: as for `simulate`; "rtdyn1" has fewest.
@@ -1008,15 +1008,14 @@ class Mechanism(Model):
             path: of the file, such as "crank.yaml".
             studies: what to compute, as in files ({"simulate": {"duration": 2.0}, …}); those that
                 the mechanism has if not given.
-            values: parameter → value that takes the place of the nominal one, such as
-                `optimum.parameters`.
+            values: parameter → value that replaces the nominal one, such as `optimum.parameters`.
 
         Returns:
             The path.
 
         Raises:
-            ModelError: for Python functions (forces, motions, shapes), which a file cannot hold:
-                write these as texts.
+            ModelError: for Python functions (forces, motions, shapes), which a file cannot contain;
+                write these as expressions in text form.
         """
         from .core.atomic_files import write_text
 
@@ -1121,10 +1120,10 @@ class Mechanism(Model):
         """A mechanism from a URDF file, read by urdf_parser_py (`pip install 'varimech[urdf]'`);
         docs/interchange.md.
 
-        The root link stands on the ground. Links with mass are bodies, those without are part of
-        what they are fixed to. Joints keep their names, and their angles and displacements are
-        those of the file; each is also a point of both its bodies. Loops are closed by <loop_joint>
-        tags. Limits are not enforced.
+        The root link is fixed to the ground. Links with mass become bodies; links without mass
+        become part of the body to which they are fixed. Joints keep their names, and their angles
+        and displacements are those of the file; each joint is also a point of both of its bodies.
+        Loops are closed by <loop_joint> tags. Limits are not enforced.
 
         Args:
             path: the file.

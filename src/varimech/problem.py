@@ -203,7 +203,8 @@ class Problem(Displayed):
 
         Raises:
             Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion
-                up to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
+                up to then. Other methods have no partial results and raise a plain
+                KeyboardInterrupt.
         """
         self._check_of_runs("gradient")
         s, indices = self._simulation, self._differentiated()
@@ -403,7 +404,7 @@ class Problem(Displayed):
             `.table()`, `.plot()`, …
 
         Warns:
-            HorizonWarning: if the run is longer than the moments hold.
+            HorizonWarning: if the run is longer than the horizon of the moments.
         """
         from .uncertainty.expanding import moments
 
@@ -475,8 +476,8 @@ class Problem(Displayed):
         is run yet.
 
         The function goes from the parameters that vary to the objectives at the end of the run,
-        with exact gradients and Hessians, and takes many points at once over all cores. Needs `pip
-        install 'varimech[uq]'`.
+        with exact gradients and Hessians, and evaluates many points at once on all cores. Needs
+        `pip install 'varimech[uq]'`.
 
         Args:
             distributions, correlation: as for `moments`.
@@ -516,8 +517,8 @@ class Problem(Displayed):
             `.correlation_derivatives`, `.bound_derivatives()`, `.bands`, `.methods`, `.table()`, …
 
         Raises:
-            ModelError: for input that makes no sense, a probability that a method does not resolve,
-                or distributions that it cannot take.
+            ModelError: for invalid input, a probability that a method does not resolve, or
+                distributions that it does not support.
             VarimechError: if a run fails.
         """
         from .robust.statistics import named_statistics, statistics_of
@@ -584,7 +585,7 @@ class Problem(Displayed):
                 within rounding; second derivatives across events come from threads). A thread on
                 each core if not given.
             failures: "nan": results of a run that fails are NaN, and a warning gives the reason,
-                while the rest of its batch goes on; "raise": an error.
+                while the rest of the batch continues; "raise": an error.
 
         Returns:
             A `Function`: `f(x)`, `.jacobian(x)`, `.jvp(x, ẋ)`, `.vjp(x, w)`, `.hessian(x)`,
@@ -648,9 +649,9 @@ class Problem(Displayed):
 
         Derivatives are part of it where `wrt` names parameters.
 
-        The folder gets the source of the program, a description (bundle.json) and a small runner:
-        `python run.py` there checks the machine, `python run.py samples.csv results.csv` runs the
-        samples of a file, and writes results at the end and which runs failed. Bounds of
+        The folder contains the source of the program, a description (bundle.json) and a small
+        runner: `python run.py` there checks the machine, `python run.py samples.csv results.csv`
+        runs the samples of a file, and writes results at the end and which runs failed. Bounds of
         parameters, and what each has to satisfy by itself, are checked there; bundle.json lists
         what is not. Objectives are stored at the start and at the end only where neither `every`
         nor `output` is given.
@@ -674,9 +675,9 @@ class Problem(Displayed):
         """Find parameter values that minimise an objective and meet constraints: a local optimum,
         or the best one of several.
 
-        A search ends at the best design among its neighbours, which is checked to second order:
-        saddle points and maxima are left. Other local optima may be better; `starts=8` looks for
-        them. Runs have a tolerance of 1e-10 where neither `tolerance` nor `step` is given.
+        A search ends at a local optimum, which is checked to second order: the search continues
+        from saddle points and maxima. Other local optima may be better; `starts=8` looks for them.
+        Runs have a tolerance of 1e-10 if neither `tolerance` nor `step` is given.
 
         Args:
             over: parameters that may change; those of `wrt` if not given, else all that have no
@@ -732,10 +733,10 @@ class Problem(Displayed):
     def allocate(
         self, constraints: Constraints, **options: Unpack[AllocationOptions]
     ) -> Allocation:
-        """Find the cheapest tolerances for which constraints on statistics hold.
+        """Find the cheapest tolerances that satisfy constraints on statistics.
 
         Tolerances that can be chosen are declared with `Mechanism.tolerance`, with bounds and a
-        cost. Objectives of the problem take no part in it.
+        cost. The objectives of the problem are not used.
 
         Args:
             constraints: comparisons of statistics, such as `vm.std(f) <= 0.1` or
@@ -780,7 +781,7 @@ class Problem(Displayed):
 
         Args:
             targets: bounds of one statistic, such as `[vm.std(f) <= s for s in (0.1, 0.2)]`.
-            constraints: others, which hold for all targets.
+            constraints: further constraints, which apply to all targets.
             options: those of `allocate`.
 
         Returns:
@@ -824,8 +825,8 @@ class Problem(Displayed):
         return design_problem(self._simulation, name, goal, self._over(over), **design)
 
     def fit(self, measured: Measurements, over: Over = None, **options: Unpack[FitOptions]) -> Fit:
-        """Find parameter values for which the motion meets measured data, by least squares, with
-        confidence intervals. Objectives take no part in it.
+        """Fit parameter values to measured data by least squares, with confidence intervals. The
+        objectives of the problem are not used.
 
         Results are stored at the sample times, so equal steps have to meet these.
 
@@ -834,7 +835,7 @@ class Problem(Displayed):
                 list or by name.
             over: parameters to find; as for `optimize`.
             start, bounds, max_iterations, method: as for `optimize`.
-            level: probability with which a confidence interval holds the true value; 0.95 if not
+            level: probability that a confidence interval contains the true value; 0.95 if not
                 given.
 
         Returns:
@@ -849,7 +850,7 @@ class Problem(Displayed):
         self, sensors: Sensors, over: Over = None, **options: Unpack[ExperimentOptions]
     ) -> Experiment:
         """Find the sensors and the excitation that determine parameters best, by the Fisher
-        information of exact sensitivities. Objectives take no part in it.
+        information of exact sensitivities. The objectives of the problem are not used.
 
         Parameters have the values of the problem: the experiment is the best one near these.
 

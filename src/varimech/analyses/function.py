@@ -209,7 +209,7 @@ class Function:
 
         Args:
             x: (…, parameter).
-            weights: (…, objective, parameter); objectives with zeros only take no run.
+            weights: (…, objective, parameter); objectives whose weights are all zero need no run.
 
         Returns:
             Σᵢ Hᵢ Wᵢ, (…, parameter).

@@ -70,7 +70,7 @@ def gradient(
 
     Raises:
         Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion up
-            to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
+            to then. Other methods have no partial results and raise a plain KeyboardInterrupt.
     """
     began = time.perf_counter()
     check_method(method, s.scheme, len(objectives))

@@ -196,7 +196,7 @@ def allocate(
     max_iterations: Iterations = None,
     seed: Seed = None,
 ) -> None:
-    """Find the cheapest tolerances for which constraints on statistics hold (studies: allocate).
+    """Find the cheapest tolerances that satisfy constraints on statistics (studies: allocate).
 
     Parameters declare what their tolerances cost: tolerance: {width: 0.2 mm, at_least: 0.05 mm,
     at_most: 1 mm, cost: {a: 2, b: 0.4 mm}} is a + b/tolerance. Constraints bound statistics, such

@@ -200,7 +200,7 @@ class StudyError(VarimechError):
     """Too many samples of a study failed, or the cluster that ran them was lost.
 
     Attributes:
-        study: what is known from the samples up to then, `study.failures` among it.
+        study: the statistics of the samples so far, `study.failures` among it.
     """
 
     def __init__(self, problem: Text, study: Any, *, remedy: Text = ""):
@@ -227,14 +227,13 @@ class VarimechWarning(UserWarning):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C came, and something was computed before: the message says how far it is.
+    """Ctrl-C interrupted a computation with partial results; the message describes its progress.
 
-    Who does not ask for it stops as by any KeyboardInterrupt.
+    Code that does not catch it stops as with any KeyboardInterrupt.
 
     Attributes:
-        reached: how far it came.
-        result: what the analysis would have given, as far as it came: `Run`, `Gradient`, `Study` or
-            `Optimum`.
+        reached: the progress of the computation.
+        result: the partial result of the analysis: `Run`, `Gradient`, `Study` or `Optimum`.
     """
 
     def __init__(self, reached: str, result: Any, kept: str = ""):

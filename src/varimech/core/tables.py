@@ -196,7 +196,7 @@ class Table:
 
     @property
     def operations(self) -> int:
-        """Scalar operations that one evaluation takes."""
+        """Number of scalar operations of one evaluation."""
         return int(self._function.n_instructions())
 
     def __repr__(self) -> str:
@@ -215,7 +215,7 @@ def table(
     columns: Sequence[str | int] | None = None,
     units: Sequence[str] | None = None,
 ) -> Table:
-    """Make a function from a table, for use wherever an expression goes.
+    """Make a function from a table, for use in any expression.
 
     "linear" is continuous, with kinks. "pchip" (Fritsch and Butland) has a continuous derivative and no
     overshoot, "cubic" two continuous derivatives; both are those of SciPy. Steps of adaptive runs end at
@@ -227,9 +227,9 @@ def table(
         y: values, numbers or expressions of parameters; second arguments if z is given.
         z: values of a table in two variables: `z[i][j]` belongs to `x[i]` and `y[j]`.
         kind: "linear", "pchip" or "cubic"; one variable after the other if there are two.
-        outside: what it is outside of the range of x: "linear" (goes on with the slope at the end), "hold"
-            (the value at the end), "repeat" (periodic), "error" (refuses numbers, fails runs). A pair in two
-            variables.
+        outside: what it is outside of the range of x: "linear" (continues with the slope at the
+            end), "hold" (the value at the end), "repeat" (periodic), "error" (numbers and runs
+            raise an error). A pair in two variables.
         ends: of cubic splines: "not-a-knot" (default), "natural", "clamped" or "periodic" (with "repeat").
         columns: names or numbers, from 0, of the columns of a CSV file; a file with two columns needs none.
         units: those of x and y, or of x, y and z, if not SI: ("deg", "mm").

@@ -99,7 +99,7 @@ class Model(ElementMethods):
                 standard deviations.
 
         Returns:
-            The parameter: use it wherever a number goes, and in arithmetic.
+            The parameter, which can be used in place of numbers and in arithmetic.
 
         Raises:
             ModelError: for a name that is taken, a value outside the bounds, and for a tolerance
@@ -141,8 +141,8 @@ class Model(ElementMethods):
         text: "0.1 mm", or a grade of ISO 286-1 for a length, "IT7" (± half of its zone).
 
         Args:
-            parameter: its name, or the parameter. Of what is not given, an earlier tolerance of the
-                parameter counts.
+            parameter: its name, or the parameter. Arguments that are not given keep the values of
+                an earlier tolerance of the parameter.
             width: the tolerance to begin with, and of analyses that choose none; `at_most` if
                 there was none before.
             at_least: the finest one that can be made; a tenth of the width if never given.

@@ -209,7 +209,7 @@ class RobustStudy(OfTolerances):
 
 
 class AllocateStudy(OfTolerances):
-    """The cheapest tolerances for which constraints on statistics hold."""
+    """The cheapest tolerances that satisfy constraints on statistics."""
 
     tolerances: list[ft.Name] | None = Field(
         None, description="Parameters whose tolerances are chosen; all with a cost if not given."

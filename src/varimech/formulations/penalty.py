@@ -59,7 +59,7 @@ class Penalty(Formulation):
     critical damping are the values of the papers.
 
     Args:
-        factor: α over the mass that a constraint works against (1e7: errors of about 1e-7; beyond
+        factor: ratio of α to the mass that a constraint acts on (1e7: errors of about 1e-7; beyond
             1e10 rounding takes over).
         omega: ω in rad/s; with `inertial=False` the square of it scales the stiffness.
         xi: ξ, the share of critical damping.

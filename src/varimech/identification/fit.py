@@ -270,7 +270,7 @@ class Fit(Result):
             method: "laplace" (if not given): a normal distribution about the mode, by exact second
                 derivatives; exact for models that are linear in the parameters. "nuts": Markov
                 chains by the No-U-Turn Sampler with exact gradients, for posteriors that are not
-                normal; takes thousands of runs, and `pip install 'varimech[nuts]'`.
+                normal; needs thousands of runs and `pip install 'varimech[nuts]'`.
             draws: of each chain; 1000 with NUTS, otherwise 4000.
             chains: of NUTS, run side by side; 4 if not given.
             warmup: transitions of each chain that only adapt the sampler; 300 if not given.

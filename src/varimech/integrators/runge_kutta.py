@@ -36,8 +36,8 @@ class RungeKutta:
         order: of convergence.
         a: rows below the diagonal: row i has one number for each stage before stage i.
         b: weights of the stages in the step.
-        error: e, one for each stage and one for the end of the step; empty if it estimates none,
-            and takes equal steps only.
+        error: e, one for each stage and one for the end of the step; empty for a scheme without
+            error estimate, which supports equal steps only.
         second_error: a coarser estimate that makes the first one safe; see `dop853`.
         error_order: the estimate is of size h to this power.
         extra: weights of all stages, the end and earlier ones of these in further stages that dense

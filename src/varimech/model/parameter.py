@@ -121,7 +121,7 @@ class Tolerance:
 
 
 class Parameter:
-    """A named number of one mechanism: use it wherever a number goes, and in arithmetic.
+    """A named number of a mechanism, which can be used in place of numbers and in arithmetic.
 
     Made by `Mechanism.parameter`. Attributes: `name`, `value` (nominal), `unit`, `bounds` (lower,
     upper; None if open), `distribution` (a `Tolerance`, a distribution with its numbers, or
@@ -161,7 +161,7 @@ class Parameter:
 
     @property
     def value(self) -> float:
-        """Nominal value; a run with another one takes it from its `parameters` argument."""
+        """Nominal value; the argument `parameters` of a run gives other values."""
         return self._value
 
     def check(self, value: Any) -> float:
@@ -174,7 +174,7 @@ class Parameter:
             The value in the parameter's unit.
 
         Raises:
-            ModelError: for what is no finite number, or outside the bounds.
+            ModelError: if the value is not a finite number, or outside the bounds.
         """
         number = _finite(self.name, _number(self.name, value, self.unit, "value"), self.unit)
         lower, upper = self.bounds

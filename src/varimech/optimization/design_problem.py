@@ -87,7 +87,7 @@ class DesignProblem:
     """Functions of x for any optimiser; `fun` and `jac` at the same x cost one run.
 
     If a run fails (for example because the mechanism cannot be assembled), values are infinite and
-    derivatives NaN; `failures` holds the reasons.
+    derivatives NaN; `failures` contains the reasons.
     """
 
     def __init__(

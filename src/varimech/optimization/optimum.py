@@ -159,8 +159,8 @@ class Optimum(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether constraints are met and the conditions of a local optimum hold, measured apart
-        from the solver.
+        """Whether the constraints and the conditions of a local optimum are satisfied, checked
+        independently of the solver.
         """
         return self.best.converged
 

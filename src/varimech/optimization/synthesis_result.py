@@ -24,7 +24,7 @@ class Synthesis(Result):
     mechanism: str
     driver: str
     parameters: dict[str, float]
-    """The best design; `m.kinematics(…, parameters=s.parameters)` takes it."""
+    """The best design, for use in `m.kinematics(…, parameters=s.parameters)`."""
     values: np.ndarray
     """Values of the driver at the targets (rad or m)."""
     targets: np.ndarray

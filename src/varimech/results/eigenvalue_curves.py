@@ -57,7 +57,7 @@ class EigenvalueCurves(Result):
     mechanism: str
     at: str
     parameter: str
-    """The one that takes the values."""
+    """Name of the parameter that is varied."""
     unit: str
     parameter_names: tuple[str, ...]
     """Those of derivatives: the parameter itself, then further ones."""
@@ -143,7 +143,7 @@ class EigenvalueCurves(Result):
 
     @property
     def eigenvalues(self) -> xr.DataArray:
-        """λ (value, branch), complex, 1/s; conjugates have branches of their own."""
+        """λ (value, branch), complex, 1/s; conjugates are on separate branches."""
         import xarray as xr
 
         λ = self.branches.eigenvalues

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Ensemble(Result):
-    """Objectives (and gradients, if asked for) of every sample; NaN for samples that failed, whose
+    """Objectives (and gradients, if requested) of every sample; NaN for samples that failed, whose
     errors are in `failures`.
     """
 

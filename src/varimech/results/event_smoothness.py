@@ -30,7 +30,7 @@ ends the sticking, as for `NEAR`.
 
 
 class EventWarning(VarimechWarning):
-    """A derivative across an event that does not exist, or holds on one side only."""
+    """A derivative across an event does not exist, or is valid on one side only."""
 
 
 @dataclass(frozen=True)

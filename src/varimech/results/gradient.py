@@ -40,10 +40,10 @@ class Gradient(Derivatives):
 
     `method` names the derivative method; `sweep` has, for differences, the estimates for all
     perturbations tried. `final_values` and `final_gradient` are ψ and dψ/dρ at the end of the run as
-    plain arrays. Both over time, and the outputs of `run` with their derivatives, come from a second
-    run over the same steps when they are first asked for (direct and adjoint methods). Complex steps
-    know derivatives at the end of the run only: `gradient_history` has that row alone, and
-    `history` is not a number before. `certify()` estimates the trustworthy digits.
+    plain arrays. Both over time, and the outputs of `run` with their derivatives, come from a
+    second run over the same steps when they are first requested (direct and adjoint methods).
+    Complex steps give derivatives at the end of the run only: `gradient_history` has that row
+    alone, and `history` is not a number before. `certify()` estimates the trustworthy digits.
     """
 
     final_values: np.ndarray
@@ -143,8 +143,8 @@ class Gradient(Derivatives):
                 1e-12 if not given.
             wanted: digits from which on a gradient counts as trusted.
             sizes: of derivatives that matter, one for all or (objective, parameter): smaller ones
-                are measured by them. At an optimum derivatives vanish, and a zero has no digits of
-                its own.
+                are measured by them. At an optimum derivatives vanish, and a zero has no relative
+                accuracy.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
         Returns:

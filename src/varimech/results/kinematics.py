@@ -69,7 +69,7 @@ class Kinematics(KinematicOutputs):
         wrt: Wrt = None,
     ) -> xr.DataArray:
         """Force or torque at an output over that of the driver, without losses: the speed of the
-        driver over that of the output. Infinite where the output stands still.
+        driver over that of the output. Infinite where the output is at rest.
 
         Args:
             angle, displacement, distance, wrt: as for `speed_ratio`.

@@ -92,8 +92,7 @@ class LinearModel(Result):
         return xr.Dataset(variables, coords=coords)
 
     def to_matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """A, B, C and D as plain arrays, as `control.ss(*model.to_matrices())` of python-control
-        takes them.
+        """A, B, C and D as plain arrays, for `control.ss(*model.to_matrices())` of python-control.
 
         Returns:
             The four matrices.

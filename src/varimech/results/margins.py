@@ -51,7 +51,9 @@ class Margins:
     phase_frequency: float
     """Hz, of the gain crossover."""
     is_stable: bool
-    """Whether the closed loop is stable; otherwise margins do not say how far it is from the limit."""
+    """Whether the closed loop is stable; if it is not, the margins do not measure the distance to
+    the stability limit.
+    """
     parameter_names: tuple[str, ...]
     gain_margin_derivatives: np.ndarray | None
     """(parameter)"""
@@ -64,8 +66,9 @@ class Margins:
         """Standard deviations of both margins over independent parameters, to first order.
 
         Args:
-            distributions: `varimech.Tolerance` or distribution of parameters by name; those that the
-                mechanism gives to others hold, too. A parameter without one does not vary.
+            distributions: `varimech.Tolerance` or distribution of parameters by name; for other
+                parameters, those of the mechanism are used. A parameter without a distribution does
+                not vary.
 
         Returns:
             The deviations, and what each parameter contributes; NaN for infinite margins.

@@ -150,7 +150,7 @@ class Modes(Result):
 
     @property
     def eigenvalue_derivatives(self) -> xr.DataArray:
-        """∂λ/∂ρ (mode, parameter), complex; where derivatives were asked for."""
+        """∂λ/∂ρ (mode, parameter), complex; if derivatives were requested."""
         d = self.dataset
         return d["growth_rate_derivative"] + 2j * np.pi * d["frequency_derivative"]
 

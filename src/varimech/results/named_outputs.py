@@ -445,7 +445,7 @@ class NamedOutputs(Result):
         )
 
     def unit_of(self, kind: str, names: list[str]) -> str:
-        """Unit of an output; efforts and states have units of their own.
+        """Unit of an output; the units of efforts and states depend on the element.
 
         Args:
             kind: the output, such as "effort".

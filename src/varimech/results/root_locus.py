@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False, repr=False)
 class RootLocus(EigenvalueCurves):
     """Eigenvalues over values of a parameter, each branch continuous; made by
-    `Mechanism.root_locus`. Conjugate eigenvalues have branches of their own.
+    `Mechanism.root_locus`. Conjugate eigenvalues are on separate branches.
     """
 
     places: tuple[Crossing, ...]

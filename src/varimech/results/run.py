@@ -113,7 +113,7 @@ class Run(ArrayOutputs):
         Raises:
             ModelError: for unknown actuators, bad weights, a run without drivers or read from a
                 file, and models with contacts or with friction that depends on loads.
-            VarimechError: if the actuators cannot exert what the motion takes.
+            VarimechError: if the actuators cannot produce the motion.
         """
         import xarray as xr
 

@@ -61,7 +61,7 @@ class Bounded:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocation(Result):
-    """The cheapest tolerances for which constraints on statistics hold.
+    """The cheapest tolerances that satisfy constraints on statistics.
 
     `distributions` and `parameters` go into other analyses: `m.monte_carlo(f, a.distributions,
     parameters=a.parameters, …)`.
@@ -204,9 +204,7 @@ class Allocation(Result):
 
     @property
     def tighten_first(self) -> list[str]:
-        """Parameters whose tolerances before were too wide, the one that brings most for its cost
-        first.
-        """
+        """Parameters whose initial tolerances were too wide, in descending order of leverage."""
         order = np.argsort(-self._leverage[0], kind="stable")
         return [self.names[k] for k in order if self._leverage[0, k] > 1 + NEARLY]
 
@@ -220,7 +218,7 @@ class Allocation(Result):
 
     @cached_property
     def dataset(self) -> xr.Dataset:
-        """Tolerances, bounds, costs and what they bring by parameter; statistics by constraint."""
+        """Tolerances, bounds, costs and leverage by parameter; statistics by constraint."""
         import xarray as xr
 
         equal = np.full(len(self.names), np.nan) if self.equal is None else self.equal.widths
@@ -302,7 +300,7 @@ class Allocation(Result):
             The path.
 
         Raises:
-            ModelError: for what is no unit of length, or a file that cannot be written.
+            ModelError: if the unit is not one of length, or the file cannot be written.
         """
         from ..core.units import in_unit
 

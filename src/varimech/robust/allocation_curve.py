@@ -65,9 +65,7 @@ class AllocationCurve(Result):
 
     @property
     def risks(self) -> tuple[np.ndarray, str]:
-        """The targets as figures show them, with their label: of probabilities near 1 what is left
-        to 1.
-        """
+        """The targets as plotted, with their label; for probabilities near 1, the difference to 1."""
         if self.rule.startswith("probability") and (self.targets > 0.5).all():
             return 1 - self.targets, f"1 − {self.axis}"
         return self.targets, self.axis

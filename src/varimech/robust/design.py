@@ -67,7 +67,7 @@ class RobustOptimum(Optimum):
     """A locally optimal design by statistics, verified by an independent Monte Carlo study."""
 
     verification: Verification | None = None
-    """None where it was not asked for, or the search was interrupted."""
+    """None if it was not requested, or the search was interrupted."""
 
     @property
     def evaluator(self) -> StatisticsEvaluator:

@@ -224,8 +224,8 @@ def worst(of: Random, sigma: float = 3.0) -> Worst:
 
 
 def probability(*comparisons: Constraint | Sequence[Constraint]) -> Probability:
-    """The probability, over the random parameters, that comparisons hold; of several, that all of
-    them hold at once.
+    """The probability, over the random parameters, that a comparison is satisfied; for several
+    comparisons, that all are satisfied at once.
 
     Args:
         comparisons: such as `vm.final(f) <= 0.1` or `vm.path(h).between(-1, 1)`; a path has to stay
@@ -235,7 +235,7 @@ def probability(*comparisons: Constraint | Sequence[Constraint]) -> Probability:
         A quantity to bound by a comparison, or to minimise, where it is that of a failure.
 
     Raises:
-        ModelError: for what is no comparison of an objective or a path.
+        ModelError: if an argument is not a comparison of an objective or a path.
 
     >>> import varimech as vm
     >>> safe = vm.probability(vm.path(lambda s: s.angle("rod")) <= 1.2) >= 0.9999

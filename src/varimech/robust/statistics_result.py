@@ -43,7 +43,7 @@ class Statistics(Result):
     methods: Mapping[str, str]
     """Statistic → the method that computed it, in words."""
     reasons: Mapping[str, str]
-    """Statistic → why that method was chosen; empty where it was asked for."""
+    """Statistic → reason for the choice of the method; empty if the method was given."""
     counts: RunCounts
     seconds: float
 

@@ -125,7 +125,7 @@ def critical_speed(
         parameter.
 
     Raises:
-        ModelError: for what is no pair of different values.
+        ModelError: if the argument is not a pair of different values.
 
     >>> import varimech as vm
     >>> weave = vm.critical_speed("v", between=(3.0, 5.0))

@@ -97,7 +97,7 @@ class Reliability(Result):
     runs that failed.
     """
     limits: tuple[LimitShare, ...] = ()
-    """Of a system: each limit, alone and what is left without it."""
+    """For a system: each limit alone, and the system without it."""
     slopes: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     """Derivatives by the names of `SLOPES`, (d,) each."""
     sampling: str = "importance sampling"

@@ -56,12 +56,12 @@ class Study(Result):
     at_means: Callable[[], Run] | None = field(repr=False)
     """Runs the mechanism at the means of the parameters; a study that was pickled has lost it."""
     stopped: int | None = None
-    """How many samples were asked for, where Ctrl-C came before."""
+    """Number of requested samples if Ctrl-C ended the study early."""
 
     @cached_property
     def run(self) -> Run:
-        """The motion at the means of the parameters, run when first asked for: samples
-        keep none.
+        """The motion at the means of the parameters, simulated when first requested; motions of
+        samples are not stored.
         """
         if self.at_means is None:
             problem = "the study was pickled without its mechanism; repeat it for its run"
@@ -129,8 +129,8 @@ class Study(Result):
         Args:
             level: probability.
             of: "mean", "variance", "std", or the probability of a quantile (0.5 for the median).
-                Bounds of a quantile hold whatever the distribution, and are infinite where samples
-                do not reach so far.
+                Bounds of a quantile are valid for any distribution, and infinite where there are
+                too few samples.
 
         Returns:
             `lower` and `upper`, (time, objective).
