@@ -222,9 +222,7 @@ def advice(rows: list[Row]) -> str:
             f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in results.items() if ratios
         )
         lines.append(f"- **{title}**. {words}.")
-    lines.append(
-        "- **Benchmarks with at most one loop**, ratios:"
-    )
+    lines.append("- **Benchmarks with at most one loop**, ratios:")
     for f in INTEGRATORS:
         for derivatives in (False, True):
             chosen = [
