@@ -45,8 +45,8 @@ CHAINS = f"""\
 ## Growth with the number of parameters
 
 The model is a chain of N uniform bars (10 m in total). Every length and mass is a parameter, so there are 2 N parameters. The only objective is the
-integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100 parameters are omitted because they take long to compile. The hand-written program uses
-RK4 in the N angles, with reverse mode.
+integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100
+parameters are omitted because they take long to compile. The hand-written program uses RK4 in the N angles, with reverse mode.
 """
 MEMORY = """\
 ## Memory

@@ -32,8 +32,8 @@ of the machine is listed at the end. It mainly affects the measurements with two
 ## Runs per second
 
 Five-bar, 5 s, ψ¹ at the end, five parameters within ±{100 * HALF_WIDTH:g} %. Every program uses the coarsest setting of a sweep for which
-the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions per run" counts the instructions of the generated functions; it is given for explicit integrators with equal
-steps.
+the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions per run" counts the
+instructions of the generated functions; it is given for explicit integrators with equal steps.
 """
 RUN_SETTINGS = """\
 - **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and accumulates statistics (mean, variance, histograms);
@@ -73,15 +73,16 @@ The table compares the same study on two threads and on a `LocalCluster` of two 
 ON_GPU = """\
 ## GPU
 
-The following results were measured with `tools/compare/gpu.py` ({device}, {date}). The times are kernel times, with parameter values already on the GPU, of the fastest of three launches. The models are the five-bar
-(5 s, ψ¹) and the clearance slider-crank with its impacts, with parameters within ±1 %. The last column shows the largest difference from the results of the
-CPU, relative to the largest value, and the number of samples that were compared.
+The following results were measured with `tools/compare/gpu.py` ({device}, {date}). The times are kernel times of the
+fastest of three launches, with parameter values already on the GPU. The models are the five-bar (5 s, ψ¹) and the clearance slider-crank with its impacts,
+with parameters within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value, and in parentheses the
+number of samples that were compared.
 """
 
 GRADIENTS_ON_GPU = """\
-Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}) were computed with the direct method; times are kernel times. With
-equal steps of an explicit integrator, separate warps compute the columns of derivatives. Otherwise, one thread computes a motion and all its derivatives in
-local memory, and the memory bandwidth limits the rate.
+Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}) were computed with the
+direct method; times are kernel times. With equal steps of an explicit integrator, separate warps compute the columns of derivatives. Otherwise, one thread
+computes a motion and all its derivatives in local memory, and the memory bandwidth limits the rate.
 """
 
 RUN_HEADINGS = [

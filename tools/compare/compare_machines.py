@@ -37,7 +37,7 @@ pages. The machines are defined in `tools/compare/machines.py`.
 - **First**: the duration of the first call.
 - **Later**: the median duration of five calls made at least ten seconds after the start of the first one. For gradients, these calls are made when
   compiled code is in use, or after one minute. Varimech compiles code in the background while it executes calls; *by* shows what executes the later
-  calls, and when compiled code took over.
+  calls, and when compiled code took over. For the other engines, and for *Varimech, as accurate*, the column shows the fastest of at least three calls.
 - **Error**: the distance between a point of the machine and its exact position (computed with a tolerance of 1e-10) at the end of the motion.
 """
 MOTION_TEXT = f"""\
