@@ -43,11 +43,11 @@ TITLES = {
     "chain": ("Planar chain", "An open chain of N hinged bars: the benchmark `chain`."),
     "spatial chain": (
         "Spatial chain",
-        "An open chain of N bodies with hinges about two alternating oblique axes.",
+        "An open chain of N bodies, connected by hinges whose axes alternate between two oblique directions.",
     ),
     "binary tree": (
         "Spatial binary tree",
-        "The same hinges; every body carries two others: N = 7, 15, 31, … bodies, depth 3, 4, 5, …",
+        "The same hinges, with two further bodies attached to each body: N = 7, 15, 31, … bodies at a depth of 3, 4, 5, …",
     ),
     "four-bars": (
         "N four-bars",
@@ -57,27 +57,28 @@ TITLES = {
 INTRODUCTION = """\
 # Coordinates
 
-This page compares natural coordinates (`natural`: points and vectors, joints as constraints) with relative coordinates (joint coordinates
-along a spanning tree, loops closed by constraints). The recursion of relative coordinates refers to the centres of mass (`rtdyn0`) or to the global origin
-(`rtdyn1`). The results are the same. By default the topology decides; select coordinates with `m.simulate(…, coordinates="rtdyn1")`. `make compare` repeats the measurements
-(`python tools/compare/compare.py coordinates` those of this page only).
+This page compares the speed of natural coordinates (`natural`: points and vectors, with joints as constraints) and relative coordinates (joint
+coordinates along a spanning tree, with loops closed by constraints). The recursion of relative coordinates refers to the centres of mass (`rtdyn0`) or to
+the global origin (`rtdyn1`). The results of a simulation are the same. By default, Varimech selects coordinates by the topology of the mechanism; to
+select them yourself, use `m.simulate(…, coordinates="rtdyn1")`. `python tools/compare/compare.py coordinates` repeats these measurements, and `make compare`
+repeats those of all pages.
 """
 SETTINGS = f"""\
 ## Settings
 
-- **Operations**: scalar operations of the generated functions. In straight-line code, arithmetic instructions (not those that
-  read, write or set a constant). In plans (large models), those of each kernel times the number of its elements; for a factorisation, two per
-  product and one per entry of L and per pivot; for a solution, two per entry of L and U and one per pivot. Index 1: one
-  evaluation of accelerations, multipliers and residuals. ALI3-P: one step with predictor, iterations (average
-  number) and projections. Derivatives: the coefficients, and one tangent per parameter.
+- **Operations**: scalar operations of the generated functions. In straight-line code, these are the arithmetic instructions (not those that
+  read, write or set a constant). For large models, whose functions are plans, the operations of each kernel are multiplied by the number of its elements.
+  A factorisation counts two operations per product and one per entry of L and per pivot; a solution counts two per entry of L and U and one per pivot.
+  For index 1, the table lists one evaluation of accelerations, multipliers and residuals; for ALI3-P, one step with predictor, iterations (average
+  number) and projections. Derivatives add the coefficients and one tangent per parameter.
 - **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, minus the fastest
-  of as many runs of one step, divided by the difference in steps. Index 1 with projections and RK4 (three evaluations of the accelerations per step, and
-  a fourth at its end), ALI3-P with the trapezoidal rule; step 1 ms, benchmarks 0.1 ms.
-- **Set-up**: deriving and compiling with an empty cache, up to the end of the first step; a single measurement.
+  of as many runs of one step, divided by the difference in steps. Index 1 uses projections and RK4 (three evaluations of the accelerations per step, and
+  a fourth at its end), ALI3-P the trapezoidal rule. The step is 1 ms, for the benchmarks 0.1 ms.
+- **Set-up**: the time to derive and compile the equations with an empty cache, up to the end of the first step; a single measurement.
 - **Derivatives**: of the whole state with respect to all parameters of the benchmark.
 - Every case runs in a separate process. The final positions of the last point of the last body in different coordinates must agree to
   {AGREEMENT["index1"]:g} m (RK4) and {AGREEMENT["ali3p"]:g} m (trapezoidal rule).
-- "–": refused (ALI3-P supports relative coordinates up to a limited size), or not completed within {LIMIT:g} s including set-up; larger sizes are then
+- "–": not supported (ALI3-P supports relative coordinates up to a limited size only), or not completed within {LIMIT:g} s including set-up; larger models are then
   omitted.
 """
 
@@ -198,19 +199,19 @@ def verdict(ratios: dict[int, float]) -> str:
     low, high = min(ratios.values()), max(ratios.values())
     span = f"{three_digits(low)} to {three_digits(high)}" if len(ratios) > 1 else three_digits(low)
     if low >= ALIKE:
-        return f"**relative** (natural coordinates take {span} times as long)"
+        return f"**relative** (ratio {span})"
     if high <= 1 / ALIKE:
-        return f"**natural** ({span} of the time of relative coordinates)"
+        return f"**natural** (ratio {span})"
     if low > 1 / ALIKE and high < ALIKE:
-        return f"**either** (natural coordinates take {span} of the time of relative ones)"
+        return f"**either** (ratio {span})"
     each = ", ".join(f"{three_digits(ratio)} for N = {size:,}" for size, ratio in ratios.items())
-    return f"**depends on the size** (natural coordinates take {each} times as long)"
+    return f"**depends on the size** (ratio {each})"
 
 
 def advice(rows: list[Row]) -> str:
     """What to take, in words, from the ratios."""
     lines = [
-        f"## How to choose\n\nRelative coordinates are the faster of `rtdyn0` and `rtdyn1`; times within {100 * (ALIKE - 1):.0f} % count as equal.\n"
+        f"## How to choose\n\nThe ratios in this summary are times with natural coordinates divided by times with relative coordinates (the faster of `rtdyn0` and `rtdyn1`). Times within {100 * (ALIKE - 1):.0f} % count as equal.\n"
     ]
     for name, (title, _) in TITLES.items():
         results = {
@@ -221,9 +222,7 @@ def advice(rows: list[Row]) -> str:
             f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in results.items() if ratios
         )
         lines.append(f"- **{title}**. {words}.")
-    lines.append(
-        "- **Benchmarks with at most one loop**, ratio of the times of natural and relative coordinates:"
-    )
+    lines.append("- **Benchmarks with at most one loop**, ratios:")
     for f in INTEGRATORS:
         for derivatives in (False, True):
             chosen = [
@@ -251,17 +250,17 @@ def reference_point(rows: list[Row]) -> str:
         ]
         mean = exp(sum(log(a / b) for a, b in pairs) / len(pairs))
         words.append(
-            f"{called} {three_digits(mean)} (geometric mean; above 1 in "
+            f"for {called}, {three_digits(mean)} (geometric mean; above 1 in "
             f"{sum(a > b for a, b in pairs)} of {len(pairs)} cases, {three_digits(min(a / b for a, b in pairs))} to "
             f"{three_digits(max(a / b for a, b in pairs))})"
         )
-    return f"- **Reference point**, ratios of `rtdyn0` (centres of mass) to `rtdyn1` (origin): {'; '.join(words)}."
+    return f"- **Reference point**: the ratio of `rtdyn0` (centres of mass) to `rtdyn1` (origin) is, {'; '.join(words)}."
 
 
 def growth(rows: list[Row]) -> str:
     """How the time per step and body grows with size, in words."""
     lines = [
-        "- **Growth**: time per step and body (index 1), ratio of the largest size to the smallest with at least 10 bodies; 1 is linear growth."
+        "- **Growth**: the time per step and body (index 1) of the largest model, divided by that of the smallest model with at least 10 bodies; 1 means that the time per step grows linearly."
     ]
     for name, (title, _) in TITLES.items():
         results = []
@@ -277,7 +276,7 @@ def growth(rows: list[Row]) -> str:
                     for r in (reports[0], reports[-1])
                 )
                 results.append(
-                    f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} bodies over {first[1]})"
+                    f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} and {first[1]} bodies)"
                 )
         lines.append(f"  - {title}: {', '.join(results)}.")
     return "\n".join(lines)

@@ -29,52 +29,52 @@ ROWS = {
 INTRODUCTION = """\
 # Cost of derivatives
 
-This page compares the cost of first and second derivatives with that of the motion alone, and with a program written by hand for one mechanism with CasADi.
-`python tools/compare/compare.py derivatives` repeats the measurements. Every time is the fastest of at least five whole calls (a million
-steps: of three) on one core; in parentheses, the ratio to the motion alone with the same method and setting.
+This page compares the computing times of first and second derivatives with those of the motion alone, and with those of a program that was written by hand
+for one mechanism with CasADi. Every time is that of the fastest of at least five whole calls (three calls for a million steps) on one core. Parentheses
+contain the ratio to the time of the motion alone with the same method and setting. `python tools/compare/compare.py derivatives` repeats the measurements.
 """
 FIVE_BAR = f"""\
 ## Five-bar: three objectives, five parameters, 5 s
 
-Every column uses the fewest steps, or the loosest tolerance, of a sweep (from 100 steps, from 1e-2) for which the largest relative error of
+Each program uses the fewest steps, or the loosest tolerance, of a sweep (from 100 steps, or from 1e-2) for which the largest relative error of
 the 15 derivatives stays below {GOALS[0]:.0e}, then {GOALS[1]:.0e}. ALI3-P reaches neither: it is shown with steps of 1 ms, and its times are not
-comparable with the others. With adaptive steps, direct and adjoint derivatives may need different tolerances: then both are listed, and
+comparable with the others. With adaptive steps, direct and adjoint derivatives may need different tolerances. In that case, both are listed, and
 each is compared with the motion at its own tolerance.
 """
 CHAINS = f"""\
 ## Growth with the number of parameters
 
-A chain of N uniform bars (10 m in total) with every length and mass as a parameter, 2 N parameters; one objective, the squared speed of its end
-over time; {CHAIN_STEPS} steps of 1 ms. Direct derivatives of 100 parameters are omitted, because they take long to build. The hand-written program uses RK4
-in the N angles with reverse mode.
+The model is a chain of N uniform bars (10 m in total). Every length and mass is a parameter, so there are 2 N parameters. The only objective is the
+integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100
+parameters are omitted because they take long to compile. The hand-written program uses RK4 in the N angles, with reverse mode.
 """
 MEMORY = """\
 ## Memory
 
-The adjoint of a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with limits on the recorded memory; the last
-column is the largest relative difference of the gradient from the one with the most memory.
+The table shows the adjoint method for a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with limits on the memory for recorded
+steps. The last column is the largest relative difference between the gradient and that computed with the most memory.
 """
 SETTINGS = """\
 ## Settings
 
 - **Varimech**: `sensitivity(…, method="direct")` and `"adjoint"`, `hessian` and `hessian_product` with `method="forward"` and `"backward"`,
-  `backend="native"`; DOP853 and RK4 with index 1 and projections in natural coordinates; only the final state is stored. The motion is `simulate`
-  without objectives. The rows of a Hessian would run in parallel on all cores; here they share one. The parts that DOP853 and RK4 share are
-  built once and counted for DOP853.
-- **CasADi, RK4**: the equations of motion in two angles, written for this mechanism as one expression; a step evaluates it four times
-  (unrolled for motion and gradient, called otherwise, whichever was faster or could be compiled), `mapaccum` over all steps (`fold` was
-  equally fast), ψ included in the motion; forward and reverse mode by `jtimes` with all seeds at once, second derivatives forward
-  over reverse (as `hessian` does) for a direction that is an input, one call per parameter for a Hessian; everything compiled as one
-  program by CasADi (`jit`, `-O3 -march=native`) for a fixed number of steps.
+  `backend="native"`; DOP853 and RK4 use index 1 with projections in natural coordinates. Only the final state is stored. The motion alone is `simulate`
+  without objectives. By default, the rows of a Hessian are computed in parallel on all cores; here they share one core. The parts that DOP853 and RK4
+  have in common are built once, and their build time is included in that of DOP853.
+- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, which a step evaluates four times
+  (unrolled for motion and gradient, otherwise called; whichever was faster or could be compiled). `mapaccum` executes all steps (`fold` was
+  equally fast). The motion includes ψ. Forward and reverse mode use `jtimes` with all seeds at once. Second derivatives are forward
+  over reverse (like those of `hessian`) for a direction that is an input, with one call per parameter for a Hessian. CasADi compiles everything as one
+  program (`jit`, `-O3 -march=native`) for a fixed number of steps.
 - **CasADi, RK4, sensitivities appended**: the same with S' = A S + B appended to the state by hand; second derivatives by forward mode.
-- **CasADi, CVODES**: the same rates by Adams' method with functional iteration, CasADi's forward and adjoint sensitivities, rates and their
-  derivatives compiled. Compiled rates have different rounding, and so have its steps: its sweep, which is not compiled, leaves a
-  margin of a fifth of the target error.
-- Not measured: CasADi's second derivatives for the second target error, with CVODES, and forward over forward of RK4 without
+- **CasADi, CVODES**: the same rates with the Adams method and functional iteration, and CasADi's forward and adjoint sensitivities; the rates and their
+  derivatives are compiled. Compiled and interpreted rates differ by rounding, so CVODES takes different steps. The sweep, which uses interpreted rates,
+  therefore leaves a margin of a fifth of the target error.
+- Not measured: CasADi's second derivatives for the second target error, with CVODES, and forward over forward for RK4 without
   appended sensitivities.
 
-The reference is the one of [Benchmarks](benchmarks.md). The Hessians of all programs, and the gradients of chains by both programs, must agree to
-a relative 1e-5.
+The reference solution is that of [Benchmarks](benchmarks.md). The Hessians of all programs, and the gradients of the chains by both programs, must agree to
+a relative difference of 1e-5.
 """
 
 
@@ -272,7 +272,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
                     tell(where, mine["milliseconds"], c["milliseconds"], same)
                     tell(where, mine["build_seconds"], c["build_seconds"], building)
     options = "".join(lines) or "Nowhere in these tables.\n"
-    return f"## Where Varimech is slower than a hand-written program\n\nRatio of the time of Varimech to that of the hand-written program:\n\n{options}"
+    return f"## Where Varimech is slower than a hand-written program\n\nThe list shows the time of Varimech divided by that of the hand-written program:\n\n{options}"
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

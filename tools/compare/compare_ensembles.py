@@ -25,62 +25,64 @@ LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "So
 INTRODUCTION = f"""\
 # Ensembles
 
-This page measures runs per second, the number of samples needed, and the overhead of a study. `python tools/compare/compare.py ensembles` repeats the
-measurements. Every time is that of a whole call, the fastest of at least five (Exudyn and Dask: three), after compiling. Other programs
-may have run at the same time; the load of the machine is listed at the end. It affects the numbers for two cores most.
+This page shows how many runs per second Varimech and other programs compute, how many samples a study needs, and how much overhead it has. Every time is
+that of the fastest of at least five whole calls (Exudyn and Dask: three), after compiling. Other programs may have been running at the same time; the load
+of the machine is listed at the end. It mainly affects the measurements with two cores. `python tools/compare/compare.py ensembles` repeats the measurements.
 
 ## Runs per second
 
 Five-bar, 5 s, ψ¹ at the end, five parameters within ±{100 * HALF_WIDTH:g} %. Every program uses the coarsest setting of a sweep for which
-the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions" are those of the generated functions in
-a run, for explicit equal steps.
+the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions per run" counts the
+instructions of the generated functions; it is given for explicit integrators with equal steps.
 """
 RUN_SETTINGS = """\
 - **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and accumulates statistics (mean, variance, histograms);
-  `m.ensemble(…, backend="native")` takes given samples and returns every ψ¹. Only the final time is stored. A run with a tolerance takes at least 50 steps,
-  more than needed here: its error stays far below the target even with the loosest tolerance of the sweep.
-- **CasADi, by hand**: the equations of motion in two angles, derived for this mechanism, RK4 unrolled as one expression, the whole run
-  compiled (`-O3 -march=native`), `map` over samples; it returns ψ¹ only and makes no checks.
-- **MuJoCo**: as in [Benchmarks](benchmarks.md), `rollout`; one model per sample, prepared in advance; ψ¹ by Simpson's rule.
+  `m.ensemble(…, backend="native")` uses given samples and returns every ψ¹. Only the final time is stored. A run with a tolerance takes a minimum number of
+  steps, which is more than necessary here: even with the loosest tolerance of the sweep, the error is below the target.
+- **CasADi, by hand**: the equations of motion in two angles were derived for this mechanism. RK4 is unrolled as one expression, the whole run is
+  compiled (`-O3 -march=native`), and `map` executes the samples. The program returns ψ¹ only and makes no checks.
+- **MuJoCo**: as in [Benchmarks](benchmarks.md), with `rollout`; one model per sample, prepared in advance; ψ¹ by Simpson's rule.
 - **Exudyn**: as in [Benchmarks](benchmarks.md); one model per sample, prepared in advance in every process; the faster of two tolerances of Newton's method.
 """
 VECTORS = """\
 ## Samples in vectors
 
-{width} samples run side by side in the registers of this processor ([how](decisions/2026-11-execution.md#samples-are-executed-in-vectors)). Both columns
-are compiled code, measured by CPU time of one thread, in turn, the fastest of five each; parameters within ±1 %, only the final time is stored. The last
-column is the largest relative difference of a result: it is 0 where vectors execute the very same operations, and rounding where there are sines.
+{width} samples are computed simultaneously in the vector registers of this processor ([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)).
+Both columns use compiled code on one thread. Rates refer to CPU time, in the fastest of five alternating measurements each. Parameters vary within ±1 %, and
+only the final time is stored. The last column is the largest relative difference between the results. It is 0 if vectors execute exactly the same operations,
+and of the order of rounding if the equations contain sines or cosines.
 """
 COSTS = """\
 ## Overhead of a study
 
-Microseconds per sample on one core for drawing samples (five parameters, uniform), accumulating statistics (moments up to the fourth,
-histograms) and merging chunks.
+In addition to the runs, a study draws samples (here: five uniform parameters), accumulates statistics (moments up to the fourth, histograms) and merges
+chunks. On one core, this takes:
 """
 SAMPLES = f"""\
 ## Number of samples
 
 Half-width of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * HALF_WIDTH:g} % (3σ) on its five parameters, median of
-three seeds. With a control variate, the mean is corrected by the first-order model, which takes one run with derivatives. Confidence intervals
+three seeds. With a control variate, the mean is corrected by the first-order model, which needs one run with derivatives. Confidence intervals
 cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ here) remains.
 """
 CLUSTER = """\
 ## Threads and processes
 
-The same study with two threads, and with a `LocalCluster` of two processes of one thread each.
+The table compares the same study on two threads and on a `LocalCluster` of two processes with one thread each.
 """
 ON_GPU = """\
 ## GPU
 
-`tools/compare/gpu.py` measured this on {device}, {date}. Kernel time only, with parameter values already on the GPU, the fastest of three launches;
-five-bar, 5 s, ψ¹, and the clearance slider-crank with its impacts, parameters within ±1 %. The last column is the largest difference from the CPU
-result, relative to the largest value, and the number of compared samples.
+The following results were measured with `tools/compare/gpu.py` ({device}, {date}). The times are kernel times of the
+fastest of three launches, with parameter values already on the GPU. The models are the five-bar (5 s, ψ¹) and the clearance slider-crank with its impacts,
+with parameters within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value, and in parentheses the
+number of samples that were compared.
 """
 
 GRADIENTS_ON_GPU = """\
-Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}), direct, kernel time only. With equal
-steps of an explicit integrator, columns of derivatives have warps of their own; otherwise one thread has a motion and all its derivatives, in local memory, whose
-traffic limits the rate.
+Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}) were computed with the
+direct method; times are kernel times. With equal steps of an explicit integrator, separate warps compute the columns of derivatives. Otherwise, one thread
+computes a motion and all its derivatives in local memory, and the memory bandwidth limits the rate.
 """
 
 RUN_HEADINGS = [
@@ -185,7 +187,7 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
         ):
             peers[t["engine"]] = t
     ratios = ", ".join(
-        f"{number(rate(ours) / rate(t))} times {name} ({number(rate(t))}, {t['workers']})"
+        f"{number(rate(ours) / rate(t))} ({name}: {number(rate(t))}, {t['workers']})"
         for name, t in peers.items()
     )
     alone = max(
@@ -204,11 +206,11 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
     by_hand = next(t for t in throughputs if t["engine"].startswith("CasADi") and cores(t) == 1)
     return (
         f"On two cores, Varimech computes **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). Compared with the best\n"
-        f"result of each other program, this is {ratios}. Much of the difference comes from the integrator: with RK4 on one core, Varimech\n"
-        f"computes {number(rate(rk4))} and the hand-written program, with two coordinates instead of six and no constraints,\n"
+        f"results of the other programs, this is faster by factors of {ratios}. Much of the difference is due to the integrator: with RK4 on one core, Varimech\n"
+        f"computes {number(rate(rk4))} runs per second. The hand-written program, with two coordinates instead of six and no constraints, computes\n"
         f"{number(rate(by_hand))}.\n"
-        f"A study on one core executes {alone['operations'] * rate(alone):.1e} of these instructions per second; drawing, assembly,\n"
-        "combining stages and accumulation are not included.\n"
+        f"A study on one core executes {alone['operations'] * rate(alone):.1e} of the counted instructions per second; this number does not include sampling, assembly,\n"
+        "the combination of stages and the accumulation of statistics.\n"
     )
 
 
@@ -273,7 +275,7 @@ def gpu_section(gpu: dict[str, Any]) -> str:
     ]
     return (
         f"{ON_GPU.format(**gpu)}\n{markdown(KERNEL_HEADINGS, kernels, 1)}\n"
-        'Whole studies (`monte_carlo(…, executor="cuda")`): the GPU draws samples and accumulates statistics, too.\n\n'
+        'In whole studies (`monte_carlo(…, executor="cuda")`), the GPU also draws the samples and accumulates the statistics:\n\n'
         f"{markdown(STUDY_HEADINGS, studies, 1)}\n"
         f"{gradient_section(json.loads(GPU_GRADIENTS.read_text(encoding='utf-8')))}"
     )
@@ -294,8 +296,8 @@ def gradient_section(gpu: dict[str, Any]) -> str:
     call = gpu["calls"][0]
     return (
         f"{GRADIENTS_ON_GPU.format(**gpu)}\n{markdown(GRADIENT_HEADINGS, kernels, 1)}\n"
-        f'A whole call, `ensemble(…, wrt=…, executor="cuda")`, with {call["samples"]:,} samples takes'
-        f" {call['seconds']:.3g} s, {call['gradients_per_second']:.3g} gradients per second.\n\n"
+        f'A whole call of `ensemble(…, wrt=…, executor="cuda")` with {call["samples"]:,} samples takes'
+        f" {call['seconds']:.3g} s ({call['gradients_per_second']:.3g} gradients per second).\n\n"
     )
 
 

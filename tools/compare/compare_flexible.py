@@ -88,7 +88,8 @@ def parameters() -> str:
     return f"""\
 ## All parameters, more segments, softer beams
 
-Direct differentiation, including the density, whose derivative needs M' q̈: the accelerations contain no noise.
+These derivatives are computed by direct differentiation. They include the derivative with respect to the density, which depends on the term M' q̈; this is
+possible because the accelerations contain no noise.
 
 ![All parameters](images/flexible_parameters.png)
 
@@ -103,7 +104,7 @@ of the beam, whose frequencies have an error of 22 % with two segments; they nee
 
 ![The motion of the softest beam](images/flexible_soft_motion.png)
 
-The largest deflection at mid-span is {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}, for a length of
+The largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}, for a length of
 {LENGTH:.2f} m.
 """
 
@@ -190,10 +191,10 @@ Euler–Bernoulli theory:
 {markdown(headings, rows, 1)}
 {markdown(frequency_headings, frequency_rows, 1)}
 
-The bending potential is calibrated for a simply supported beam under a load at mid-span, for which it is exact with even n. All
-other cases converge with n². A clamp is half a cell: a clamped beam is one half of a beam that is symmetric about the clamp, so its stiffness
-is 2 E I (1 + 2/n²)/ℓ³, and the end deflection of a cantilever is (2 n² + 1)/(2 n² + 4) of the exact one: within 0.1 % from n =
-39 on. Beams clamped at both ends are too soft by 6/n².
+The bending potential is calibrated for a simply supported beam under a load at mid-span, for which it is exact if n is even. In all
+other cases, the error decreases with 1/n². A clamped beam is modelled as one half of a beam that is symmetric about the clamp, so the clamp has the
+stiffness 2 E I (1 + 2/n²)/ℓ³. The end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) of the exact one, within 0.1 % from n =
+39 on. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
 """
 
 
@@ -252,16 +253,16 @@ rad/s. Distance (m) of point 1 after 1 s from its position with steps of 10 µs:
 
 - **Implicit integrators** (`step=` alone) need not resolve these vibrations: choose h for the motion of
   interest; h = 2 ms resolves bending at 61 rad/s to 1 %. With many segments and long steps, the Newton iteration eventually
-  fails, because the trapezoidal rule conserves the energy of the vibrations; use `integrator="generalised-alpha"`, which damps
-  them, or halve h.
-- **Explicit integrators** must resolve them: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`). With `tolerance=` they choose
-  such steps automatically; this suits few segments and accuracies of 1e-10 or better. Lumped masses allow steps longer
-  by √3.
-- **Penalty formulations** add vibrations of the penalty. With the Φ̈ term (the default) they are slow; the pure penalty of the
-  paper has stiff ones and suits implicit integrators only. Accelerations then contain them (the reason why the paper does not treat the
-  density); ALI3-P removes them by projection.
-- A run that diverges stops; the error names the beam, its highest frequency and the required step, or an integrator that does
-  not need it.
+  fails, because the trapezoidal rule conserves the energy of the vibrations. If this happens, use `integrator="generalised-alpha"`, which damps
+  the vibrations, or halve h.
+- **Explicit integrators** must resolve these vibrations: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`). With `tolerance=`, they choose
+  such steps automatically; this suits few segments and accuracies of 1e-10 or better. Lumped masses allow steps that are longer by a factor
+  of √3.
+- **Penalty formulations** add vibrations of the penalty. With the Φ̈ term (the default), these vibrations are slow. In the pure penalty formulation of
+  the paper they are stiff, so it suits implicit integrators only. The vibrations also appear in the accelerations (the reason why the paper does not
+  treat the density); ALI3-P removes them by projection.
+- If a run diverges, it stops with an error. The error names the beam, its highest frequency and the required step, or suggests an integrator that does
+  not need so short a step.
 """
 
 
@@ -303,13 +304,13 @@ def times() -> str:
     return f"""\
 ## Time per step
 
-A pinned beam falls from the horizontal (planar, ALI3-P, h = 1 ms). µs per step, with Newton iterations in parentheses; compiled,
-one thread, the fastest of seven runs of 100 steps:
+A pinned beam falls from the horizontal (planar, ALI3-P, h = 1 ms). The table shows µs per step, with Newton iterations in parentheses, for compiled code
+on one thread (the fastest of seven runs of 100 steps):
 
 {markdown(headings, rows, 0)}
 
-The time of an iteration is linear in n. The trapezoidal rule does not damp the grid-scale vibrations that the sudden load excites; they
-change sign from step to step, and a finer beam needs more iterations.
+The time per iteration grows linearly with n. The sudden load excites vibrations of single segments, which the trapezoidal rule does not damp. They
+change sign from step to step, so a beam with more segments needs more iterations.
 """
 
 
@@ -323,11 +324,11 @@ def compare_flexible() -> None:
     introduction = """\
 # Flexible mechanisms
 
-`m.beam(…)` is a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005): nodes in natural
-coordinates, axial and bending energies for large motions, no shear, no torsion. This page shows how to choose the number of segments and the step,
-with measurements: statics and frequencies of single beams, and the motion of a five-bar with a flexible bar 12 (benchmark
-`flexible-five-bar`). Its end answers a question about sensitivities that J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023)
-left open. `make compare` repeats the measurements (`python tools/compare/compare.py flexible` those of this page only).
+`m.beam(…)` is a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005). Its nodes are natural
+coordinates; it has axial and bending energies for large motions, but neither shear nor torsion. This page shows how to choose the number of segments and
+the step, based on measurements: statics and frequencies of single beams, and the motion of a five-bar with a flexible bar 12 (benchmark
+`flexible-five-bar`). The last section answers a question about sensitivities that J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023)
+left open. `python tools/compare/compare.py flexible` repeats these measurements, and `make compare` repeats those of all pages.
 
 ## Number of segments and step
 
@@ -336,10 +337,10 @@ left open. `make compare` repeats the measurements (`python tools/compare/compar
 | the motion, and derivatives with respect to masses and lengths | 2 segments: in the five-bar below, positions to 2e-4 m and derivatives to 1 % |
 | deflections and first frequencies to about 3 % | 8 segments; 16 for beams clamped at both ends |
 | derivatives with respect to E and I, higher frequencies | 16 segments or more |
-| large bending | enough segments that no two adjacent ones form an angle near 90° |
-| step | `step=` (ALI3-P) for the motion of interest, fifty per period for 1 %: axial vibrations need not be resolved |
+| large bending | enough segments to keep the angle between adjacent segments well below 90° |
+| a fixed step | `step=` (ALI3-P) for the motion of interest, with fifty steps per period for an error of 1 %: axial vibrations need not be resolved |
 | many segments and a long run | the same with `integrator="generalised-alpha"`, which damps axial vibrations |
-| high accuracy | few segments, and `tolerance=`: the steps resolve every vibration |
+| high accuracy | few segments, and `tolerance=`: the steps then resolve every vibration |
 
 """
     crank = flexible_slider_crank.run().figures()

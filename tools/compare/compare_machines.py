@@ -19,43 +19,49 @@ LIMIT = 120.0
 """Seconds that one process may take."""
 ENGINES = {"MuJoCo": "machines_mujoco", "Exudyn": "machines_exudyn"}
 NOT_STATED = {
-    "vehicle": "drives of road and rack",
-    "wishbone": "a drive of the wheel",
+    "vehicle": "prescribed motions of road and rack",
+    "wishbone": "a prescribed motion of the wheel",
 }
-"""Machines that the other engines cannot state, and because of what."""
+"""Machines that the other engines cannot represent, and the reason."""
 Report = dict[str, Any]
 
 INTRODUCTION = """\
 # Machines
 
-This page shows how long users of real machines wait: for the first motion, for later motions, and for gradients with 40 parameters, with default options.
-Every row is measured in a process of its own with an empty cache of compiled code, one thread, seconds of wall time. `make compare` repeats the
-measurements (`python tools/compare/compare.py machines` those of this page only). `tools/compare/machines.py` states the machines.
+This page shows how long a user waits for results when simulating realistic machines with default options: for the first motion, for later motions,
+and for gradients with respect to 40 parameters. Each row was measured in a separate process, on one thread, with an initially empty cache of compiled
+code; all times are wall-clock times. `python tools/compare/compare.py machines` repeats these measurements, and `make compare` repeats those of all
+pages. The machines are defined in `tools/compare/machines.py`.
 
-- **States**: from the first statement of the model until it is complete.
-- **Later**: the median of five calls that begin ten seconds after the first one has begun or later; of gradients, when compiled code has taken over,
-  or after a minute. Code is compiled in the background while calls go on; *by* names what executes later calls, and from when on.
-- **Error**: distance of a point of the machine from its exact position (Varimech with a tolerance of 1e-10) at the end of the motion.
+- **Setup**: the time to define the model, from the first Python statement to the last.
+- **First**: the duration of the first call.
+- **Later**: the median duration of five calls made at least ten seconds after the start of the first one. For gradients, these calls are made when
+  compiled code is in use, or after one minute. Varimech compiles code in the background while it executes calls; *by* shows what executes the later
+  calls, and when compiled code took over. For the other engines, and for *Varimech, as accurate*, the column shows the fastest of at least three calls.
+- **Error**: the distance between a point of the machine and its exact position (computed with a tolerance of 1e-10) at the end of the motion.
 """
 MOTION_TEXT = f"""\
 ## Motions
 
-The other engines start with the positions and velocities that Varimech assembles. They use the longest of several steps whose error is at most
-{1e3 * GOAL:g} mm, or the most accurate one if none is; *Varimech, as accurate* uses the largest tolerance that reaches the same. MuJoCo: RK4, loops closed by
-`connect` constraints as stiff as the step allows. Exudyn: trapezoidal rule, index-2 constraints. Neither of them has drives that are constraints (Exudyn has Python functions
-called in every step), so the vehicle and the double wishbone are not stated there.
+The other engines start from the positions and velocities that Varimech assembled. They use the longest of several steps whose error is at most
+{1e3 * GOAL:g} mm, or the most accurate step if no error is that small. *Varimech, as accurate* uses the largest tolerance that meets the same limit. MuJoCo uses RK4
+and closes loops with `connect` constraints that are as stiff as the step allows. Exudyn uses the trapezoidal rule with index-2 constraints. Neither
+engine can prescribe a motion as a constraint (Exudyn can only call a Python function in every step), so they do not run the vehicle and the double
+wishbone.
 """
 GRADIENT_TEXT = """\
 ## Gradients
 
-Objectives are the squared distance of a point at the end and the integral of its squared speed (double wishbone: camber, 33 parameters). Other engines have no
-derivatives of motions with respect to parameters: central differences take two motions for each parameter, and the table shows that many times a later motion
-of theirs, without building models anew and without assembling them. Limits are goals of the project, not assertions of tests.
+The objectives are the squared distance of a point from the origin at the end of the motion and the integral of its squared speed (double wishbone:
+camber angle, 33 parameters). The other engines cannot differentiate a motion with respect to parameters. Central differences need two motions per
+parameter, so their columns show the time of a later motion multiplied by twice the number of parameters; rebuilding and reassembling the models is not
+included. The limits are targets of the project; no test enforces them.
 """
 START_TEXT = """\
 ## Start of scissor structures
 
-From the first statement to the end of a motion of 1 ms. Linear growth keeps the last column constant.
+Time from the first statement of the model to the end of a motion of 1 ms. If the time grows linearly with the number of bodies, the last column is
+constant.
 """
 
 
@@ -81,7 +87,7 @@ def length(x: float) -> str:
     return f"{1e3 * x:.1e} mm"
 
 
-MOTION_HEADINGS = ["machine", "engine", "states", "first", "later", "error", "MB", "setting"]
+MOTION_HEADINGS = ["machine", "engine", "setup", "first", "later", "error", "MB", "setting"]
 
 
 def motion_rows(kind: str, reports: dict[str, Report | str]) -> list[list[str]]:
@@ -137,7 +143,7 @@ def gradient_row(kind: str, report: Report | str, peers: dict[str, Report | str]
     ]
 
 
-START_HEADINGS = ["bodies", "states", "first motion", "MB", "both, ms a body"]
+START_HEADINGS = ["bodies", "setup", "first motion", "MB", "both, ms per body"]
 
 
 def start_row(levels: int, report: Report | str) -> list[str]:
@@ -183,7 +189,7 @@ class Comparison:
             )
         for engine, side in ENGINES.items():
             if kind in NOT_STATED:
-                reports[engine] = f"not stated: {NOT_STATED[kind]}"
+                reports[engine] = f"not supported: {NOT_STATED[kind]}"
             elif isinstance(own, str):
                 reports[engine] = "no initial state"
             else:
@@ -210,21 +216,22 @@ SECOND = "rus", "ups"
 def second_text(report: Report | str) -> str:
     names = [nominal(kind).name for kind in SECOND]
     if isinstance(report, str):
-        return f"A second machine ({names[1]} after {names[0]}): {report}.\n"
+        return f"## A second machine\n\n{names[1]} after {names[0]}: {report}.\n"
     total = seconds(report["stating"] + report["first"])
     return (
         "## A second machine\n\n"
-        f"{names[1]} after {names[0]} in one process: its first motion (1 ms) ends {total} after its"
-        f" first statement, by {report['execution']}, with {report['libraries']} libraries built for"
-        " it. The interpreter of bytecode and the time loops are compiled once for each computer."
-        " Compiled code is built for each program, in the background and when it pays; large models"
-        " with the same kinds of elements share it.\n"
+        f"{names[1]} after {names[0]} in one process: the first motion (1 ms) of the second machine"
+        f" is complete {total} after its first statement. It is executed by {report['execution']},"
+        f" and {report['libraries']} libraries were built for it. The bytecode interpreter and the"
+        " time loops are compiled once per computer. Code for a particular model is compiled in the"
+        " background if this is expected to save time; large models with the same kinds of elements"
+        " share it.\n"
     )
 
 
 MEMORY_TEXT = (
-    "**MB**: peak of the process plus that of its largest compiler process that has ended; the limit is"
-    f" {MEMORY:g} MB. Exudyn and MuJoCo: peak of the process.\n"
+    "**MB**: for Varimech, the peak memory of the process plus that of its largest finished compiler"
+    f" process; the limit is {MEMORY:g} MB. For Exudyn and MuJoCo, the peak memory of the process.\n"
 )
 
 

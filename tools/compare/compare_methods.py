@@ -23,7 +23,7 @@ CHOICE = f"""\
 # Methods
 
 A method combines a formulation, which enforces the constraints, with an integrator, which advances time. Select both by name; `varimech methods`
-lists them. Invalid combinations are refused with a valid suggestion.
+lists them. Varimech rejects invalid combinations and suggests a valid one.
 
 ```python
 import varimech as vm
@@ -46,38 +46,39 @@ m.sensitivity(objectives, duration=0.5).certify()  # compares all of them: docs/
 
 How to choose:
 
-- **The default** suits most mechanisms: adaptive steps for a tolerance, exact constraints, high order. It supports redundant constraints,
-  drivers and massless parts, passes singular positions, and is fast enough for moderately stiff mechanisms.
+- **The default** suits most mechanisms. It adapts its steps to a tolerance, satisfies the constraints exactly and has a high order. It supports
+  redundant constraints, drivers and massless parts, passes singular positions, and is fast enough for moderately stiff mechanisms.
 - **A fixed step** (`step=…`) suits stiff forces that need not be resolved, real-time applications, and energy conservation over very long
   runs. `hht` and `generalised-alpha` damp vibrations that the step cannot resolve; the trapezoidal rule does not.
-- **Beams** have axial vibrations much faster than all other motion. Use `step=`, which need not resolve them, for many segments or
-  long runs, and a tolerance for few segments and high accuracy ([flexible.md](flexible.md) has steps and errors).
+- **Beams** have axial vibrations that are much faster than all other motion. For many segments or long runs, use `step=`: a fixed step need not
+  resolve these vibrations. For few segments and high accuracy, use a tolerance ([flexible.md](flexible.md) lists steps and errors).
 - **`dopri5`** suits coarse tolerances and forces with kinks.
-- **`cvodes`, `idas`** suit forces that are too stiff for explicit steps, if you need a tolerance. Their derivatives are those
-  of the continuous problem, to the tolerance, not of the discrete solution.
-  Varimech scales their variables with the motion, so that a tolerance has the same meaning for watches and for cranes, and limits ω of the
-  stabilisation to 1 to 5 times the rate at which the mechanism moves through its size. Runs that step over a singular position are
-  refused, as are runs with more than 20,000 steps between two stored results.
-- **`independent`, `index1-stabilised`, `penalty`** are for comparison with programs that use them, and for independent checks.
+- **`cvodes`, `idas`** suit forces that are too stiff for explicit integrators, if you need a tolerance. Their derivatives are those
+  of the continuous problem, accurate to the tolerance; they are not the exact derivatives of the discrete solution.
+  Varimech scales their variables with the motion, so that a tolerance has the same meaning for a watch and for a crane. It keeps ω of the
+  stabilisation between 1 and 5 times the rate of the motion (speed divided by the size of the mechanism). A run stops with an error if it steps
+  over a singular position, or needs more than 20,000 steps between two stored results.
+- **`independent`, `index1-stabilised`, `penalty`** are intended for comparison with programs that use them, and for independent checks.
 
-Derivatives of runs with adaptive steps are exact for the chosen steps: the steps are held fixed, and `method="finite-difference"` repeats
-them.
+With adaptive steps, derivatives are exact for the steps that the run has chosen: they do not include the dependence of the steps on the parameters.
+`method="finite-difference"` uses the same steps in all perturbed runs.
 
-Coordinates are a third choice: `natural`, or relative coordinates along a spanning tree, `rtdyn0` and `rtdyn1`; by default (`auto`) the
-topology decides. The results are the same; [coordinates.md](coordinates.md) compares their speed.
+You can also select the coordinates: `natural`, or relative coordinates along a spanning tree, `rtdyn0` and `rtdyn1`. By default (`auto`), Varimech
+selects them by the topology of the mechanism. The results are the same; [coordinates.md](coordinates.md) compares the speed.
 """
 MEASURED = """\
 ## Cost of accuracy
 
-Milliseconds for a whole compiled run (CVODES and IDAS interpret the rates) to reach a given error, the largest error of all points at 50 times
-relative to the largest coordinate. "–": not reached, stopped with an error, or longer than 8 s for all settings tried. `make compare`
-repeats the measurements (`python tools/compare/compare.py methods` those of this page only). The first column is the default method.
+The table shows the time, in milliseconds, of a whole compiled run that reaches a given error (CVODES and IDAS use interpreted rates). The error is the
+largest one of all points at 50 instants, relative to the largest coordinate. "–" means that every setting tried missed the error, stopped with an
+error message, or took longer than 8 s. The first column is the default method. `python tools/compare/compare.py methods` repeats these measurements, and
+`make compare` repeats those of all pages.
 """
 
 
 def listed(kind: str, schemes: Mapping[str, Any], pairs: dict[str, list[str]]) -> str:
     return markdown(
-        [kind, "suits", "goes with"],
+        [kind, "suits", "combines with"],
         [[f"`{n}`", schemes[n].suits, ", ".join(p)] for n, p in pairs.items()],
         3,
     )

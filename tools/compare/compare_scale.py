@@ -30,39 +30,40 @@ that of Varimech.
 INTRODUCTION = """\
 # Scale
 
-This page compares Varimech and Exudyn for two planar mechanisms of uniform links (1 m, 1 kg) under gravity, with 10 to several thousand bodies.
-Both programs use the trapezoidal rule with a step of 1 ms on one thread. `make compare` repeats the measurements (`python tools/compare/compare.py scale`
-those of this page only). The time per step is the fastest of at least five runs of 50 to 500 steps and includes the whole call; build times and memory are
-single measurements. Every case runs in a separate process.
+This page compares the speed of Varimech and Exudyn for two planar mechanisms of uniform links (1 m, 1 kg) under gravity, with 10 to several thousand
+bodies. Both programs use the trapezoidal rule with a step of 1 ms on one thread. The time per step is the duration of a whole call divided by its number
+of steps, for the fastest of at least five calls with 50 to 500 steps. Build times and memory are single measurements. Every case runs in a separate
+process. `python tools/compare/compare.py scale` repeats these measurements, and `make compare` repeats those of all pages.
 """
 TITLES = {
     "chain": (
         "Chain of N pendulums",
-        "An open chain of N links hangs from one end and starts horizontally from rest: N degrees of freedom.",
+        "An open chain of N links is hinged to the ground at one end and starts horizontally from rest. It has N degrees of freedom.",
     ),
     "four-bars": (
         "N four-bars",
-        "Benchmark A02 of the IFToMM library: N windows, 2 N + 1 links, one degree of freedom, N loops. The cranks start upright, with 1 m/s at their tops.",
+        "Benchmark A02 of the IFToMM library: N windows, 2 N + 1 links, N loops, one degree of freedom. The cranks are initially upright, and their upper ends have a speed of 1 m/s.",
     ),
 }
 SETTINGS = f"""\
 ## Settings
 
-- **Simulated**: {", ".join(f"{seconds:g} s (N = {size:,})" for size, seconds in DURATIONS.items())}.
+- **Simulated time**: {", ".join(f"{seconds:g} s (N = {size:,})" for size, seconds in DURATIONS.items())}.
   The four-bars reach a singular position after about 0.7 s, beyond the end of all runs.
-- **Error**: distance between the final positions of the ends of the first ten links (the first ten cranks) and of the last one, and their positions with
-  a quarter of the step in the same program; the largest of these distances, in micrometres. With a quarter of the step, both programs must
-  agree to within the sum of both errors. The rule has order 2: a program with a quarter of the error could
+- **Error**: each program is also run with a quarter of the step. The error is the largest difference, in micrometres, between the final positions of the
+  two runs. It is evaluated at the ends of the first ten links (the first ten cranks) and of the last one. With a quarter of the step, the two programs
+  must agree to within the sum of their errors. The trapezoidal rule has order 2, so a program with a quarter of the error could
   use twice the step.
-- **Varimech**: `simulate(…, step=1e-3, every=10**9, backend="native")`, no other options. The four-bars have one initial angle and one speed;
-  `near` has the approximate angles of all other links.
+- **Varimech**: `simulate(…, step=1e-3, every=10**9, backend="native")`, no other options. The initial conditions of the four-bars are one angle and one
+  speed; `near` gives approximate angles of all other links.
 - **Exudyn**: `TrapezoidalIndex2`, the build without range checks (`exudynFast`), no files, no sensors, pattern of the sparse solver reused.
-  The fastest of: modified Newton's method with relative tolerances from 1e-4 to 1e-8 (its default) and full Newton's method with 1e-4, with
-  `EigenSparse`, and for up to 50 bodies with `EXUdense` and `EigenDense`; only settings count whose error is at most {AS_ACCURATE:g} times the
+  The fastest of these settings: modified Newton's method with relative tolerances from 1e-4 to 1e-8 (its default), and full Newton's method with 1e-4, with
+  `EigenSparse`, and for up to 50 bodies also with `EXUdense` and `EigenDense`. A setting counts only if its error is at most {AS_ACCURATE:g} times the
   larger of Varimech's and its own error with the default tolerance.
-- **Building**: from the first statement of the model to the end of the first step, without imports. For Varimech it includes
-  deriving the equations and compiling, with an empty cache.
-- **Memory**: peak memory of the process, or of the compiler if that is more, including the imported libraries.
+- **Setup**: the time to define the model in Varimech.
+- **Build**: from the first statement of the model to the end of the first step, without imports. For Varimech, this includes
+  deriving and compiling the equations, with an empty cache.
+- **Memory**: peak memory of the process or, if larger, of the compiler, including the imported libraries.
 """
 
 
@@ -132,9 +133,9 @@ STEP_HEADINGS = [
 ]
 BUILD_HEADINGS = [
     "N",
-    "Varimech states, s",
-    "Varimech builds, s",
-    "Exudyn builds, s",
+    "Varimech, setup, s",
+    "Varimech, build, s",
+    "Exudyn, build, s",
     "Varimech, MB",
     "Exudyn, MB",
     "Exudyn's linear solver, Newton's method, tolerance",

@@ -191,9 +191,10 @@ def question() -> str:
     return f"""\
 ## An open question: which curve is correct
 
-The paper (CILAMCE 2023) shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (Figure 4) of the five-bar with a flexible bar 12, "analytical" and by
-finite differences with the parameter increased by 0.1 %. In Figure 3 the analytical curve is considerably larger. In Figure 4 both curves diverge
-with time and stay similar to that of a rigid bar. The paper leaves the reason open. This is the same comparison with the exact derivatives:
+For the five-bar with a flexible bar 12, the paper (CILAMCE 2023) shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (Figure 4). Each figure has an "analytical" curve
+and one computed by finite differences, with the parameter increased by 0.1 %. In Figure 3, the analytical curve is considerably larger. In Figure 4, both
+curves grow apart with time, and both are similar to that of a rigid bar. The paper leaves the reason open. This is the same comparison with the exact
+derivatives:
 
 ![Figures 3 and 4 recomputed](images/flexible_question.png)
 
@@ -201,32 +202,32 @@ p ∂x₁/∂p in metres, n = 2; in parentheses, the relative difference from th
 
 {differences}
 
-**E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, E ∂x₁/∂E a few millimetres.
-It is computed without loss of digits: central differences agree to their accuracy, and an independent solution in minimal coordinates, with
-complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one or two digits: the beam
+**E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, which corresponds to a few millimetres for E ∂x₁/∂E.
+It is nevertheless computed without loss of digits: central differences agree to their accuracy, and an independent solution in minimal coordinates, with
+complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one or two correct digits: the beam
 vibrates (61 rad/s in bending, 5,900 rad/s axially), a change of E shifts the phase of these vibrations, and the error grows
-with time. They are still close, so the smaller curve in Figure 3 is nearly correct, and the considerably larger one,
-of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are correct and are the ones used here, so they are not
-the cause. Nor is the penalty: with the pure penalty formulation, factors of 1e4 and 1e7 and h of 1 and
-0.1 ms, the largest derivative is {penalty}.
+with time. This is still close, so the smaller curve in Figure 3 is nearly correct. The considerably larger curve,
+of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are correct and are also used here, so they are not
+the cause. The penalty is not the cause either: with the pure penalty formulation, factors of 1e4 and 1e7 and h of 1 and
+0.1 ms, the largest derivatives are {penalty}.
 
-**The geometry (Figure 4).** Both curves are similar to that of a rigid bar, whose geometry changes with its length. The geometry must therefore change in all
-of them: the derivative is L ∂x₁/∂L. Differences of 0.1 % reproduce it well (the first three lines coincide). The paper
-differentiates only forces with respect to L0; the term M' q̈, because of which it does not treat the density, is missing. Without this term, and with
-(18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
-after 5 s. The mass of the bar grows with its length, and its effect grows with time. According to the text of the paper, the
-differences are therefore correct, and the analytical curve is not.
+**The geometry (Figure 4).** Both curves are similar to that of a rigid bar, whose geometry changes with its length. The geometry must therefore change in
+both curves as well, so they show L ∂x₁/∂L. Differences of 0.1 % reproduce this derivative well (the first three lines coincide). The paper
+differentiates only forces with respect to L0. It omits the term M' q̈, which is also the reason why it does not treat the density. Without this term, and
+with (18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
+after 5 s. The mass of the bar grows with its length, and the effect of the mass grows with time. If the curves were computed as the text of the paper
+describes, the differences are therefore correct, and the analytical curve is not.
 
-**The formula.** φ = |a × b| depends on the node positions, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
-−(5/L0) F. The paper's (17) adds terms for φ, and its (18), with −2, is not their sum, which is +2. The table compares all three: the
-same beam with α ∝ L0^p and p = −5, 2, −2. For the stiff beam, which hardly bends, they differ little, so the error of the printed formula
-is hard to see. For a beam a hundred times softer, the printed formula has the wrong sign. L0 ∂x₁/∂L0 (m):
+**The formula.** φ = |a × b| depends on the node positions, not on L0. Only α ∝ L0⁻⁵ depends on L0, so the derivative of the bending force F is ∂F/∂L0 =
+−(5/L0) F. The paper's (17) adds terms for φ, and its (18), with −2, is not the sum of (16) and (17), which has +2. The table compares the three formulas,
+using the same beam with α ∝ L0^p and p = −5, 2, −2. For the stiff beam, which hardly bends, they differ little, so the error of the printed formula
+is hard to see. For a beam a hundred times softer, the printed formula gives the wrong sign. L0 ∂x₁/∂L0 (m):
 
 {formulas}
 
-**The unstressed length alone.** If L0 changes and the nodes keep their positions, the beam starts with a prestress. The derivative
-oscillates with the axial frequency of 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not resolve this
-(steps beyond 0.1 ms), or damp it, show the mean. Differences must use small perturbations here: with L0 increased by 0.1 % and fixed ends, the beam
+**The unstressed length alone.** If L0 changes and the nodes keep their positions, the beam is initially prestressed. The derivative
+then oscillates with the axial frequency of 5,900 rad/s, undamped, with an amplitude as large as its mean. Integrators that do not resolve this vibration
+(with steps longer than 0.1 ms), or damp it, show the mean. Finite differences need small perturbations here: with L0 increased by 0.1 % and fixed ends, the beam
 is compressed by E a₀/1000 = 22 kN, 37 times its buckling load π² E I/L² = 592 N. It buckles, and the difference is
 wrong by factors of up to 200.
 

@@ -51,7 +51,7 @@ def report(
                 break
     known = {"versions": dict([version.split(" ")])}
     if not results:
-        json.dump({"problem": "no setting leads to the end", **known}, sys.stdout)
+        json.dump({"problem": "every setting fails", **known}, sys.stdout)
         return
     error, first, setting = min(results)
     later, _ = fastest(partial(built.run, *setting), 1.0, at_least=3)

@@ -51,7 +51,7 @@ class Natural(Coordinates):
 
     name = "natural"
     title = "natural coordinates"
-    suits = "planar mechanisms with closed loops, large ones with loops of any depth: constant mass matrix, sparse equations"
+    suits = "planar and large mechanisms with closed loops: constant mass matrix, sparse equations"
 
     def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""
@@ -103,7 +103,7 @@ class Relative(Coordinates):
     def suits(self) -> str:
         """Recommended use, in a line of `varimech methods`."""
         if self.reference == ORIGIN:
-            return "the same with recursion about the global origin, mostly fewer operations"
+            return "the same with recursion about the global origin, which usually takes fewer operations"
         return (
             "open trees and chains, spatial mechanisms with few loops: joint coordinates,"
             " recursion about centres of mass"

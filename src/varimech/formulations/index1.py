@@ -54,7 +54,7 @@ class Projected(Formulation):
 
     name = "index1"
     title = "index 1 with projections"
-    suits = "smooth motions with high accuracy, also with redundant constraints; constraint error is the square of a step's error"
+    suits = "smooth motions with high accuracy, also with redundant constraints; the constraint error is the square of the error of a step"
     traits = FormulationTraits(
         exact=True,
         rates=True,

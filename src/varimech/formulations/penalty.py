@@ -72,8 +72,8 @@ class Penalty(Formulation):
     inertial: bool = True
     name = "penalty"
     suits = (
-        "comparison with penalty codes; joints are compliant by about 1/factor, and singular positions"
-        " may be left on another branch"
+        "comparison with penalty codes; joints have a compliance of about 1/factor, and the motion"
+        " may change to another branch at a singular position"
     )
     saddle = exact_saddle  # constraints give way by themselves
 
