@@ -56,16 +56,17 @@ def compare(
     set_: o.Set = None,
     as_json: o.Json = False,
     out: o.JsonFile = None,
-    backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
+    backend: Annotated[
+        str, typer.Option(help="Execution: native (compiled), interpreted or auto.")
+    ] = "auto",
 ) -> None:
-    """Solve a model with several schemes; report the time of each and its largest deviation from
-    a reference (tolerance 1e-12).
+    """Compare run times and deviations (m) of several methods on a model.
 
-    This helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md
-    describes what each suits.
+    Use it to choose coordinates, formulation, integrator and step; docs/methods.md describes their
+    uses. Deviations are the largest distances of points from a reference with a tolerance of 1e-12.
 
-    Exit code 0: done, even if some schemes fail; 2: the reference could not be computed; 130:
-    stopped by Ctrl-C, with the schemes up to then.
+    Exit codes: 0: success, even if some methods fail; 2: the reference failed; 130: stopped by
+    Ctrl-C, partial results are kept.
 
     Examples:
 
