@@ -6,7 +6,7 @@ el = vm.elements
 
 
 class Thread(el.Condition):
-    """The second body advances by the pitch a turn."""
+    """The second body advances by the pitch per turn."""
 
     def __init__(self, screw):
         self.screw = screw

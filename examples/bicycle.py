@@ -1,4 +1,4 @@
-"""A bicycle that keeps itself upright: eigenvalues over speed, and what the trail does.
+"""A bicycle that keeps itself upright: eigenvalues over speed, and the effect of the trail.
 
 The benchmark bicycle (rear frame with rider, front frame, two wheels that roll without slip) rides upright
 and straight at a speed v. Its lean and steer have four eigenvalues: a pair of an oscillation (weave), a

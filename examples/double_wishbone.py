@@ -1,5 +1,5 @@
-"""Double wishbone: camber and toe over the travel of the wheel, and what tolerances of the mounts make of
-them.
+"""Double wishbone: camber and toe over the travel of the wheel, and the effect of
+tolerances of the mounts.
 
 Two arms turn about axes of the chassis and hold an upright between their ball joints; a tie rod keeps it
 from steering. When the wheel moves up, it leans inwards (camber) and steers a little (bump steer). How much

@@ -1,4 +1,4 @@
-"""A Geneva drive with clearance: a pin that turns evenly indexes a wheel by a quarter turn.
+"""A Geneva drive with clearance: a pin that turns at constant speed indexes a wheel by a quarter turn.
 
 The pin enters a slot of the wheel tangentially, turns the wheel by 90°, and leaves. In the first
 half it pushes one wall of the slot; in the second half the wheel is ahead, and the pin holds it back

@@ -1,4 +1,4 @@
-"""A planetary gear set and a differential: speeds, torques, and what a wheel on ice does.
+"""A planetary gear set and a differential: speeds, torques, and one wheel on ice.
 
 A planetary set has three shafts: sun, ring and carrier. Whichever is held, the speeds obey Willis'
 equation, and the torques of the shafts are in fixed proportion:

@@ -5,6 +5,8 @@ mistakes.
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -70,6 +72,22 @@ def test_every_command_teaches() -> None:
     for name in COMMANDS:
         text = CliRunner().invoke(app, [name, "--help"]).output
         assert "Example" in text or name in ("methods", "doctor"), name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_in_80_columns_and_its_examples_have_options_that_exist(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = CliRunner().invoke(app, [name, "--help"]).output.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    examples = re.findall(r"^ *(varimech .+)$", command.help, flags=re.MULTILINE)
+    assert examples == [line.strip() for line in lines if line.startswith("   varimech ")]
+    for example in (part for line in examples for part in line.split(" && ")):
+        program, *words = shlex.split(example)
+        if program == "varimech":
+            get_command(app).commands[words[0]].make_context(words[0], words[1:])  # type: ignore[attr-defined]
 
 
 def test_run_writes_a_report_the_run_and_the_model(model: Path, tmp_path: Path) -> None:

@@ -34,14 +34,14 @@ STEP = 0.02
 INTRODUCTION = """\
 # Nested loops
 
-Without derivatives of statistics, cheapest tolerances take nested loops: an optimiser varies tolerances, and at each of its steps a Monte Carlo study estimates the risk. This page compares that with [`allocate`](allocation.md), for the [five-bar](gallery.md#cheapest-tolerances) whose bearing force may exceed 35 N in one of 100 machines. `python tools/compare/compare.py robust` repeats the measurements.
+Without derivatives of statistics, finding the cheapest tolerances requires nested loops: an optimiser varies the tolerances, and each of its steps runs a Monte Carlo study to estimate the risk. This page compares nested loops with [`allocate`](allocation.md) for the [five-bar](gallery.md#cheapest-tolerances) whose bearing force may exceed 35 N in one of 100 machines. `python tools/compare/compare.py robust` repeats the measurements.
 """
 SETTINGS = """\
 ## Settings
 
-- **allocate**: `statistics="form"`, without verification; all runs count, those of equal tolerances at equal risk, too.
-- **Nested loops**: SLSQP in ln t with the exact derivatives of the cost; the 99 % quantile of samples from one `m.problem(…).ensemble(…)` with common random numbers is bounded by the limit, its derivatives are forward differences with steps of 2 %.
-- The risk of each result is that of 100,000 independent samples, with a 95 % interval. Seconds are those of the processor, of all threads, without the compiler.
+- **allocate**: `statistics="form"`, without verification. The number of runs includes those that compute the design with equal tolerances at equal risk.
+- **Nested loops**: SLSQP varies the logarithms of the tolerances, with exact derivatives of the cost. The constraint bounds the 99 % quantile of the samples of one `m.problem(…).ensemble(…)` with common random numbers. Its derivatives are forward differences with steps of 2 %.
+- The risk of each result is estimated with 100,000 independent samples, and given with a 95 % interval. Seconds are CPU times, summed over all threads, without compilation.
 """
 
 

@@ -142,7 +142,7 @@ def run(settings: Settings = SETTINGS) -> Checked:
     ]
     work = TORQUE * float(np.ptp(exact.angle("OF").to_numpy()))
     drift = float(np.abs(energy_balance(exact)).max()) / work
-    checks.append(Check("largest ΔU over the supplied energy", drift, 0.0, 1e-8))
+    checks.append(Check("largest ΔU / supplied energy", drift, 0.0, 1e-8))
     checks += check_point(rounded, "F", 0.05, POINT_F_ROUNDED, 1e-10, called="F from β₀ = −0.0620")
     return Checked("andrews", (exact, rounded), tuple(checks), lambda: figures(exact))
 

@@ -89,7 +89,14 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
             o.Check(f"dω/de, {method} (rad/(s·m))", slope, expected, 1e-8 * abs(expected))
         )
     slow = mechanism(0.999 * ω, closure="force", first="0.0")
-    checks.append(o.Check("events 0.1 % below", float(len(_times(slow, settings, 0.4))), 0.0, 1e-3))
+    checks.append(
+        o.Check(
+            "events at 0.1 % below the lift-off speed",
+            float(len(_times(slow, settings, 0.4))),
+            0.0,
+            1e-3,
+        )
+    )
     free = mechanism(FAST, closure="force", first="0.0")
     release = math.asin(GRAVITY / (ECCENTRICITY * FAST**2)) / FAST
     times = _times(free, settings, 0.1)

@@ -87,7 +87,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     events, expected = motion.events["friction"], reversal_times()
     sticks = [e.time for e in events if e.what == "stick"]
     first = o.Check("time of the first reversal (s)", events[0].time, expected[0], 1e-9)
-    last = o.Check("time at which it sticks (s)", sticks[-1], expected[-1], 1e-9 * expected[-1])
+    last = o.Check("time of final sticking (s)", sticks[-1], expected[-1], 1e-9 * expected[-1])
     checks = [first, last, *o.check_both_methods(solutions, references())]
     return o.Checked(
         "friction-oscillator",

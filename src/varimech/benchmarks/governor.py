@@ -52,7 +52,7 @@ def run(settings: Settings = SETTINGS) -> Checked:
     lost = float(np.abs(momentum / momentum[0] - 1).max())
     checks += [
         Check("change of the angular momentum, relative", lost, 0.0, 5e-6),
-        Check("largest rise of the energy over the kinetic energy", energy_rise(motion), 0.0, 1e-5),
+        Check("largest rise of the energy / kinetic energy", energy_rise(motion), 0.0, 1e-5),
     ]
     return Checked("governor", (motion,), tuple(checks), lambda: figures(motion))
 

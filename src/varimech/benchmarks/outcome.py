@@ -285,7 +285,7 @@ def check_both_methods(
 def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
     """Check of energy conservation; `which` identifies the run."""
     return Check(
-        f"drift of the energy over the largest kinetic energy{which}",
+        f"drift of the energy / largest kinetic energy{which}",
         energy_drift(run),
         0.0,
         tolerance,

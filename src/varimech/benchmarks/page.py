@@ -20,11 +20,12 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
     lines = [
         "# Benchmark library",
         "",
-        "Most of these problems are published. One file in `src/varimech/benchmarks/` solves each"
-        " problem and compares the results with reference values, whose sources it names."
-        " `varimech benchmark all --page FILE` writes this page. The share is the error divided by"
-        " its tolerance; the table shows the check with the largest share. Times are those of one"
-        " run: build includes deriving, compiling and assembly; run is the time integration.",
+        "Most of these problems are published. For each of them, a file in"
+        " `src/varimech/benchmarks/` solves the problem and compares the results with reference"
+        " values, whose sources it names. `varimech benchmark all --page FILE` writes this page. The"
+        " share is the error divided by its tolerance; the table shows the check with the largest"
+        " share. Times are for one run: build includes deriving and compiling the equations, and"
+        " assembly; run is the time integration.",
         "",
         f"Machine: {_machine()}.",
         "",

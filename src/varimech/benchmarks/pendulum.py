@@ -32,7 +32,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     checks = [
         c for t, place in PLACES.items() for c in o.check_point(motion, "mass", t, place, 1e-9)
     ]
-    name = "time of the fourth passage of the bottom (s)"
+    name = "time of the fourth passage through the bottom (s)"
     checks.append(o.Check(name, passage(motion, 4), 1.75 * period(), 1e-8))
     checks.append(o.check_energy(motion, 1e-9))
     return o.Checked("pendulum", (motion,), tuple(checks), lambda: figures(motion))

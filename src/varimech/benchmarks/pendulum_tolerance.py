@@ -70,7 +70,7 @@ def run(settings: Settings = SETTINGS) -> Checked:
         checks.append(Check(f"angle at {t:g} s (rad)", wide.values[row, 0], θ, 1e-8))
         checks.append(
             Check(
-                f"its derivative with respect to the length at {t:g} s (rad/m)",
+                f"derivative of the angle with respect to the length at {t:g} s (rad/m)",
                 wide.derivatives[row, 0, 0],
                 derivative,
                 1e-8,

@@ -157,7 +157,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     # no energy is lost in between: the rate after an impact is that before the next one
     for k in range(1, IMPACTS):
         ratio = impacts[k].before / impacts[k - 1].before
-        checks.append(o.Check(f"rate after impact {k} over the rate before", ratio, r, 1e-9 * r))
+        checks.append(o.Check(f"rate after impact {k} / rate before it", ratio, r, 1e-9 * r))
     checks += o.check_both_methods(solutions, references())
     return o.Checked(
         "rocking-block",

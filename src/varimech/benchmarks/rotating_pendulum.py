@@ -80,7 +80,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     swing = motion.angle("P").to_numpy() / SWING
     error = float(np.abs(swing - np.cos(2 * np.pi * f * motion.time)).max())
     # amplitudes of 1e-4 rad slow the swing by about 1e-9, ten turns of phase at most
-    checks.append(o.Check("swing of a run, largest difference from cos 2πft", error, 0.0, 1e-6))
+    checks.append(o.Check("simulated swing, largest difference from cos 2πft", error, 0.0, 1e-6))
     return o.Checked("rotating-pendulum", (motion,), tuple(checks), lambda: figures(motion))
 
 

@@ -70,15 +70,18 @@ def run(settings: Settings = SETTINGS) -> Checked:
         values = moments.values[row, 0], moments.mean.values[row, 0], moments.std.values[row, 0]
         checks += [
             Check(f"force at {t:g} s (N)", values[0], force, 1e-6),
-            Check(f"its mean at {t:g} s (N)", values[1], mean, TRUNCATION[0] * abs(mean)),
+            Check(f"mean of the force at {t:g} s (N)", values[1], mean, TRUNCATION[0] * abs(mean)),
             Check(
-                f"its standard deviation at {t:g} s (N)",
+                f"standard deviation of the force at {t:g} s (N)",
                 values[2],
                 deviation,
                 TRUNCATION[1] * deviation,
             ),
             Check(
-                f"its mean at {t:g} s by Monte Carlo (N)", study.mean.values[sampled, 0], mean, half
+                f"mean of the force at {t:g} s by Monte Carlo (N)",
+                study.mean.values[sampled, 0],
+                mean,
+                half,
             ),
         ]
     return Checked(

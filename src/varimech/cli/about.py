@@ -12,11 +12,15 @@ from .output_files import give_json
 
 
 def methods(as_json: o.Json = False, out: o.JsonFile = None) -> None:
-    """List formulations, integrators and coordinates, what each suits, and which combinations
-    exist.
+    """List formulations, integrators and coordinates, with their uses and combinations.
 
-    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0,
-    integrator="dopri5", formulation="independent"), m.simulate(5.0, coordinates="rtdyn1"), …
+    An integrator works only with some formulations; coordinates work with all of them.
+
+    Examples:
+
+      varimech methods
+
+      varimech run five-bar --integrator dopri5 --coordinates rtdyn1
     """
     from ..coordinates.systems import COORDINATES
     from ..core.registry import load_plugins
@@ -68,7 +72,11 @@ def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]
 def doctor(as_json: o.Json = False, out: o.JsonFile = None) -> None:
     """Check versions, compiler and cache, and suggest fixes for problems.
 
-    Exit code 0: no problems; 1: something is missing (everything still works, but slower).
+    Exit codes: 0: no problems; 1: something is missing (everything works, but more slowly).
+
+    Example:
+
+      varimech doctor
     """
     from .doctor import examine
 

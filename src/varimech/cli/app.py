@@ -80,8 +80,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 PANELS = {
-    "Begin": (new, examples, run, studio),
-    "Studies of a model": (
+    "Get started": (new, examples, run, studio),
+    "Analyses": (
         sensitivity,
         uncertainty,
         reliability,
@@ -94,9 +94,9 @@ PANELS = {
         certify,
         compare,
     ),
-    "Small motions": (modes, linearize, root_locus, campbell),
-    "About a model": (topology, export, schema),
-    "About Varimech": (benchmark, methods, doctor),
+    "Linear analysis": (modes, linearize, root_locus, campbell),
+    "Models": (topology, export, schema),
+    "Varimech": (benchmark, methods, doctor),
 }
 for panel, commands in PANELS.items():
     for command in commands:

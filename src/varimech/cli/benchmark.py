@@ -24,24 +24,32 @@ def benchmark(
     name: Annotated[
         str,
         typer.Argument(
-            help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.",
+            help="Name of a benchmark, [bold]all[/], or [bold]list[/] to list their names.",
             autocompletion=c.benchmarks,
         ),
     ],
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all."),
+        typer.Option(
+            "--json", help="Print one JSON object (a list for all and list) and nothing else."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for result files and figures; with all, one subfolder each."),
+        typer.Option(
+            help="Folder for the report (report.html), the results and figures; for all, a subfolder"
+            " for each."
+        ),
     ] = None,
-    page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Markdown file for the errors and times.")
+    ] = None,
 ) -> None:
-    """Solve a benchmark, or all of them, and compare with reference values.
+    """Solve one benchmark or all of them, and compare with reference values.
 
-    Settings default to those of the benchmark. Exit code 0: all tolerances met; 1: not met; 2: it
-    could not be run.
+    Options override the settings of the benchmark.
+
+    Exit codes: 0: success; 1: a tolerance is not met; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 

@@ -20,21 +20,21 @@ def certify(
     objective: o.Objective = None,
     wrt: o.Wrt = None,
     wanted: Annotated[
-        float, typer.Option(help="Number of digits that a trusted derivative must have.")
+        float, typer.Option(help="Number of correct digits that a trusted derivative must have.")
     ] = WANTED,
 ) -> None:
-    """Determine how many digits of a model's gradient are reliable, and what limits them.
+    """Determine how many digits of a gradient are reliable, and what limits them.
 
-    Recompute the gradient with every available method and with refined steps, and check the motion
-    for non-smoothness, chaos and singular positions.
+    The command recomputes the gradient with every available method and with refined steps, and
+    checks the motion for non-smoothness, chaos and singular positions.
 
-    Exit code 0: trusted; 1: not trusted; 2: it could not be computed.
+    Exit codes: 0: trusted; 1: not trusted; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 
       varimech certify five-bar
 
-      varimech certify my.yaml --objective travel --wrt rod --tolerance 1e-10 --out out/certificate
+      varimech certify five-bar --objective psi1 --wrt L_A1 --tolerance 1e-10
     """
     request = StudyRequest.of(context, "sensitivity")
 

@@ -56,16 +56,17 @@ def compare(
     set_: o.Set = None,
     as_json: o.Json = False,
     out: o.JsonFile = None,
-    backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
+    backend: Annotated[
+        str, typer.Option(help="Execution: native (compiled), interpreted or auto.")
+    ] = "auto",
 ) -> None:
-    """Solve a model with several schemes; report the time of each and its largest deviation from
-    a reference (tolerance 1e-12).
+    """Compare run times and deviations (m) of several methods on a model.
 
-    This helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md
-    describes what each suits.
+    Use it to choose coordinates, formulation, integrator and step; docs/methods.md describes their
+    uses. Deviations are the largest distances of points from a reference with a tolerance of 1e-12.
 
-    Exit code 0: done, even if some schemes fail; 2: the reference could not be computed; 130:
-    stopped by Ctrl-C, with the schemes up to then.
+    Exit codes: 0: success, even if some methods fail; 2: the reference failed; 130: stopped by
+    Ctrl-C, partial results are kept.
 
     Examples:
 
@@ -101,22 +102,27 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{escape(name)}, {seconds:g} s", title_justify="left")
-    table.add_column("scheme")
-    for heading in ("steps", "build (s)", "run (ms)", "deviation (m)", "residual"):
+    table.add_column("scheme", no_wrap=True)
+    for heading in ("steps", "build\n(s)", "run\n(ms)", "deviation\n(m)", "residual"):
         table.add_column(heading, justify="right")
     for row in rows:
         if row.error:
-            table.add_row(escape(row.scheme), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
+            table.add_row(escape(row.scheme), "", "", "", "", "[yellow]failed[/]")
         else:
+            milliseconds = 1e3 * row.run
             figures = (
                 f"{row.steps}",
                 f"{row.build:.2f}",
-                f"{1e3 * row.run:.3g}",
+                f"{milliseconds:.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}",
                 f"{row.deviation:.1e}",
                 f"{row.residual:.1e}",
             )
             table.add_row(escape(row.scheme), *figures)
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row.error:
+            console.print(f"[yellow]{escape(row.scheme)}: {escape(row.error)}[/]")
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,7 @@ class _Task:
         try:
             run = self.executed(scheme)
         except VarimechError as error:
-            return Row(_name(scheme), error=error.without_remedy()[:100])
+            return Row(_name(scheme), error=error.without_remedy())
         seconds, residual = run.info["seconds"], max(run.info["residuals"])
         return Row(
             _name(scheme),

@@ -24,17 +24,17 @@ def examples(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="What to copy; all are listed if not given.",
+            help="Name of the example or notebook to copy. Default: list all.",
             autocompletion=lambda incomplete: [n for n in available() if n.startswith(incomplete)],
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder to copy it to.")] = Path(),
+    out: Annotated[Path, typer.Option(help="Folder for the copy.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: o.Json = False,
 ) -> None:
-    """List the examples and the notebooks of the tutorial, or copy one.
+    """List the example scripts and tutorial notebooks, or copy one.
 
-    An existing file is kept, unless --force is given.
+    An existing file is not replaced, unless --force is given.
 
     Examples:
 

@@ -21,38 +21,44 @@ def kinematics(
     driver: Annotated[
         str,
         typer.Option(
-            help="Joint that turns or slides, planar body, or driver.",
+            help="Rotating or sliding joint, planar body, or driver.",
             autocompletion=c.named("joints"),
         ),
     ],
     begin: Annotated[
-        str, typer.Option("--from", help="First value: rad or m, or a text such as '30 deg'.")
+        str,
+        typer.Option("--from", help="First value in rad or m, or with a unit, such as '30 deg'."),
     ],
-    to: Annotated[str, typer.Option(help="Last value.")],
+    to: Annotated[
+        str, typer.Option(help="Last value in rad or m, or with a unit, such as '360 deg'.")
+    ],
     count: Annotated[int, typer.Option(help="Number of values.")] = 181,
     rate: Annotated[
         str | None,
-        typer.Option(help="Rate of the driver; derivatives with respect to it if not given."),
+        typer.Option(
+            help="Rate of the driver in rad/s or m/s, or with a unit, such as '10 rpm'. Default:"
+            " velocities are derivatives with respect to the driver."
+        ),
     ] = None,
-    wrt: o.Wrt = None,
+    wrt: o.WrtNone = None,
     truncate: Annotated[
-        bool, typer.Option(help="Stop at a value that is out of reach, in place of an error.")
+        bool, typer.Option(help="Stop at a value that cannot be reached, without an error.")
     ] = False,
     set_: o.Set = None,
     as_json: o.Json = False,
-    out: o.Out = None,
+    out: o.OutResults = None,
 ) -> None:
-    """Compute positions of a model over values of a driver; it needs no masses.
+    """Compute positions for given values of a driver; masses are not needed.
 
-    With --out it writes kinematics.nc and kinematics.csv, and a plot.
+    With --out, the command writes kinematics.nc, kinematics.csv and a plot.
 
-    Exit code 0: done; 2: it could not be computed.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 
-      varimech kinematics my.yaml --driver crank --from 0 --to '360 deg' --count 73
+      varimech kinematics my.yaml --driver crank --from 0 --to '360 deg'
 
-      varimech kinematics my.yaml --driver crank --from 0 --to 6.28 --wrt rod --out out/kinematics
+      varimech kinematics my.yaml --driver crank --from 0 --to 6.28 --wrt rod
     """
     mechanism = o.find_model(model)
     if out is not None:

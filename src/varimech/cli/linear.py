@@ -19,26 +19,21 @@ if TYPE_CHECKING:
 At = Annotated[
     str,
     typer.Option(
-        help="Motion: equilibrium, steady or start.",
+        help="Motion to linearise about: equilibrium, steady or start.",
         autocompletion=c.one_of("equilibrium", "steady", "start"),
     ),
 ]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Parameter to differentiate for; may be repeated. None if not given.",
-        autocompletion=c.named("parameters"),
-    ),
-]
 Swept = Annotated[
-    str, typer.Option(help="Parameter that takes the values.", autocompletion=c.named("parameters"))
+    str, typer.Option(help="Parameter to vary.", autocompletion=c.named("parameters"))
 ]
 Begin = Annotated[
-    str, typer.Option("--from", help="First value, or a text with a unit such as '10 rpm'.")
+    str,
+    typer.Option("--from", help="First value in SI units, or with a unit, such as '10 rpm'."),
 ]
-To = Annotated[str, typer.Option(help="Last value.")]
+To = Annotated[
+    str, typer.Option(help="Last value in SI units, or with a unit, such as '3000 rpm'.")
+]
 Count = Annotated[int, typer.Option(help="Number of values.")]
-Folder = Annotated[Path | None, typer.Option(help="Folder for results and pictures.")]
 MOST_DRAWN = 12
 """Modes that are drawn: a round value that keeps folders small."""
 
@@ -46,19 +41,19 @@ MOST_DRAWN = 12
 def modes(
     model: o.Model,
     at: At = "equilibrium",
-    wrt: Parameters = None,
+    wrt: o.WrtNone = None,
     animate: Annotated[
         bool, typer.Option(help="With --out, also write animations of the shapes (GIF).")
     ] = False,
     set_: o.Set = None,
     as_json: o.Json = False,
-    out: Folder = None,
+    out: o.OutResults = None,
 ) -> None:
-    """Compute modes of small motions: growth rates, frequencies, damping, shapes, and derivatives.
+    """Compute vibration modes: growth rates, frequencies, damping ratios and shapes.
 
-    With --out it writes modes.nc and modes.csv, and a picture of each shape.
+    With --out, the command writes modes.nc, modes.csv and a picture of each mode shape.
 
-    Exit code 0: done; 2: it could not be computed.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 
@@ -85,29 +80,29 @@ def linearize(
     at: At = "equilibrium",
     input: Annotated[
         list[str] | None,
-        typer.Option(help="Force, torque, driver or parameter that is an input; may be repeated."),
+        typer.Option(help="Input: a force, torque, driver or parameter; may be repeated."),
     ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
-            help="Output as NAME=EXPRESSION, such as \"tip=position('Q')\"; may be repeated. The"
-            " states if not given."
+            help="Output as NAME=EXPRESSION, such as \"tip=position('Q')\"; may be repeated."
+            " Default: the states."
         ),
     ] = None,
-    wrt: Parameters = None,
+    wrt: o.WrtNone = None,
     set_: o.Set = None,
     as_json: o.Json = False,
-    out: Folder = None,
+    out: o.OutResults = None,
 ) -> None:
-    """Compute linear equations of small motions: A, B, C and D with names, and their derivatives.
+    """Linearise a model: matrices A, B, C and D, and their derivatives.
 
-    With --out it writes linear.nc and linear.mat.
+    With --out, the command writes linear.nc and linear.mat (MATLAB).
 
-    Exit code 0: done; 2: it could not be computed.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 
-      varimech linearize my.yaml --input push --output "angle=angle('rod')"
+      varimech linearize my.yaml --input drag --output "angle=angle('rod')"
 
       varimech linearize rotating-pendulum --at steady --input motor --json
     """
@@ -132,22 +127,23 @@ def root_locus(
     to: To,
     count: Count = 41,
     at: At = "equilibrium",
-    wrt: Parameters = None,
+    wrt: o.WrtNone = None,
     set_: o.Set = None,
     as_json: o.Json = False,
-    out: Folder = None,
+    out: o.OutResults = None,
 ) -> None:
-    """Compute eigenvalues of small motions over a parameter, and where growth rates pass zero.
+    """Compute eigenvalues over a range of a parameter, and the limits of stability.
 
-    With --out it writes root_locus.nc and root_locus.csv, and a plot.
+    At a limit of stability, a growth rate passes through zero. With --out, the command writes
+    root_locus.nc, root_locus.csv and a plot.
 
-    Exit code 0: done; 2: it could not be computed.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 
-      varimech root-locus bicycle --parameter v --from 0 --to 10 --at start --set tap=0
+      varimech root-locus bicycle --parameter v --from 1 --to 10 --at start
 
-      varimech root-locus my.yaml --parameter gain --from 0 --to 20 --wrt mass --out out/locus
+      varimech root-locus my.yaml --parameter stiffness --from 100 --to 500
     """
     mechanism = o.find_model(model)
     if out is not None:
@@ -169,27 +165,31 @@ def campbell(
     count: Count = 41,
     order: Annotated[
         list[float] | None,
-        typer.Option(help="Multiple of the rotational frequency; may be repeated. 1 if not given."),
+        typer.Option(
+            help="Order: multiple of the rotational frequency; may be repeated. Default: 1."
+        ),
     ] = None,
     revolutions: Annotated[
         float | None,
-        typer.Option(help="Revolutions per second at a speed of one unit; known for rad/s and Hz."),
+        typer.Option(
+            help="Revolutions per second at a speed of one unit; not needed for rad/s and Hz."
+        ),
     ] = None,
     at: At = "steady",
-    wrt: Parameters = None,
+    wrt: o.WrtNone = None,
     set_: o.Set = None,
     as_json: o.Json = False,
-    out: Folder = None,
+    out: o.OutResults = None,
 ) -> None:
-    """Compute frequencies of small motions over a speed, and the critical speeds of its orders.
+    """Compute natural frequencies over a range of speeds, and the critical speeds.
 
-    With --out it writes campbell.nc and campbell.csv, and the diagram.
+    With --out, the command writes campbell.nc, campbell.csv and the Campbell diagram.
 
-    Exit code 0: done; 2: it could not be computed.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
-    Examples:
+    Example:
 
-      varimech campbell my.yaml --speed Omega --from 0 --to '3000 rpm' --order 1 --order 2
+      varimech campbell rotating-pendulum --speed Omega --from 1 --to '100 rpm'
     """
     mechanism = o.find_model(model)
     if out is not None:

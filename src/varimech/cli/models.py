@@ -21,16 +21,14 @@ def new(
     path: Annotated[Path, typer.Argument(help="File to write, such as my.yaml.")],
     like: Annotated[
         str | None,
-        typer.Option(
-            help="A benchmark, or a URDF file, to start from; a crank-slider if not given."
-        ),
+        typer.Option(help="Benchmark or URDF file to start from. Default: a crank-slider."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: o.Json = False,
 ) -> None:
-    """Write a model file to start from, with comments that explain it.
+    """Write a commented model file to start from.
 
-    An existing file is kept, unless --force is given.
+    An existing file is not replaced, unless --force is given.
 
     Examples:
 
@@ -62,13 +60,13 @@ def new(
 
 def schema(
     out: Annotated[
-        Path | None, typer.Option(help="File to write to; printed if not given.")
+        Path | None, typer.Option(help="File for the schema. Default: print it.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of model files, for key completion and validation in editors.
+    """Print the JSON Schema of model files, for completion and validation in editors.
 
-    Editors find it through the first line "# yaml-language-server: $schema=model.schema.json" of a
-    model file.
+    To use it, start your model file with the line "# yaml-language-server:
+    $schema=model.schema.json".
 
     Example:
 
@@ -90,15 +88,19 @@ def topology(
     model: o.Model,
     cut: Annotated[
         list[str] | None,
-        typer.Option(help="Joint to cut instead of the cheapest one; may be repeated."),
+        typer.Option(
+            help="Joint to cut, instead of the joint chosen automatically; may be repeated."
+        ),
     ] = None,
     as_json: o.Json = False,
-    out: Annotated[Path | None, typer.Option(help="Image file: .png, .svg or .pdf.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Image file for the drawing: .png, .svg or .pdf.")
+    ] = None,
 ) -> None:
-    """Show the kinematic tree and the cut joints, as relative coordinates use them.
+    """Show the kinematic tree and the cut joints of relative coordinates.
 
-    Each joint of the tree adds its coordinates, each cut joint its constraint equations: a good cut
-    needs few of both.
+    Each joint of the tree adds its coordinates, and each cut joint adds its constraint equations. A
+    good choice needs few of both.
 
     Examples:
 
@@ -127,24 +129,23 @@ def topology(
 @o.running("every", "backend", "set_")
 def export(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    out: Annotated[Path, typer.Option(help="Folder for the program.")],
     target: Annotated[
-        str, typer.Option(help="cuda (a kernel, one thread for each run) or c.")
+        str, typer.Option(help="Language: cuda (one GPU thread for each run) or c.")
     ] = "cuda",
     objective: o.Objective = None,
 ) -> None:
-    """Write a program for many simultaneous runs on machines without Varimech: its source, a
-    description, and a small runner.
+    """Write a C or CUDA program for many simultaneous runs on machines without Varimech.
 
-    On that machine, python run.py compares with the enclosed results, and python run.py samples.csv
-    results.csv runs the samples of a file. It needs numpy, and cupy (cuda) or a C compiler (c).
+    The folder contains the source, a description (bundle.json) and run.py. On the other machine,
+    python run.py compares its results with the enclosed ones, and python run.py samples.csv
+    results.csv runs the samples of a file. It needs NumPy, and CuPy (cuda) or a C compiler (c).
 
     Examples:
 
-      varimech export five-bar --target cuda --integrator dop853 --step 0.16667 --out
-      out/five-bar-cuda
+      varimech export five-bar --target c --out out/five-bar-c
 
-      varimech export my.yaml --target c --out out/my-c
+      varimech export five-bar --step 1e-2 --out out/five-bar-cuda
     """
     from ..files.study_runner import objectives_of, problem_of, resolved
 

@@ -23,70 +23,91 @@ if TYPE_CHECKING:
 Model = Annotated[
     str,
     typer.Argument(
-        help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.",
+        help="Model file (YAML), or the name of a benchmark. [bold]varimech new my.yaml[/] writes a file.",
         autocompletion=c.models,
     ),
 ]
 Duration = Annotated[
     str | None,
-    typer.Option(help="Duration of the simulation: seconds, or a text such as '200 ms'."),
+    typer.Option(help="Duration of the run in seconds, or with a unit, such as '200 ms'."),
 ]
 Step = Annotated[
-    str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")
+    str | None,
+    typer.Option(help="Equal time steps in seconds, or with a unit, such as '1 ms'."),
 ]
-Every = Annotated[int | None, typer.Option(help="Store every n-th of equal steps.")]
+Every = Annotated[int | None, typer.Option(help="Store every n-th of the equal steps.")]
 Tolerance = Annotated[
     float | None,
-    typer.Option(help="Relative error tolerance for adaptive steps, instead of a step."),
+    typer.Option(help="Relative error tolerance of adaptive steps, such as 1e-8."),
 ]
 LongestStep = Annotated[
-    str | None, typer.Option(help="Longest adaptive step: seconds, or a text such as '1 ms'.")
+    str | None,
+    typer.Option(help="Longest adaptive step in seconds, or with a unit, such as '1 ms'."),
 ]
 Integrator = Annotated[
     str | None,
     typer.Option(
-        help="Name of an integrator; [bold]varimech methods[/] lists them.",
+        help="Integrator, such as dopri5; [bold]varimech methods[/] lists them.",
         autocompletion=c.schemes("integrators"),
     ),
 ]
 Formulation = Annotated[
     str | None,
-    typer.Option(help="Name of a formulation.", autocompletion=c.schemes("formulations")),
+    typer.Option(
+        help="Formulation, such as index1; [bold]varimech methods[/] lists them.",
+        autocompletion=c.schemes("formulations"),
+    ),
 ]
 Coordinates = Annotated[
     str | None,
-    typer.Option(help="auto, natural, rtdyn0 or rtdyn1.", autocompletion=c.schemes("coordinates")),
+    typer.Option(
+        help="Coordinates: auto, natural, rtdyn0 or rtdyn1.",
+        autocompletion=c.schemes("coordinates"),
+    ),
 ]
 Backend = Annotated[
     str | None,
-    typer.Option(help="native, interpreted or auto.", autocompletion=c.one_of(*c.BACKENDS)),
+    typer.Option(
+        help="Execution: native (compiled), interpreted or auto.",
+        autocompletion=c.one_of(*c.BACKENDS),
+    ),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Another value of a parameter, as L=0.3 or L='30 mm'; may be repeated.",
+        help="Set a parameter: L=0.03 (SI units) or L='30 mm'; may be repeated.",
         autocompletion=c.named("parameters", ending="="),
     ),
 ]
 Objective = Annotated[
     list[str] | None,
     typer.Option(
-        help="Objective; may be repeated. All if not given.",
+        help="Name of an objective; may be repeated. Default: all.",
         autocompletion=c.named("studies", "objectives"),
     ),
 ]
 Wrt = Annotated[
     list[str] | None,
     typer.Option(
-        help="Parameter; may be repeated. All if not given.", autocompletion=c.named("parameters")
+        help="Parameter to differentiate with respect to; may be repeated. Default: all.",
+        autocompletion=c.named("parameters"),
+    ),
+]
+WrtNone = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Parameter to differentiate with respect to; may be repeated. Default: none.",
+        autocompletion=c.named("parameters"),
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-JsonFile = Annotated[Path | None, typer.Option(help="JSON file for the same data.")]
+JsonFile = Annotated[Path | None, typer.Option(help="File for the output of --json.")]
 Out = Annotated[
-    Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")
+    Path | None,
+    typer.Option(help="Folder for the report (report.html), the results and the model."),
 ]
+OutResults = Annotated[Path | None, typer.Option(help="Folder for the results and figures.")]
 
 
 _RUNNING = {

@@ -31,16 +31,18 @@ Method = Annotated[
     str | None,
     typer.Option(
         "--statistics",
-        help="How statistics are computed: moments, samples, form, chaos or auto (if not given).",
+        help="Method for the statistics: auto (default), moments, samples, form or chaos.",
         autocompletion=c.one_of("auto", "moments", "samples", "form", "chaos"),
     ),
 ]
 Order = Annotated[int | None, typer.Option(help="Order of the moments: 1 or 2.")]
-Samples = Annotated[int | None, typer.Option(help="Runs with gradients of samples and chaos.")]
+Samples = Annotated[
+    int | None, typer.Option(help="Number of runs with gradients, for samples and chaos.")
+]
 Over = Annotated[
     list[str] | None,
     typer.Option(
-        help="Parameter whose nominal value may change; may be repeated.",
+        help="Parameter whose nominal value is optimised; may be repeated.",
         autocompletion=c.named("parameters"),
     ),
 ]
@@ -60,14 +62,18 @@ Verify = Annotated[
     typer.Option(
         parser=_count,
         metavar="<int>|false",
-        help="Number of independent samples that verify the result, or false; chosen if not given.",
+        help="Number of independent samples that verify the result; false: none. Default:"
+        " automatic.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.")]
 Solver = Annotated[
-    str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")
+    str | None,
+    typer.Option(help="Optimiser: ipopt, scipy, or a method of scipy.optimize.minimize."),
 ]
-Iterations = Annotated[int | None, typer.Option(help="Most iterations of each search.")]
+Iterations = Annotated[
+    int | None, typer.Option(help="Largest number of iterations of each search.")
+]
 
 
 @o.running()
@@ -76,21 +82,20 @@ def robust(
     objective: Annotated[
         list[str] | None,
         typer.Option(
-            help="Statistic, an objective of the file such as {std: load}; may be repeated. All if"
-            " not given.",
+            help="Name of a statistic among the objectives; may be repeated. Default: all.",
             autocompletion=c.named("studies", "objectives"),
         ),
     ] = None,
     minimize: Annotated[
         str | None,
         typer.Option(
-            help="Objective or statistic to minimise; without it, statistics are computed only.",
+            help="Objective or statistic to minimise. Default: only compute statistics.",
             autocompletion=c.named("studies", "objectives"),
         ),
     ] = None,
     over: Over = None,
     starts: Annotated[
-        int | None, typer.Option(help="Number of searches, as of varimech optimize.")
+        int | None, typer.Option(help="Number of local searches, as for varimech optimize.")
     ] = None,
     statistics: Method = None,
     order: Order = None,
@@ -100,23 +105,24 @@ def robust(
     max_iterations: Iterations = None,
     seed: Seed = None,
 ) -> None:
-    """Compute statistics over the tolerances and what they depend on; or find a robust design
-    (studies: robust).
+    """Compute statistics over the tolerances with their derivatives, or find a robust design.
 
-    Statistics are objectives of the file: {mean: load}, {std: load}, {quantile: load, p: 0.999},
-    {worst: load, sigma: 3}, {probability: {load: {at_most: 500}}}, where load is the name of
-    another objective, such as {peak: …}. Derivatives are those with respect to nominal values and
-    tolerances (± name). With --minimize, nominal values change for the best statistic, within
-    constraints, and independent samples verify the result.
+    Statistics are objectives of the model file: {mean: load}, {std: load}, {quantile: load, p:
+    0.999}, {worst: load, sigma: 3}, {probability: {load: {at_most: 500}}}, where load is the name of
+    another objective, such as {peak: …}. They are differentiated with respect to nominal values and
+    tolerances (± name). With --minimize, the command optimises nominal values subject to the
+    constraints of the file (studies: robust), and verifies the result with independent samples.
 
-    Exit code 0: done; 1: no local optimum was reached, or samples contradict it; 2: it could not be
-    computed; 130: stopped by Ctrl-C.
+    Exit codes: 0: success; 1: no local optimum was reached, or samples contradict it; 2: failed;
+    130: stopped by Ctrl-C.
 
     Examples:
 
-      varimech robust my.yaml --out out/robust
+      varimech examples crank_slider_tolerances
 
-      varimech robust my.yaml --minimize worst_load --over crank --over rod --out out/robust
+      varimech robust crank_slider_tolerances.yaml --out out/robust
+
+      varimech robust crank_slider_tolerances.yaml --minimize deviation --over rod
     """
     request = StudyRequest.of(context, "robust")
     syntax = CommandSyntax.of(context.command.params)
@@ -182,11 +188,13 @@ def allocate(
     over: Over = None,
     grades: Annotated[
         bool | None,
-        typer.Option("--grades", help="Tolerances in grades of ISO 286-1, such as IT7."),
+        typer.Option("--grades", help="Choose tolerance grades of ISO 286-1, such as IT7."),
     ] = None,
     curve: Annotated[
         bool,
-        typer.Option("--curve", help="Also cost against risk, for the targets of curve: there."),
+        typer.Option(
+            "--curve", help="Also compute cost against risk, for the targets of curve: in the file."
+        ),
     ] = False,
     statistics: Method = None,
     order: Order = None,
@@ -196,22 +204,24 @@ def allocate(
     max_iterations: Iterations = None,
     seed: Seed = None,
 ) -> None:
-    """Find the cheapest tolerances that satisfy constraints on statistics (studies: allocate).
+    """Find the cheapest tolerances that satisfy constraints on statistics.
 
-    Parameters declare what their tolerances cost: tolerance: {width: 0.2 mm, at_least: 0.05 mm,
-    at_most: 1 mm, cost: {a: 2, b: 0.4 mm}} is a + b/tolerance. Constraints bound statistics, such
-    as {probability: {load: {at_most: 500}}} with at_least: 0.999. Independent samples verify the
-    result. With --out it writes a report, tolerances.csv for a workshop, and allocated.yaml, the
-    model with these tolerances.
+    Parameters of the model file define the cost of their tolerances: tolerance: {width: 0.2 mm,
+    at_least: 0.05 mm, at_most: 1 mm, cost: {a: 2, b: 0.4 mm}} costs a + b/tolerance. Constraints
+    (studies: allocate) bound statistics, such as {probability: {load: {at_most: 500}}} with
+    at_least: 0.999. Independent samples verify the result. With --out, the command writes a report,
+    tolerances.csv for the workshop, and allocated.yaml, the model with the allocated tolerances.
 
-    Exit code 0: done; 1: not converged, or samples contradict it; 2: it could not be computed, or no
-    tolerances reach the target; 130: stopped by Ctrl-C, with the best tolerances up to then.
+    Exit codes: 0: success; 1: not converged, or samples contradict it; 2: failed, or no tolerances
+    meet the target; 130: stopped by Ctrl-C, the best tolerances are kept.
 
     Examples:
 
-      varimech allocate my.yaml --out out/allocate
+      varimech examples crank_slider_tolerances
 
-      varimech allocate my.yaml --grades --over crank --curve --out out/allocate
+      varimech allocate crank_slider_tolerances.yaml --curve --out out/allocate
+
+      varimech allocate crank_slider_tolerances.yaml --grades
     """
     request = StudyRequest.of(context, "allocate")
     syntax = CommandSyntax.of(context.command.params)

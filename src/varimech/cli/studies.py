@@ -39,10 +39,11 @@ WANTED = 3.0
 def run(context: typer.Context) -> None:
     """Simulate a mechanism.
 
-    Settings default to those of the file (studies: simulate). With --out it writes a report for any
-    browser (animation, outputs, energies, method) and the run as netCDF and CSV.
+    Options override the settings of the model file (studies: simulate). With --out, the command
+    writes a report for any browser (animation, outputs, energies, method), and the run as netCDF
+    and CSV.
 
-    Exit code 0: done; 2: it could not be run; 130: stopped by Ctrl-C, with the results up to then.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C, partial results are kept.
 
     Examples:
 
@@ -75,23 +76,28 @@ def sensitivity(
     method: Annotated[
         str | None,
         typer.Option(
-            help="auto (if not given), direct, adjoint, composite, finite-difference or complex-step."
+            help="Derivative method: auto (default), direct, adjoint, composite, finite-difference"
+            " or complex-step."
         ),
     ] = None,
     certify: Annotated[
-        bool, typer.Option(help="Also determine the number of reliable digits (takes longer).")
+        bool,
+        typer.Option(help="Also determine how many digits are reliable; this takes longer."),
     ] = False,
 ) -> None:
-    """Compute objectives of a model and their derivatives with respect to its parameters.
+    """Compute objectives and their derivatives with respect to parameters.
 
-    Exit code 0: done; 1: certified, and not trusted; 2: it could not be computed; 130: stopped by
-    Ctrl-C.
+    The model file defines the objectives (studies: objectives). Derivatives are in units of the
+    objective per SI unit of the parameter.
+
+    Exit codes: 0: success; 1: the certificate does not trust the gradient; 2: failed; 130: stopped
+    by Ctrl-C.
 
     Examples:
 
       varimech sensitivity my.yaml --out out/sensitivity
 
-      varimech sensitivity five-bar --objective psi2 --wrt L_A1 --wrt m_A1 --method adjoint
+      varimech sensitivity five-bar --objective psi2 --wrt L_A1 --method adjoint
     """
     request = StudyRequest.of(context, "sensitivity")
     in_file = None if request.mechanism.studies is None else request.mechanism.studies.sensitivity
@@ -143,29 +149,30 @@ def uncertainty(
     context: typer.Context,
     objective: o.Objective = None,
     method: Annotated[
-        str | None, typer.Option(help="moments (exact derivatives) or monte-carlo (many runs).")
+        str | None,
+        typer.Option(help="Method: moments (exact derivatives) or monte-carlo (many runs)."),
     ] = None,
     order: Annotated[int | None, typer.Option(help="Order of the moments: 1 or 2.")] = None,
     samples: Annotated[int | None, typer.Option(help="Number of Monte Carlo samples.")] = None,
-    sampling: Annotated[str | None, typer.Option(help="random, latin-hypercube or sobol.")] = None,
+    sampling: Annotated[
+        str | None, typer.Option(help="Sampling method: random, latin-hypercube or sobol.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
 ) -> None:
     """Propagate parameter tolerances: mean, standard deviation and the contribution of each
     parameter.
 
-    The file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …).
-    With --out a Monte Carlo study keeps its state in the folder: the same command continues after
-    Ctrl-C, or with more samples.
+    The model file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …).
+    With --out, a Monte Carlo study stores its samples in the folder. Repeat the command to resume
+    it after Ctrl-C, or to add samples.
 
-    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with the results up to
-    then.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C, partial results are kept.
 
     Examples:
 
       varimech uncertainty my.yaml --out out/uncertainty
 
-      varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling
-      sobol
+      varimech uncertainty my.yaml --method monte-carlo --samples 4096
     """
     request = StudyRequest.of(context, "uncertainty")
     in_file = None if request.mechanism.studies is None else request.mechanism.studies.uncertainty
@@ -242,44 +249,45 @@ def reliability(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Objective and limit at which it fails, as 'force>=500'; may be repeated.",
+            help="Failure limit of an objective, in its unit, such as 'force>=500'; may be repeated.",
             autocompletion=c.named("studies", "objectives", ending=">="),
         ),
     ] = None,
     system: Annotated[
         str | None,
-        typer.Option(help="any (if not given): one exceeded limit is a failure; or all together."),
+        typer.Option(help="Failure if any (default) limit is exceeded, or only if all are."),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="form (if not given), importance, subset or samples.",
+            help="Method: form (default), importance, subset or samples.",
             autocompletion=c.one_of("form", "importance", "subset", "samples"),
         ),
     ] = None,
     samples: Annotated[
         int | None,
         typer.Option(
-            help="Samples, also around the design points of form; of each level of subset."
+            help="Number of samples (subset: of each level). With form, they check its result."
         ),
     ] = None,
     level: Annotated[
-        float | None, typer.Option(help="Level of the confidence interval; 0.95 if not given.")
+        float | None, typer.Option(help="Level of the confidence interval. Default: 0.95.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
 ) -> None:
     """Compute the probability that limits are exceeded, at the end or at any time of a run.
 
-    The file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …) and the
-    limits (studies: reliability). Limits of peaks and paths count at any time of the run.
+    The model file defines the distributions of parameters (tolerance: 0.1 mm, or distribution: …)
+    and may define the limits (studies: reliability). Limits of peaks and paths apply at any time of
+    the run, those of other objectives to their final value.
 
-    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
     Examples:
 
-      varimech reliability my.yaml --out out/reliability
+      varimech reliability my.yaml --limit 'travel>=0.34'
 
-      varimech reliability my.yaml --limit 'force>=500' --limit 'gap<=0.001' --method importance
+      varimech reliability my.yaml --limit 'travel>=0.34' --method importance
     """
     request = StudyRequest.of(context, "reliability")
     conduct(request, request.executed, _reliability_output)
@@ -320,41 +328,46 @@ def optimize(
     over: Annotated[
         list[str] | None,
         typer.Option(
-            help="Parameter that may change; may be repeated. All if not given.",
+            help="Parameter to optimise; may be repeated. Default: all.",
             autocompletion=c.named("parameters"),
         ),
     ] = None,
     starts: Annotated[
         int | None,
         typer.Option(
-            help="Number of searches: from the values of the file, then from within the bounds."
+            help="Number of local searches: from the values of the file, then from other designs"
+            " within the bounds."
         ),
     ] = None,
     solver: Annotated[
-        str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")
+        str | None,
+        typer.Option(help="Optimiser: ipopt, scipy, or a method of scipy.optimize.minimize."),
     ] = None,
-    hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
+    hessian: Annotated[
+        str | None, typer.Option(help="Second derivatives: approximate or exact.")
+    ] = None,
     max_iterations: Annotated[
-        int | None, typer.Option(help="Most iterations of each search.")
+        int | None, typer.Option(help="Largest number of iterations of each search.")
     ] = None,
 ) -> None:
-    """Find parameter values that minimise an objective and meet constraints (studies: optimize).
+    """Minimise an objective over parameters, subject to constraints.
 
-    With --out it writes a report of the design before and after, and best.yaml, the model with the
-    optimal values.
+    The model file defines objectives, bounds and constraints (studies: optimize). With --out, the
+    command writes a report that compares the designs before and after, and best.yaml, the model
+    with the optimal values.
 
-    Each search ends at a local optimum, which may not be the best one: --starts 8 searches from
+    Each search ends at a local optimum, which may not be the best one. --starts 8 searches from
     the values of the file and from seven other designs within the bounds, and lists the distinct
     local optima.
 
-    Exit code 0: a local optimum; 1: none was reached, the best design is shown; 2: it could not be
-    computed; 130: stopped by Ctrl-C.
+    Exit codes: 0: success; 1: no local optimum was reached, the best design is shown; 2: failed;
+    130: stopped by Ctrl-C.
 
     Examples:
 
       varimech optimize my.yaml --out out/optimum
 
-      varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
+      varimech optimize my.yaml --minimize wear --over crank --over rod
     """
     request = StudyRequest.of(context, "optimize")
     syntax = CommandSyntax.of(context.command.params)
@@ -385,32 +398,38 @@ def fit(
     over: Annotated[
         list[str] | None,
         typer.Option(
-            help="Parameter to find; may be repeated. All if not given.",
+            help="Parameter to fit; may be repeated. Default: all.",
             autocompletion=c.named("parameters"),
         ),
     ] = None,
     level: Annotated[
-        float | None, typer.Option(help="Of confidence intervals; 0.95 if not given.")
+        float | None, typer.Option(help="Level of the confidence intervals. Default: 0.95.")
     ] = None,
-    max_iterations: Annotated[int | None, typer.Option(help="Most iterations.")] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option(help="Largest number of iterations.")
+    ] = None,
     posterior: Annotated[
         str | None,
         typer.Option(
-            help="Also the posterior distribution: laplace (a few runs) or nuts (chains)."
+            help="Also compute the posterior distribution: laplace (a few runs) or nuts (Markov"
+            " chains)."
         ),
     ] = None,
-    draws: Annotated[int | None, typer.Option(help="Draws of each chain.")] = None,
-    chains: Annotated[int | None, typer.Option(help="Chains of nuts.")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Discarded transitions of a chain.")] = None,
+    draws: Annotated[int | None, typer.Option(help="Number of draws of each chain.")] = None,
+    chains: Annotated[int | None, typer.Option(help="Number of chains of nuts.")] = None,
+    warmup: Annotated[
+        int | None, typer.Option(help="Number of discarded warm-up draws of each chain.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
 ) -> None:
-    """Find parameter values for which the motion meets the measured data (studies: fit).
+    """Fit parameters to measured motion.
 
-    With --out it writes a report with the curves beside the data, and fitted.yaml, the model with
-    the fitted values.
+    The model file names the data (studies: fit), such as data: {swing: {value: angle("rod"), unit:
+    rad, file: swing.csv}} for a CSV file with times in s and angles in rad. With --out, the command
+    writes a report with the curves and the data, and fitted.yaml, the model with the fitted values.
 
-    Exit code 0: converged; 1: not converged, the best values are shown; 2: it could not be computed;
-    130: stopped by Ctrl-C.
+    Exit codes: 0: success; 1: not converged, the best values are shown; 2: failed; 130: stopped by
+    Ctrl-C.
 
     Examples:
 

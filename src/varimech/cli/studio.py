@@ -24,22 +24,22 @@ def studio(
     model: Annotated[
         str | None,
         typer.Argument(
-            help="Model file (YAML), or the name of a benchmark; an empty model if not given.",
+            help="Model file (YAML), or the name of a benchmark. Default: an empty model.",
             autocompletion=c.models,
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port on this computer; 0 for any free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Port on this computer; 0: any free port.")] = 0,
     browser: Annotated[
-        bool, typer.Option(help="Open the page in the browser; otherwise only print its address.")
+        bool, typer.Option(help="Open the page in the browser, or only print its address.")
     ] = True,
 ) -> None:
-    """Open a model in the studio: a page in the browser where every change shows its consequences at once.
+    """Open a model in the browser and see the effect of every change immediately.
 
-    The page is served to this computer only. The file is written only when you press Save.
+    The page is served to this computer only. The model file changes only when you press Save.
 
     Examples:
 
-      varimech new my.yaml && varimech studio my.yaml
+      varimech studio my.yaml
 
       varimech studio five-bar
 

@@ -24,30 +24,33 @@ def workspace(
         list[str],
         typer.Option(
             "--range",
-            help="Driver and its range, such as elbow='0:150 deg'; once for each driver.",
+            help="Driver and its range in rad or m, or with a unit, such as elbow='0:150 deg'; once"
+            " for each driver.",
             autocompletion=c.named("joints", ending="="),
         ),
     ],
     count: Annotated[
         int | None,
-        typer.Option(help="Values of each driver; 25 of two drivers and 11 of three if not given."),
+        typer.Option(
+            help="Number of values of each driver. Default: 25 for two drivers, 11 for three."
+        ),
     ] = None,
-    wrt: o.Wrt = None,
+    wrt: o.WrtNone = None,
     set_: o.Set = None,
     as_json: o.Json = False,
-    out: o.Out = None,
+    out: o.OutResults = None,
 ) -> None:
-    """Compute the positions that a point reaches over ranges of two or three drivers, with their boundary and area; it needs no masses.
+    """Compute the positions that a point can reach, with their boundary and area; masses are not
+    needed.
 
-    With --out it writes workspace.nc and workspace.csv, and a plot.
+    Two or three drivers vary over their ranges. With --out, the command writes workspace.nc,
+    workspace.csv and a plot.
 
-    Exit code 0: done; 2: it could not be computed.
+    Exit codes: 0: success; 2: failed; 130: stopped by Ctrl-C.
 
-    Examples:
+    Example:
 
-      varimech workspace arm.yaml --point P --range shoulder='0:180 deg' --range elbow='0:2.5'
-
-      varimech workspace arm.yaml --point P --range A=0:3 --range B=0:2 --wrt L1 --out out/workspace
+      varimech workspace five-bar --point 2 --range A=-2:-1.6 --range B=-1:-0.5
     """
     mechanism = o.find_model(model)
     if out is not None:

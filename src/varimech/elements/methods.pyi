@@ -480,7 +480,7 @@ class ElementMethods:
         pitch: Number,
         friction_radius: Number = 0.0,
     ) -> Screw:
-        """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch.
+        """A nut on a thread (space): the bodies share an axis; one turn advances by the pitch.
 
         Args:
             name: its name.
@@ -620,7 +620,7 @@ class ElementMethods:
             body: Body, or point of a beam, on which it acts.
             value: A number (plane) or components (space), or a function of the state (as text, of t
                 and the state) (N·m).
-            against: Body that takes the opposite torque, as for a motor between two bodies.
+            against: Body on which the opposite torque acts, as for a motor between two bodies.
             frame: Axes of the components: "global", or "body" for those of the body (space).
         """
 
@@ -822,11 +822,11 @@ class ElementMethods:
         normal: Vector,
         axis: Vector = None,
     ) -> Rolling:
-        """A wheel or disc that rolls on a line (plane) or on a plane (space) without slip.
+        """A wheel or disc that rolls without slip on a line (plane) or on a plane (space).
 
         `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`; in space also the axis of
-        the wheel, `axis=(0, 1, 0)`. The start gives the place and the angle of the wheel, and one of
-        their speeds.
+        the wheel, `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
+        but only one of the two speeds.
 
         Args:
             name: its name.
@@ -1192,7 +1192,7 @@ class ElementMethods:
     def state(
         self, name: str, *, rate: Any, initial: Number = 0.0, unit: str = "1", size: Number = 1.0
     ) -> StateElement:
-        """A number with a rate of its own: an integral, a temperature, a level, a filtered value.
+        """A scalar variable with its own rate equation: an integral, a temperature, a filtered value.
 
         Forces and objectives use it as `s.state("heat")`, in texts as `state('heat')`:
         `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.
@@ -1347,8 +1347,8 @@ class ElementMethods:
         initial_input: Number = 0.0,
         size: Number = 1.0,
     ) -> Pid:
-        """A PID controller of the error that is its input, with limits, and with back-calculation
-        against windup.
+        """A PID controller whose input is the error, with output limits and anti-windup by
+        back-calculation.
 
         `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
 
@@ -1425,7 +1425,7 @@ class ElementMethods:
     def sample_and_hold(
         self, name: str, input: Any, *, unit: str = "1", period: Number, size: Number = 1.0
     ) -> SampleAndHold:
-        """A signal that takes the value of its input at equal intervals, and keeps it in between: a
+        """A signal that samples its input at equal intervals and holds the value in between: a
         digital controller, or its measurements.
 
         Args:

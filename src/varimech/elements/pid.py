@@ -20,8 +20,8 @@ from ..model.state import State
 
 
 class Pid(SignalElement):
-    """A PID controller of the error that is its input, with limits, and with back-calculation
-    against windup.
+    """A PID controller whose input is the error, with output limits and anti-windup by
+    back-calculation.
 
     `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
     """

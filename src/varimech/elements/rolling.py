@@ -28,11 +28,11 @@ from ..model.state import State
 
 
 class Rolling(Force):
-    """A wheel or disc that rolls on a line (plane) or on a plane (space) without slip.
+    """A wheel or disc that rolls without slip on a line (plane) or on a plane (space).
 
     `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`; in space also the axis of
-    the wheel, `axis=(0, 1, 0)`. The start gives the place and the angle of the wheel, and one of
-    their speeds.
+    the wheel, `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
+    but only one of the two speeds.
     """
 
     kind = "rolling"

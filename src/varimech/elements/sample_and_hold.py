@@ -25,7 +25,7 @@ step is left.
 
 
 class SampleAndHold(SignalElement):
-    """A signal that takes the value of its input at equal intervals, and keeps it in between: a
+    """A signal that samples its input at equal intervals and holds the value in between: a
     digital controller, or its measurements.
     """
 

@@ -24,7 +24,7 @@ from .cylindrical import Cylindrical
 
 
 class Screw(Cylindrical):
-    """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch."""
+    """A nut on a thread (space): the bodies share an axis; one turn advances by the pitch."""
 
     kind = "screw"
     pitch = fields.Scalar(
@@ -66,7 +66,7 @@ class Screw(Cylindrical):
 
 @dataclass(frozen=True)
 class Thread(Condition):
-    """The second body advances by the pitch a turn."""
+    """The second body advances by the pitch per turn."""
 
     screw: Screw
 

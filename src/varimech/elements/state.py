@@ -16,7 +16,7 @@ from ..model.user_functions import trial_state
 
 
 class StateElement(Force):
-    """A number with a rate of its own: an integral, a temperature, a level, a filtered value.
+    """A scalar variable with its own rate equation: an integral, a temperature, a filtered value.
 
     Forces and objectives use it as `s.state("heat")`, in texts as `state('heat')`:
     `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.

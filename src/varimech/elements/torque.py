@@ -30,7 +30,7 @@ class Torque(Force):
         positional=True,
     )
     against = fields.OptionalRotating(
-        "Body that takes the opposite torque, as for a motor between two bodies."
+        "Body on which the opposite torque acts, as for a motor between two bodies."
     )
     frame = fields.Choice(
         'Axes of the components: "global", or "body" for those of the body (space).',
