@@ -583,6 +583,21 @@ def test_the_risk_of_the_example_is_that_of_many_samples() -> None:
     assert (peaks > example.LIMIT).mean() == pytest.approx(example.RISK, rel=0.05)
 
 
+def test_nominal_values_are_found_within_wide_bounds() -> None:
+    """The window is a hundredth of what bounds allow: from its outside the reliability index shows
+    no way back. The best x is its centre, and the widest tolerance of y then follows.
+    """
+    m = carrier({})
+    m.parameter("x", 0.3, bounds=(-100, 100))
+    m.parameter("y", 0.0)
+    m.tolerance("y", 0.1, at_least=1e-3, at_most=10, cost=vm.cost(1.0, 1.0))
+    f = vm.final("x + y + 0.001*x**2")
+    inside = {"inside": vm.probability(f.between(-1, 1)) >= 0.999}
+    a = m.allocate(inside, over=["x"], statistics="form", verify=False, **OPTIONS)
+    assert a.nominals["x"] == pytest.approx((0.3, 0.0), abs=1e-6)
+    assert a.after == pytest.approx([3 / stats.norm.isf(0.0005)], rel=1e-7)
+
+
 def test_targets_for_which_a_method_is_far_off_end_with_a_broken_bound() -> None:
     """The function has a minimum below its limit: failure is a thin band, which FORM takes for a
     half-space or does not see, and no other target makes up for that.

@@ -142,6 +142,25 @@ def test_optimum_with_widths_against_the_closed_form() -> None:
         problem.optimize(["a"], verify=False)
 
 
+@pytest.mark.parametrize(
+    ("distribution", "reach"),
+    [(vm.Tolerance(0.03), 0.01 * stats.norm.isf(1e-7)), (stats.uniform(0.47, 0.06), 0.03)],
+    ids=["normal", "uniform"],
+)
+def test_random_values_stay_within_the_bounds_of_their_parameter(
+    distribution: Any, reach: float
+) -> None:
+    """At an optimum at a bound half of the samples were outside it, and failed."""
+    m = carrier({})
+    m.parameter("x", 0.5, bounds=(0.0, 1.0), distribution=distribution)
+    least = m.optimize(vm.mean(vm.final("x")), over=["x"], verify=2000, seed=1, **OPTIONS)
+    assert least.parameters["x"] == pytest.approx(reach, abs=1e-6)
+    assert isinstance(least, RobustOptimum) and least.verification is not None
+    assert least.verification.failed == 0 and least.verification.checked[0].confirmed
+    most = m.optimize(vm.mean(vm.final("-x")), over=["x"], verify=False, **OPTIONS)
+    assert most.parameters["x"] == pytest.approx(1 - reach, abs=1e-6)
+
+
 def test_statistics_as_plain_functions_for_other_optimisers() -> None:
     p = carrier(PARAMETERS).problem({"worst": vm.worst(F)}, **OPTIONS)
     d = p.design_problem(

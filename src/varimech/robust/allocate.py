@@ -42,6 +42,7 @@ from .evaluator import StatisticsEvaluator
 from .grade_search import Graded, in_grades
 from .log_widths import COST, Remembered, Variables, moved_constraint
 from .random_design import random_design
+from .room import with_room
 from .statistic import Probability, Statistic
 from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
 from .verification import Checked, Verification, verified
@@ -182,6 +183,9 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
         nominals=space.names,
         widths=[c.name for c in choices],
     )
+    sigmas = dict(zip(design.distributions.names, design.sigmas, strict=True))
+    widest = {c.name: c.limits[1] / sigmas[c.name] for c in choices}
+    space = with_room(space, design, numbers.parameters, widest)
     cost = TotalCost(choices)
     scalars, paths = quantities_of(COST, cost, named)
     evaluator = StatisticsEvaluator(

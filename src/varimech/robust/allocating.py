@@ -28,6 +28,14 @@ from .statistic import Probability
 from .tolerance_choice import ToleranceChoice, TotalCost
 
 ELEMENT = "allocate"
+SHARES = (0.1, 0.01, 1e-3)
+"""Ranges of nominal values, as shares of those between their bounds, within which a search begins
+again that was lost where statistics are far from normal or constant.
+"""
+MOVES = 20
+"""Most ranges of one size, each about the design that the last one ended with; a round value, with
+which the widest ranges cross the whole space twice.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +158,45 @@ def cheapest(
         best, _ = search(problem, settings, [problem.space.start], task.label, task.progress)
     except InfeasibleError as error:
         if (met := _met(task, x)) is not None:
+            if (near := _near(task, met, free, settings)) is not None:
+                return near
             raise _lost(task, met) from None
         z = np.array([error.nearest[name] for name in problem.names])
         raise unreachable(task, problem.evaluator.x_of(z)) from None  # type: ignore[attr-defined]
     return found(task, problem, best)
+
+
+def _near(
+    task: AllocationTask, met: np.ndarray, free: np.ndarray | None, settings: Settings
+) -> Found | None:
+    """The cheapest design by steps of nominal values within narrow ranges, from a design that meets
+    the constraints; None if that is lost, too.
+    """
+    own, nominals = task.variables, slice(0, len(task.nominals))
+    span = own.upper - own.lower
+    span = np.where(np.isfinite(span), span, np.maximum(np.abs(met), 1.0))
+    for share in SHARES:
+        x = met
+        for _ in range(MOVES):
+            lower, upper = own.lower.copy(), own.upper.copy()
+            reach = share * span[nominals]
+            lower[nominals] = np.maximum(lower[nominals], x[nominals] - reach)
+            upper[nominals] = np.minimum(upper[nominals], x[nominals] + reach)
+            narrow = replace(task, variables=replace(own, lower=lower, upper=upper))
+            problem = narrow.problem(x, free)
+            try:
+                best, _ = search(
+                    problem, settings, [problem.space.start], task.label, task.progress
+                )
+            except InfeasibleError:
+                break
+            design = found(task, problem, best)
+            x = design.x
+            at_edge = (x <= lower + 1e-9 * span) & (lower > own.lower)
+            at_edge |= (x >= upper - 1e-9 * span) & (upper < own.upper)
+            if not at_edge[nominals].any():
+                return design
+    return None
 
 
 def found(task: AllocationTask, problem: DesignProblem, best: Attempt) -> Found:

@@ -34,6 +34,7 @@ from .before_after import TwoDesigns
 from .chaos import ChaosMethod
 from .evaluator import StatisticsEvaluator
 from .random_design import WIDTH, RandomDesign, random_design
+from .room import with_room
 from .sampled_statistics import check_resolved
 from .samples import SamplesMethod
 from .settings import StatisticsSettings
@@ -154,6 +155,9 @@ def robust_problem(
         nominals=nominals,
         widths=widths,
     )
+    space = with_room(
+        space, design, s.solvers.data.parameter_set.parameters, _widest(space, design)
+    )
     scalars, paths = quantities_of(name, goal, named)
     plain, plain_paths = of_mechanism(scalars, paths)
     method = options.get("method", "auto")
@@ -169,6 +173,14 @@ def robust_problem(
     problem = DesignProblem(evaluator, space, name, goal, named)
     check_influence(analysis, problem, with_jumps)
     return problem
+
+
+def _widest(space: Space, design: RandomDesign) -> dict[str, float]:
+    """Largest standard deviations of the widths that are variables and bounded."""
+    sigmas = dict(zip(design.distributions.names, design.sigmas, strict=True))
+    tops = dict(zip(space.names, space.upper.tolist(), strict=True))
+    named = {n: tops[WIDTH + n] / sigmas[n] for n in design.widths}
+    return {n: σ for n, σ in named.items() if np.isfinite(σ)}
 
 
 def check_targets_resolved(
