@@ -130,7 +130,8 @@ def _for_rare(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
         except VarimechError as refused:
             why.append(refused.without_remedy())
             continue
-        off = max(_rare_error(task, name, v, σ) for name, v in found.items())
+        # NaN stays NaN, and is not small
+        off = float(np.max([_rare_error(task, name, v, σ) for name, v in found.items()]))
         if off <= 1:
             return Chosen(method, "; ".join(why))
         why.append(f"{method.title}: estimated errors are too large")
