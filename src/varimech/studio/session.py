@@ -152,6 +152,15 @@ class Session:
         with self._lock:
             self._commit(text)
 
+    def change(self, edited: Callable[[str], str]) -> None:
+        """Replace the text by a function of it; no other page changes it in between.
+
+        Raises:
+            ModelError: for what cannot be written to a file.
+        """
+        with self._lock:
+            self.edit(edited(self.text))
+
     def draw(self, stroke: str, **arguments: Any) -> None:
         """Change the drawn mechanism by one stroke, which can be undone; see `building`.
 
