@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.errors import ModelError
-from ..core.messages import Message
 from ..optimization.design_problem import DesignProblem, quantities_of
 from ..optimization.evaluation import Evaluator, Outcome, Second
 from ..optimization.quantities import DesignQuantity
 from ..optimization.space import Space
 from ..sensitivity.comparison import Constraint
+from .method import first_derivatives_only
 from .statistic import Probability
 from .tolerance_choice import TotalCost
 
@@ -154,11 +153,7 @@ class LogEvaluator:
         Raises:
             ModelError: always.
         """
-        raise ModelError(
-            "statistics have first derivatives only",
-            element="allocate",
-            remedy=Message("use {hessian}", hessian="approximate"),
-        )
+        raise first_derivatives_only("allocate")
 
 
 def index_of(probability: float) -> tuple[float, float]:
