@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -277,3 +278,22 @@ def test_tolerances_that_are_none_are_refused(shared: Session, width: float) -> 
     with pytest.raises(ModelError, match="positive finite"):
         set_tolerance(shared, "crank", width)
     assert shared.text == before
+
+
+def test_a_kept_design_whose_table_is_gone_does_not_keep_others_from_changing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "force.csv").write_text("0, 0\n1, 5\n2, 0\n")
+    drag = """['-0.5*velocity("slider.S")[0]', 0]"""
+    assert drag in STARTER
+    tables = "tables:\n  F: {file: force.csv}\n\nforces:"
+    text = STARTER.replace(drag, "['F(t)', 0]").replace("forces:", tables, 1)
+    session = Session(vm.Mechanism, text, tmp_path / "model.yaml")
+    assert session.problem is None
+    session.keep("driven")
+    (tmp_path / "force.csv").unlink()
+    session.edit(STARTER)
+    assert session.problem is None and session.text == STARTER
+    assert engine_of(session).kept == {"driven": None}
+    session.take("driven")
+    assert session.problem is not None and "force.csv" in str(session.problem["message"])
