@@ -333,7 +333,7 @@ def _corrected(
 
 
 def _resolved(own: Constraint, moved: Constraint) -> bool:
-    """Whether numbers tell the moved bounds of a probability from 0 and 1."""
+    """Whether the moved bounds of a probability are not rounded to 0 or 1."""
     pairs = ((own.lower, moved.lower), (own.upper, moved.upper))
     return all(0 < new < 1 for old, new in pairs if 0 < old < 1)
 

@@ -302,7 +302,7 @@ class Allocation(Result):
             The path.
 
         Raises:
-            ModelError: for what is no unit of length, or a file that cannot be written.
+            ModelError: for an unknown unit of length, or a file that cannot be written.
         """
         from ..core.units import in_unit
 

@@ -155,7 +155,7 @@ def _rarer(statistic: Statistic, value: float) -> float:
 
 
 def _rare_error(task: StatisticsTask, name: str, v: Values, σ: KnownMoments) -> float:
-    """Error of a quantile or a probability, divided by what is allowed."""
+    """Error of a quantile or a probability, divided by the allowed error."""
     s = task.statistics[name]
     value, error = float(v.values[0]), float(v.errors[0])
     allowed = GOOD_SHARE * _rarer(s, value)

@@ -157,8 +157,8 @@ class LogEvaluator:
 
 
 def index_of(probability: float) -> tuple[float, float]:
-    """β = Φ⁻¹(P), and dβ/dP = 1/φ(β); of probabilities that numbers do not tell from 0 or 1 the last
-    one that they do, with no slope.
+    """β = Φ⁻¹(P), and dβ/dP = 1/φ(β); of probabilities that rounding makes 0 or 1
+    the nearest other number, with no slope.
     """
     from scipy.special import ndtri
 

@@ -1,4 +1,4 @@
-"""The contract of the methods that compute statistics, and what is common to them."""
+"""The contract of the methods that compute statistics, and their common parts."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def probability(*comparisons: Constraint | Sequence[Constraint]) -> Probability:
         A quantity to bound by a comparison, or to minimise, where it is that of a failure.
 
     Raises:
-        ModelError: for what is no comparison of an objective or a path.
+        ModelError: unless all are comparisons of objectives or paths.
 
     >>> import varimech as vm
     >>> safe = vm.probability(vm.path(lambda s: s.angle("rod")) <= 1.2) >= 0.9999
@@ -293,7 +293,7 @@ def _number(statistic: str, of: Comparable | Any) -> Objective:
         remedy = Message("use moments(…) with {order} for its mean and standard deviation", order=1)
         raise ModelError(problem, element=statistic, value=of, remedy=remedy)
     if isinstance(of, Constraint):
-        remedy = "vm.probability takes comparisons; others take what is compared"
+        remedy = "vm.probability takes comparisons; other statistics take an objective or a path"
         raise ModelError("is a comparison", element=statistic, value=of, remedy=remedy)
     if isinstance(of, DesignQuantity):
         problem = "it is a statistic (or a cost) itself, which does not vary"

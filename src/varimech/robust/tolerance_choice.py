@@ -51,7 +51,7 @@ class ToleranceChoice:
         a cost where that is by grades.
 
         Raises:
-            ModelError: for what is no length, and where no grade is within the limits.
+            ModelError: unless it is a length, and where no grade is within the limits.
         """
         element = f"tolerance of {self.name!r}"
         if self.unit != "m":
