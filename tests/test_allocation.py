@@ -310,6 +310,12 @@ def test_targets_are_corrected_where_samples_contradict_the_method() -> None:
     assert a.constraints[0].value == pytest.approx(p, abs=1e-6)
     # 20,000 samples know a share of 2 % to 0.1 %, and so Φ⁻¹ to 0.02 of 2.05; twice that
     assert a.after == pytest.approx(np.full(2, true), rel=0.02)
+    # moments: the cost is 2 + 0.4 √2/3 β', and β' = Φ⁻¹(p) and a correction, which is held
+    λ = a.multipliers["safe"]
+    assert λ == pytest.approx(-0.4 * math.sqrt(2) / 3 / stats.norm.pdf(stats.norm.ppf(p)), rel=1e-5)
+    # Lagrange: λ ∂P/∂t = −dC/dt
+    risk = a.dataset["risk_derivatives"].sel(constraint="safe").to_numpy()
+    assert λ * risk == pytest.approx(0.2 / a.after**2, rel=1e-5)
 
 
 def test_a_verification_that_agrees_changes_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,6 +54,17 @@ def test_independent_planes_are_products() -> None:
     β = np.array([1.0, -0.5, 3.0, 6.0])
     assert beyond_all(np.eye(4), β) == pytest.approx(np.prod(ndtr(-β)), rel=1e-9)
     assert union_of_half_spaces(np.eye(4), β) == pytest.approx(1 - np.prod(ndtr(β)), rel=1e-9)
+
+
+def test_sequences_are_those_of_the_oldest_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SciPy before 1.15 knows `seed` only."""
+    own = stats.qmc.Sobol
+
+    def older(d: int, *, scramble: bool = True, bits: int | None = None, seed: Any = None) -> Any:
+        return own(d, scramble=scramble, bits=bits, seed=seed)
+
+    monkeypatch.setattr(stats.qmc, "Sobol", older)
+    assert beyond_all(np.eye(3), np.ones(3)) == pytest.approx(ndtr(-1.0) ** 3, rel=1e-6)
 
 
 def test_planes_of_a_plane() -> None:

@@ -305,6 +305,13 @@ def test_effective_samples_of_an_autoregressive_process() -> None:
     assert convergence(x[:, :, None]).r_hat[0] > 1.1
 
 
+@pytest.mark.parametrize("draws", [4, 10, 50, 1000])
+def test_chains_that_are_stuck_apart_have_not_converged(draws: int) -> None:
+    stuck = np.repeat(np.arange(4.0)[:, None], draws, axis=1)[:, :, None]
+    assert convergence(stuck).r_hat[0] == np.inf
+    assert convergence(np.ones_like(stuck)).r_hat[0] == 1.0
+
+
 def ranks(m: vm.Mechanism, datasets: int, draws: int, priors: dict[str, Any]) -> np.ndarray:
     """Ranks of parameters drawn from their priors among draws of the posterior from data that they
     give: uniform if the posterior is right (Talts, Betancourt, Simpson, Vehtari and Gelman,

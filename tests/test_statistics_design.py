@@ -161,6 +161,21 @@ def test_random_values_stay_within_the_bounds_of_their_parameter(
     assert most.parameters["x"] == pytest.approx(1 - reach, abs=1e-6)
 
 
+def test_widths_with_units() -> None:
+    m = carrier({})
+    m.parameter("L", 0.05, unit="m", distribution=vm.Tolerance(1e-4))
+    best = m.optimize(
+        {"std": vm.std(vm.final("2*L", unit="m"))},
+        ["± L"],
+        bounds={"± L": ("0.03 mm", "1 mm")},
+        start={"± L": "0.2 mm"},
+        verify=False,
+        **OPTIONS,
+    )
+    assert best.problem.space.start == pytest.approx([2e-4])
+    assert best.objective == pytest.approx(2e-5, rel=1e-9)
+
+
 def test_statistics_as_plain_functions_for_other_optimisers() -> None:
     p = carrier(PARAMETERS).problem({"worst": vm.worst(F)}, **OPTIONS)
     d = p.design_problem(
@@ -258,6 +273,13 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         lambda: carrier(PARAMETERS).problem({"s": vm.std(F)}, **OPTIONS).monte_carlo(),
     ),
     ("positive lower one", lambda: optimum(["± a"])),
+    ("must be a pair", lambda: optimum(["± a"], bounds={"± a": 0.1})),
+    ("numbers, or None", lambda: optimum(["± a"], bounds={"± a": (0.1, math.nan)})),
+    ("leave no room", lambda: optimum(["± a"], bounds={"± a": (1.0, 0.1)})),
+    (
+        "start = inf is not a finite number",
+        lambda: optimum(["± a"], bounds={"± a": (0.1, None)}, start={"± a": math.inf}),
+    ),
     ("no random parameter is called 'c'", lambda: optimum(["± c"], bounds={"± c": (0.1, 1.0)})),
     ("names '± a'", lambda: optimum(["a"], bounds={"± a": (0.1, 1.0)})),
     (

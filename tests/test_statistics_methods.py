@@ -310,6 +310,24 @@ def test_choice_by_estimated_errors() -> None:
     assert ring.methods["p"] != "FORM"
 
 
+@pytest.mark.parametrize("first", ["ring", "plane"])
+def test_a_quantile_whose_error_is_unknown_is_not_taken_for_exact(first: str) -> None:
+    """A circle around the origin has no second order; the other statistic is exact by FORM."""
+    quantiles = {
+        "ring": vm.quantile(function_of("(a + 0.05)**2 + b**2"), 0.95),
+        "plane": vm.quantile(function_of("a"), 0.95),
+    }
+    ordered = {first: quantiles[first], **quantiles}
+    p = carrier({"a": (0.0, vm.Tolerance(3.0)), "b": (0.0, vm.Tolerance(3.0))}).problem(**OPTIONS)
+    by_form = p.statistics(ordered, method="form")
+    exact = stats.ncx2(2, 0.05**2).ppf(0.95)
+    assert by_form["ring"] < exact / 2
+    assert by_form.error.sel(statistic="ring").item() == math.inf
+    chosen = p.statistics(ordered)
+    assert chosen.methods["ring"] != "FORM"
+    assert abs(chosen["ring"] - exact) < chosen.error.sel(statistic="ring").item()
+
+
 def test_derivatives_with_respect_to_the_bounds_of_a_uniform_distribution() -> None:
     found = carrier({**NORMAL, "a": (1.0, stats.uniform(0.7, 0.6))}).statistics(
         {"mean": vm.mean(QUADRATIC), "std": vm.std(QUADRATIC)}, method="chaos", **OPTIONS

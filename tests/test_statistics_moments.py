@@ -10,6 +10,7 @@ from random_functions import OPTIONS, carrier, differences, evaluator, function_
 from scipy import stats
 
 import varimech as vm
+from varimech.robust.normal_box import box_derivatives, box_probability
 from varimech.robust.second_moments import SecondMoments
 
 LINEAR = function_of("3 * a + 2 * b + c * a**2")
@@ -160,3 +161,49 @@ def test_fourth_moments_of_quadratic_functions_of_normal_variables() -> None:
     )
     x = ev.design.start
     assert SecondMoments(ev.task).moments(x).fourth == pytest.approx([48.0 + 192.0], rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["moments", "form"])
+def test_limits_that_coincide_count_once(method: str) -> None:
+    """Left and right side of a symmetric mechanism: P = Φ(β), β = (3.2 − a − b)/σ, for both."""
+    once, twice = vm.final("a + b"), vm.final("2*a + 2*b")
+    m = carrier({"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6))})
+    both = {"P": vm.probability(once <= 3.2, twice <= 6.4)}
+    ev = evaluator(m, both, nominals=["a"], widths=["a"], method=method)
+    found = ev.run(ev.design.start)
+    σ = math.hypot(0.1, 0.2)
+    β = 0.2 / σ
+    density = stats.norm.pdf(β)
+    assert found.values[0] == pytest.approx(stats.norm.cdf(β), rel=1e-9)
+    # dσ/dt = σ_a/(3 σ)
+    expected = [-density / σ, -density * β / σ * 0.1 / (3 * σ)]
+    assert found.derivatives[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_bounds_of_equal_variables(sign: float) -> None:
+    """Z and ±Z: the narrowest interval counts, and only its ends have derivatives."""
+    R = np.array([[1.0, sign], [sign, 1.0]])
+    lower, upper = np.array([-1.0, -np.inf]), np.array([np.inf, 0.5])
+    if sign < 0:
+        lower, upper = np.array([-1.0, -0.5]), np.array([np.inf, np.inf])
+    of_lower, of_upper, of_R = box_derivatives(lower, upper, R)
+    assert box_probability(lower, upper, R) == pytest.approx(
+        stats.norm.cdf(0.5) - stats.norm.cdf(-1.0), rel=1e-12
+    )
+    near, far = stats.norm.pdf(0.5), stats.norm.pdf(1.0)
+    expected = ([-far, 0.0], [0.0, near]) if sign > 0 else ([-far, -near], [0.0, 0.0])
+    assert of_lower == pytest.approx(expected[0], rel=1e-12)
+    assert of_upper == pytest.approx(expected[1], rel=1e-12)
+    assert not of_R.any()
+
+
+@pytest.mark.parametrize("nominals", [["a"], []])
+def test_errors_of_quantiles_see_curvature_whatever_varies(nominals: list[str]) -> None:
+    """(a + 1)² is monotonic where a is likely, so its quantile is that of a."""
+    m = carrier({"a": (1.0, vm.Tolerance(1.2))})
+    q = {"q": vm.quantile(vm.final("(a + 1)**2"), 0.99)}
+    ev = evaluator(m, q, nominals=nominals, widths=["a"])
+    found = ev.methods[0].evaluate(ev.design.start, errors=True)["q"]
+    exact = (2 + 0.4 * stats.norm.ppf(0.99)) ** 2
+    assert 0.5 < exact - found.values[0] < found.errors[0]

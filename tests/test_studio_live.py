@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import threading
 import time
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +19,9 @@ from varimech.benchmarks import BENCHMARKS
 from varimech.benchmarks.five_bar import mechanism
 from varimech.core.errors import ModelError
 from varimech.files.editing import with_tolerance
+from varimech.files.reading import mechanism_of_text
 from varimech.studio.handles import PointTarget, brought, pulled
+from varimech.studio.live import Live
 from varimech.studio.live_actions import pull, set_tolerance, take_result
 from varimech.studio.session import Session
 from varimech.studio.tolerances import sampled, summary
@@ -209,3 +215,85 @@ def test_designs_are_compared(session: Session) -> None:
     assert "before" in motion
     session.forget("A")
     assert session.ghost is None and "before" not in engine.motion({}).content["animation"]
+
+
+def test_a_change_of_another_page_survives_a_tolerance(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes while the text with the tolerance is made."""
+    other = threading.Thread(
+        target=session.set_values, args=({"rod": 0.26},), kwargs={"final": True}
+    )
+
+    def meanwhile(*given: Any) -> str:
+        other.start()
+        other.join(0.2)  # it has to wait until the tolerance is written
+        return with_tolerance(*given)
+
+    monkeypatch.setattr("varimech.studio.live_actions.with_tolerance", meanwhile)
+    set_tolerance(session, "crank", 1e-4)
+    other.join()
+    known = mechanism_of_text(vm.Mechanism, session.text).parameters
+    assert known["rod"].value == 0.26
+    assert known["crank"].distribution.width == pytest.approx(1e-4)
+
+
+def test_states_come_in_their_order(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, sent = Live(session), list[int]()
+
+    class Shown:
+        def put(self, kind: str, message: bytes) -> None:
+            end = 4 + int.from_bytes(message[:4], "little")
+            sent.append(json.loads(message[4:end])["revision"])
+
+    page = Shown()
+    live.join(page)
+    own, composed, newer = session.state, threading.Event(), threading.Event()
+
+    def slow() -> dict[str, Any]:
+        state = own()
+        if not composed.is_set():
+            composed.set()
+            newer.wait(0.3)  # for the page that asks later, if it does not wait
+        return state
+
+    monkeypatch.setattr(session, "state", slow)
+
+    def ask(crank: float) -> None:
+        request = {"kind": "set", "values": {"crank": crank}, "final": True}
+        live.receive(page, json.dumps(request))
+
+    first = threading.Thread(target=ask, args=(0.101,))
+    first.start()
+    composed.wait()
+    ask(0.102)
+    newer.set()
+    first.join()
+    assert len(sent) == 3 and sent == sorted(sent)
+
+
+@pytest.mark.parametrize("width", [math.inf, math.nan, -1e-3, 0.0])
+def test_tolerances_that_are_none_are_refused(shared: Session, width: float) -> None:
+    before = shared.text
+    with pytest.raises(ModelError, match="positive finite"):
+        set_tolerance(shared, "crank", width)
+    assert shared.text == before
+
+
+def test_a_kept_design_whose_table_is_gone_does_not_keep_others_from_changing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "force.csv").write_text("0, 0\n1, 5\n2, 0\n")
+    drag = """['-0.5*velocity("slider.S")[0]', 0]"""
+    assert drag in STARTER
+    tables = "tables:\n  F: {file: force.csv}\n\nforces:"
+    text = STARTER.replace(drag, "['F(t)', 0]").replace("forces:", tables, 1)
+    session = Session(vm.Mechanism, text, tmp_path / "model.yaml")
+    assert session.problem is None
+    session.keep("driven")
+    (tmp_path / "force.csv").unlink()
+    session.edit(STARTER)
+    assert session.problem is None and session.text == STARTER
+    assert engine_of(session).kept == {"driven": None}
+    session.take("driven")
+    assert session.problem is not None and "force.csv" in str(session.problem["message"])

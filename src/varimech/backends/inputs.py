@@ -31,7 +31,7 @@ class Inputs:
     max_iterations: int
     sizes: CoordinateScales | None = None
     """By what errors are measured where coordinates are of several kinds; None where the largest
-    tells the size of all.
+    gives the size of all.
     """
     sensitivity_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """For each direction that is differentiated in, the largest relative change of a parameter: 1

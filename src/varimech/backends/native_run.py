@@ -54,7 +54,7 @@ SIZES = (
     "bases",
     "workspace",
 )
-"""What a card's compiler knows as constants: see chain.c."""
+"""Constants in code for a GPU: see chain.c."""
 LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("plans", "scheme")),
     ("i8", SIZES),

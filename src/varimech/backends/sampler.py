@@ -128,7 +128,7 @@ class Sampler:
     def by(
         self, execute: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray
     ) -> Samples:
-        """Runs that a processor or a card carries out, as far as rows make sense."""
+        """Runs that a CPU or a GPU executes, as far as rows are valid."""
         fit = np.isfinite(rows).all(axis=1)
         for holds in self.conditions:
             fit &= holds(rows)
@@ -240,10 +240,10 @@ def in_slices(
     sampler: Sampler,
     rows: np.ndarray,
     stop: Event | None,
-    tell: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> Samples:
     """All runs, a tenth of a second of them at a time; they do not depend on which are run
-    together. `tell` is called with how many are done.
+    together. `report` is called with how many are done.
     """
     parts, at, size = [], 0, sampler.width
     while at < len(rows):
@@ -252,6 +252,6 @@ def in_slices(
         began = time.perf_counter()
         parts.append(sampler(rows[at : at + size]))
         at += size
-        tell(min(at, len(rows)))
+        report(min(at, len(rows)))
         size = next_slice(size, time.perf_counter() - began, GROWTH)
     return joined(parts)

@@ -1,6 +1,4 @@
-"""Studies of a file against its mechanism: names that do not exist are told at reading, with their
-places.
-"""
+"""Studies of a file against its mechanism: unknown names are reported at reading, with their places."""
 
 from __future__ import annotations
 

@@ -75,8 +75,9 @@ def with_tolerance(text: str, name: str, width: float) -> str:
     Raises:
         ModelError: for a parameter that the text does not have, or one with a distribution.
     """
-    if not width > 0:
-        raise ModelError(f"the tolerance of {name!r} is {width:g}", remedy="give a positive one")
+    if not 0 < width < math.inf:
+        problem = f"the tolerance of {name!r} is {width:g}"
+        raise ModelError(problem, remedy="give a positive finite one")
     node = _found(_root(text), ("parameters", name))
     if not isinstance(node, yaml.MappingNode):
         entry = f"{{value: {text[node.start_mark.index : node.end_mark.index]}, tolerance: {in_unit_of(node.value, width)}}}"

@@ -1,6 +1,6 @@
 """Entries of a model file: parameters, and all elements, made from the fields of each kind.
 
-An entry tells its kind by a key that holds the names the element begins with (`bar: [O, P]`); all
+The kind of an entry is given by a key that holds the names the element begins with (`bar: [O, P]`); all
 other keys are the arguments of the builder method.
 """
 
@@ -151,5 +151,5 @@ def _file_field(field: ElementField[object]) -> object:
 
 
 def entries_of(section: str) -> dict[str, type[Entry]]:
-    """The entries of a section by the keys that tell their kinds."""
+    """The entries of a section by the keys of their kinds."""
     return {kind.file_key() or kind.method(): entry_of(kind) for kind in registered(section)}

@@ -23,7 +23,7 @@ BYTES, DEPTH, NODES, CHARACTERS = 8_000_000, 40, 400_000, 100
 counts as one more entry there.
 """
 LONGEST = 600
-"""Characters of what is told of a mistake."""
+"""Characters of a message about a mistake."""
 _NUMBER = re.compile(
     r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|(?:0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
 )

@@ -1,6 +1,4 @@
-"""Studies in model files: objectives, and what is computed of them, by the keywords of the verbs of
-`Mechanism`.
-"""
+"""Studies in model files: objectives, and analyses by the names of their methods in `Mechanism`."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-
 
 
 class Solving(ft.Strict):
-    """How runs are made; what is not said is chosen."""
+    """Options of runs; those that are left out are chosen."""
 
     duration: ft.Number | None = Field(None, description="s")
     step: ft.Number | None = Field(None, description="Equal time steps, s.")

@@ -154,7 +154,7 @@ def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
 
 
 def with_changes(studies: Studies, kind: str, changes: Mapping[str, object]) -> Studies:
-    """Studies whose own settings are those that one was carried out with; values of parameters are
+    """Studies whose own settings are those of one that was executed; values of parameters are
     left to the model.
     """
     data = studies.model_dump(exclude_unset=True, by_alias=True)
@@ -369,19 +369,19 @@ def _moved(
     """
     from scipy.stats import norm
 
-    carried = {name: data.parameter_set.parameters[name].distribution for name in parameters}
-    for name, distribution in carried.items():
+    own = {name: data.parameter_set.parameters[name].distribution for name in parameters}
+    for name, distribution in own.items():
         if distribution is not None and not isinstance(distribution, Tolerance):
             problem = (
                 f"parameter {name!r} is given the value {parameters[name]!r}, and"
                 " has a distribution with a mean of its own"
             )
             raise ModelError(problem, remedy="change it in the file instead")
-    fixed = {name: value for name, value in parameters.items() if carried[name] is None}
+    fixed = {name: value for name, value in parameters.items() if own[name] is None}
     distributions = {
-        name: norm(value, carried[name].sigma)
+        name: norm(value, own[name].sigma)
         for name, value in parameters.items()
-        if carried[name] is not None
+        if own[name] is not None
     }
     return fixed, distributions
 

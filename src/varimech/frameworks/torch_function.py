@@ -27,7 +27,7 @@ class TorchFunction:
     `torch.func.vmap`, `grad`, `jacrev`, `jacfwd`, `hessian`.
 
     Args:
-        function: what is called, in NumPy.
+        function: the same function in NumPy.
     """
 
     def __init__(self, function: Function):

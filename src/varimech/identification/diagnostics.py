@@ -74,6 +74,8 @@ def _ranked(x: np.ndarray) -> np.ndarray:
 
 
 def _r_hat(x: np.ndarray) -> float:
+    if not np.ptp(x, axis=1).any():  # chains that do not move have not converged, unless they agree
+        return np.inf if np.ptp(x) > 0 else 1.0
     n = x.shape[1]
     within, between = x.var(axis=1, ddof=1).mean(), x.mean(axis=1).var(ddof=1)
-    return float(np.sqrt((n - 1) / n + between / within)) if within > 0 else 1.0
+    return float(np.sqrt((n - 1) / n + between / within))

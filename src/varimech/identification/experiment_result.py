@@ -28,7 +28,7 @@ MOST_SHOWN = 12
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Sensors, each under a setting, with what they tell."""
+    """Sensors, each under a setting, with their information."""
 
     members: tuple[tuple[str, Mapping[str, float]], ...]
     value: float

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..optimization.design_figures import BEFORE
-from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
+from ..plotting.figure import COLOURS, INK
 from ..plotting.style import in_style
 from ..results.run import Run
+from .measured_panels import draw_samples, finish, new_panels
 from .measurement import component_suffix
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 def draw_fit(fit: Fit, style: str | None) -> Figure:
     """A panel for each measurement: samples, curve and band."""
-    figure = new_figure(7.5, 1.0 + 2.6 * len(fit.measured))
-    axes = figure.subplots(len(fit.measured), 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = new_panels(fit.measured)
     first = fit.curve_run(fit.space.start)
     for ax, (name, m) in zip(axes, fit.measured.items(), strict=True):
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
@@ -51,23 +51,8 @@ def draw_fit(fit: Fit, style: str | None) -> Figure:
                 linewidth=1.5,
                 label=f"fit{suffix}, {100 * fit.level:g} % band",
             )
-            error = None if m.sigma is None else m.sigma[:, c]
-            ax.errorbar(
-                m.times,
-                m.values[:, c],
-                error,
-                fmt="o",
-                markersize=3,
-                color=INK,
-                elinewidth=0.7,
-                alpha=0.8,
-                label=f"data{suffix}",
-            )
-        ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
-        quiet(ax)
-        ax.margins(x=0.01)
-        legend_beside(ax)
-    axes[-1].set_xlabel("time (s)")
+            draw_samples(ax, m, c)
+        finish(ax, name, m)
     values = ", ".join(f"{n} = {v:.5g}" for n, v in fit.parameters.items())
     figure.suptitle(f"{fit.label}: {values}", fontsize=12, color=INK)
     return in_style(figure, style)

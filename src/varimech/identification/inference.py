@@ -1,4 +1,4 @@
-"""Posterior distribution of fitted parameters: what is checked, the mode, and the method."""
+"""Posterior distribution of fitted parameters: checks of the input, the mode, and the method."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Laplace:
 
         d = self.means.shape[1]
         order = np.argsort(-self._outside)  # what is cut most comes first: even weights
-        u = qmc.Sobol(d + 1, rng=np.random.default_rng([self.seed, 2])).random(POINTS)
+        u = qmc.Sobol(d + 1, seed=np.random.default_rng([self.seed, 2])).random(POINTS)
         of = np.minimum(np.searchsorted(np.cumsum(self.weights), u[:, d]), self.weights.size - 1)
         roots = np.linalg.cholesky(self.covariances[:, order][:, :, order])[of]
         z, x, logs = np.zeros((POINTS, d)), np.zeros((POINTS, d)), np.zeros(POINTS)

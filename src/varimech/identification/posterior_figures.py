@@ -11,6 +11,7 @@ import numpy as np
 from ..plotting.figure import COLOURS, INK, legend_beside, new_figure, quiet
 from ..plotting.style import in_style
 from ..uncertainty.marginals import Normal
+from .measured_panels import draw_samples, finish, new_panels
 from .measurement import component_suffix
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def _draw_marginal(ax: Axes, p: Posterior, k: int, x: np.ndarray) -> None:
 def draw_bands(p: Posterior, style: str | None) -> Figure:
     """A panel for each measurement: samples, median and bands."""
     measured = p.fit.measured
-    figure = new_figure(7.5, 1.0 + 2.6 * len(measured))
-    axes = figure.subplots(len(measured), 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = new_panels(measured)
     for ax, (name, m) in zip(axes, measured.items(), strict=True):
         bands = p.bands(name)
         t = bands["time"].to_numpy()
@@ -90,23 +90,8 @@ def draw_bands(p: Posterior, style: str | None) -> Figure:
             ax.fill_between(t, low[:, c], high[:, c], color=colour, alpha=0.3, linewidth=0)
             label = f"median{suffix}, {100 * p.level:g} % band"
             ax.plot(t, middle[:, c], color=colour, linewidth=1.4, label=label)
-            error = None if m.sigma is None else m.sigma[:, c]
-            ax.errorbar(
-                m.times,
-                m.values[:, c],
-                error,
-                fmt="o",
-                markersize=3,
-                color=INK,
-                elinewidth=0.7,
-                alpha=0.8,
-                label=f"data{suffix}",
-            )
-        ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
-        quiet(ax)
-        ax.margins(x=0.01)
-        legend_beside(ax)
-    axes[-1].set_xlabel("time (s)")
+            draw_samples(ax, m, c)
+        finish(ax, name, m)
     figure.suptitle(f"{p.label}: prediction of the posterior", fontsize=12, color=INK)
     return in_style(figure, style)
 

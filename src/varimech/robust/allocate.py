@@ -170,11 +170,8 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
     _check_probabilities(named)
     numbers = s.solvers.data.parameter_set
     choices = choices_of(numbers, options.get("tolerances"), "allocate")
-    for name in statistics.get("distributions") or {}:
-        if name in [c.name for c in choices]:
-            twice = f"names {name!r}, whose tolerance is chosen"
-            others = Message("leave it out, or name the others in {tolerances}")
-            raise ModelError(twice, element="allocate", field="distributions", remedy=others)
+    _check_chosen_once(statistics.get("distributions") or {}, choices)
+    graded = _graded(choices, options.get("grades", False))
     space = _nominal_space(s, options)
     design = random_design(
         s,
@@ -215,13 +212,20 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
     )
     check_targets_resolved(evaluator, named)
     check_influence("allocate", task.problem(variables.start), set())
-    graded = _graded(choices, options.get("grades", False))
-    for c in choices:
-        if c.name in graded:
-            c.grades  # noqa: B018 - refuses what has none before anything runs
     correct = options.get("correct", True) and verify is not False
     count = None if isinstance(verify, bool) else int(verify)
     return Statement(task, evaluator, graded, correct, count, verify is not False, seed)
+
+
+def _check_chosen_once(
+    distributions: Mapping[str, object], choices: Sequence[ToleranceChoice]
+) -> None:
+    """Refuse distributions of parameters whose tolerances are chosen."""
+    for c in choices:
+        if c.name in distributions:
+            problem = f"names {c.name!r}, whose tolerance is chosen"
+            remedy = Message("leave it out, or name the others in {tolerances}")
+            raise ModelError(problem, element="allocate", field="distributions", remedy=remedy)
 
 
 def _check_probabilities(constraints: Mapping[str, Constraint]) -> None:
@@ -262,16 +266,17 @@ def _variables(space: Space, choices: Sequence[ToleranceChoice]) -> Variables:
 
 
 def _graded(choices: Sequence[ToleranceChoice], given: bool | Sequence[str]) -> tuple[str, ...]:
-    """Parameters whose tolerances come in grades."""
+    """Parameters whose tolerances come in grades, checked to have some."""
     names = [c.name for c in choices]
     if isinstance(given, bool):
-        return tuple(names) if given else ()
+        given = names if given else []
     wanted = [given] if isinstance(given, str) else list(given)
     for name in wanted:
         if name not in names:
             problem = f"names {name!r}, whose tolerance is not chosen"
             remedy = f"those that are chosen: {', '.join(map(repr, names))}"
             raise ModelError(problem, element="allocate", field="grades", remedy=remedy)
+        choices[names.index(name)].grades  # noqa: B018 - raises where there are none
     return tuple(wanted)
 
 
@@ -332,7 +337,7 @@ def _corrected(
 
 
 def _resolved(own: Constraint, moved: Constraint) -> bool:
-    """Whether numbers tell the moved bounds of a probability from 0 and 1."""
+    """Whether the moved bounds of a probability are not rounded to 0 or 1."""
     pairs = ((own.lower, moved.lower), (own.upper, moved.upper))
     return all(0 < new < 1 for old, new in pairs if 0 < old < 1)
 

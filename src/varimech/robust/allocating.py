@@ -113,6 +113,18 @@ class AllocationTask:
 
         return np.asarray(ndtr(z))
 
+    def uncorrected_slopes(
+        self, corrected: AllocationTask, name: str, values: np.ndarray
+    ) -> np.ndarray:
+        """Derivatives of the values without the correction with respect to those with it,
+        dP/dP' = φ(β)/φ(β') of a probability; the correction itself is held.
+        """
+        if not isinstance(self.constraints[name].of, Probability):
+            return np.ones_like(values)
+        β = self.search_values(name, values)
+        shift = shift_of(self.constraints[name], corrected.constraints[name])
+        return np.asarray(np.exp((β**2 - (β - shift) ** 2) / 2))
+
     def is_active(self, found: Found, name: str) -> bool:
         """Whether a constraint decides the cost of a design."""
         rows = next(r.rows for r in found.problem.rows if r.name == name)

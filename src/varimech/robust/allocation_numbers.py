@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..sensitivity.comparison import Constraint
 from .allocating import AllocationTask, Found
 from .allocation import Allocation, Bounded
 from .before_after import TwoDesigns
@@ -48,12 +47,13 @@ def allocation_of(
         k = int(np.argmin(np.minimum(values - c.lower, c.upper - values)))
         value = stated.uncorrected(task, name, values)[k]
         first = stated.uncorrected(task, name, task.values(before, name)[0])
-        λ = _multiplier(task, best, name, c)
+        λ = _multiplier(stated, task, best, name)
         own = first[int(np.argmin(np.minimum(first - c.lower, c.upper - first)))]
         bounds = c.lower, c.upper
         unit = c.of.unit
         constraints.append(Bounded(name, c.rule, unit, float(own), float(value), *bounds, λ))
-        risk.append(slopes[k, widths])
+        share = stated.uncorrected_slopes(task, name, values)[k]
+        risk.append(share * slopes[k, widths])
     runs = {
         "runs": evaluator.counts.total,
         "gradient_runs": evaluator.counts.gradients,
@@ -85,14 +85,17 @@ def allocation_of(
     )
 
 
-def _multiplier(task: AllocationTask, best: Found, name: str, c: Constraint) -> float:
-    """λ of a constraint in the user's units; zero where it does not decide the cost."""
+def _multiplier(stated: AllocationTask, task: AllocationTask, best: Found, name: str) -> float:
+    """λ of a constraint in the user's units, at the target that the user gave, with its correction
+    held; zero where it does not decide the cost.
+    """
     if not task.is_active(best, name):
         return 0.0
     rows = next(r.rows for r in best.problem.rows if r.name == name)
     λ = best.attempt.optimality.rows[rows]
     values, _ = task.values(best.outcome, name)
-    return float((λ * task.search_slopes(name, values)).sum())
+    values = stated.uncorrected(task, name, values)
+    return float((λ * stated.search_slopes(name, values)).sum())
 
 
 def _brings(task: AllocationTask, best: Found, x: np.ndarray) -> np.ndarray:

@@ -130,7 +130,8 @@ def _for_rare(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
         except VarimechError as refused:
             why.append(refused.without_remedy())
             continue
-        off = max(_rare_error(task, name, v, σ) for name, v in found.items())
+        # NaN stays NaN, and is not small
+        off = float(np.max([_rare_error(task, name, v, σ) for name, v in found.items()]))
         if off <= 1:
             return Chosen(method, "; ".join(why))
         why.append(f"{method.title}: estimated errors are too large")
@@ -154,7 +155,7 @@ def _rarer(statistic: Statistic, value: float) -> float:
 
 
 def _rare_error(task: StatisticsTask, name: str, v: Values, σ: KnownMoments) -> float:
-    """Error of a quantile or a probability, divided by what is allowed."""
+    """Error of a quantile or a probability, divided by the allowed error."""
     s = task.statistics[name]
     value, error = float(v.values[0]), float(v.errors[0])
     allowed = GOOD_SHARE * _rarer(s, value)

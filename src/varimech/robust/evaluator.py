@@ -12,7 +12,6 @@ import numpy as np
 
 from ..analyses.simulation import Simulation
 from ..core.errors import ModelError
-from ..core.messages import Message
 from ..optimization.evaluation import MechanismEvaluator, Outcome, Second
 from ..optimization.quantities import DesignQuantity, Goal, Path, Peak
 from ..results.gradient import Gradient
@@ -20,7 +19,7 @@ from ..results.run import Run
 from .choice import Chosen, methods_of
 from .design_runs import DesignRuns, RunCounts
 from .explicit_goal import ExplicitGoal
-from .method import StatisticsMethod, StatisticsTask
+from .method import StatisticsMethod, StatisticsTask, first_derivatives_only
 from .random_design import RandomDesign
 from .settings import StatisticsSettings
 from .statistic import Random, Statistic
@@ -127,11 +126,7 @@ class StatisticsEvaluator:
         Raises:
             ModelError: always.
         """
-        raise ModelError(
-            "statistics have first derivatives only",
-            element="optimize",
-            remedy=Message("use {hessian}", hessian="approximate"),
-        )
+        raise first_derivatives_only("optimize")
 
     @property
     def reasons(self) -> dict[str, str]:

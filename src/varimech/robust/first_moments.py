@@ -91,7 +91,7 @@ class FirstMoments:
         values, J = task.runs.first(point.mean_row[None])
         d = len(point.mean)
         g, C = J[0, :, :d], point.covariance
-        wanted = varying_columns(task)
+        wanted = columns_of(task, (Std, Worst, Quantile, Probability))
         products = np.zeros((values.shape[1], *J.shape[1:]))
         if wanted.size and task.design.nominals:
             products[wanted] = self._products(point, g[wanted] @ C)
@@ -119,12 +119,15 @@ class FirstMoments:
         """Third central moment of each column, to the order that first and second derivatives
         know.
         """
-        μ3 = third_moments(m.point)
-        d = m.g.shape[1]
-        wanted = varying_columns(self.task)
-        third = m.g**3 @ μ3
-        for c in wanted:
-            third[c] += 3 * (m.g[c] @ m.point.covariance) @ m.products[c, c, :d]
+        third = np.asarray(m.g**3 @ third_moments(m.point))
+        wanted, d = columns_of(self.task, (Quantile, Probability)), m.g.shape[1]
+        if not wanted.size:
+            return third
+        along = m.g[wanted] @ m.point.covariance
+        known = bool(self.task.design.nominals)
+        products = m.products[wanted] if known else self._products(m.point, along)
+        for k, c in enumerate(wanted):
+            third[c] += 3 * along[k] @ products[k, c, :d]
         return third
 
 
@@ -183,15 +186,15 @@ def normal_statistics(task: StatisticsTask, m: KnownMoments) -> dict[str, Values
     return found
 
 
-def varying_columns(task: StatisticsTask) -> np.ndarray:
-    """Columns of which more than the mean is wanted."""
-    wanted = [
+def columns_of(task: StatisticsTask, kinds: tuple[type[Statistic], ...]) -> np.ndarray:
+    """Columns of the statistics of some kinds."""
+    columns = [
         c
         for statistic in task.statistics.values()
-        if not isinstance(statistic, Mean)
+        if isinstance(statistic, kinds)
         for c in task.columns(statistic)
     ]
-    return np.unique(np.concatenate(wanted)) if wanted else np.zeros(0, dtype=int)
+    return np.unique(np.concatenate(columns)) if columns else np.zeros(0, dtype=int)
 
 
 def sigmas_of(statistic: Statistic) -> float:

@@ -43,6 +43,7 @@ from ..uncertainty.half_spaces import depths_beyond
 from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
 from .design_point_search import (
+    Curved,
     FormPoint,
     StandardColumn,
     curved_at,
@@ -162,7 +163,7 @@ class FormMethod:
         if not at.length > 0:  # at the medians
             return at.y, at.by_variable, math.inf
         p = FormPoint(at, sign)
-        off = abs(p.second_order(curved_at(column, at.u)) - float(_tail(β)))
+        off = _error_by_curvature(p, curved_at(column, at.u))
         every = _all_points(column, Side(column.column, at.y, 1.0), self.settings.seed, at.u)
         if every.points:
             off += abs(_polyhedron([every])[0] - statistic.p)
@@ -196,11 +197,9 @@ class FormMethod:
             slope = slope + of_R[i, j] * (α[j] @ dα[0] + α[i] @ dα[1])
         error = math.nan
         if errors:
-            off = [
-                p.second_order(curved[k]) - float(_tail(p.beta)) for k, (p, _) in enumerate(points)
-            ]
+            off = [_error_by_curvature(p, curved[k]) for k, (p, _) in enumerate(points)]
             again = [self._met_again(*each) for each in zip(sides, columns, groups, strict=True)]
-            error = min(1.0, float(np.abs(off).sum()) + sum(again))
+            error = min(1.0, sum(off) + sum(again))
         return value, slope, error
 
     def _met_again(self, side: Side, column: StandardColumn, group: DesignPoints) -> float:
@@ -261,6 +260,14 @@ def _contradiction(statistic: Probability | Quantile, value: float, drawn: np.nd
     held = int(((drawn >= lowest) & (drawn <= highest)).all(axis=1).sum())
     lower, upper = clopper_pearson(held, len(drawn), CERTAIN)
     return 0.0 if lower <= value <= upper else abs(value - held / len(drawn))
+
+
+def _error_by_curvature(p: FormPoint, curved: Curved) -> float:
+    """Difference of the probabilities of first and second order; infinite where the limit is curved
+    too much for the second.
+    """
+    off = abs(p.second_order(curved) - _tail(p.beta))
+    return off if math.isfinite(off) else math.inf
 
 
 def _polyhedron(groups: Sequence[DesignPoints]) -> tuple[float, np.ndarray, np.ndarray]:

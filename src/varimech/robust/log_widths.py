@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.errors import ModelError
-from ..core.messages import Message
 from ..optimization.design_problem import DesignProblem, quantities_of
 from ..optimization.evaluation import Evaluator, Outcome, Second
 from ..optimization.quantities import DesignQuantity
 from ..optimization.space import Space
 from ..sensitivity.comparison import Constraint
+from .method import first_derivatives_only
 from .statistic import Probability
 from .tolerance_choice import TotalCost
 
@@ -154,16 +153,12 @@ class LogEvaluator:
         Raises:
             ModelError: always.
         """
-        raise ModelError(
-            "statistics have first derivatives only",
-            element="allocate",
-            remedy=Message("use {hessian}", hessian="approximate"),
-        )
+        raise first_derivatives_only("allocate")
 
 
 def index_of(probability: float) -> tuple[float, float]:
-    """β = Φ⁻¹(P), and dβ/dP = 1/φ(β); of probabilities that numbers do not tell from 0 or 1 the last
-    one that they do, with no slope.
+    """β = Φ⁻¹(P), and dβ/dP = 1/φ(β); of probabilities that rounding makes 0 or 1
+    the nearest other number, with no slope.
     """
     from scipy.special import ndtri
 

@@ -1,4 +1,4 @@
-"""The contract of the methods that compute statistics, and what is common to them."""
+"""The contract of the methods that compute statistics, and their common parts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from typing import Protocol
 
 import numpy as np
 
+from ..core.errors import ModelError
+from ..core.messages import Message
 from .design_runs import DesignRuns
 from .random_design import RandomDesign
 from .statistic import Statistic
 
 METHODS = ("auto", "moments", "samples", "form", "chaos")
+
+
+def first_derivatives_only(analysis: str) -> ModelError:
+    """The error of evaluators of statistics that are asked for second derivatives."""
+    remedy = Message("use {hessian}", hessian="approximate")
+    return ModelError("statistics have first derivatives only", element=analysis, remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ an absolute error of about 1e-8.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise, product
 
 import numpy as np
@@ -26,7 +27,8 @@ variable; more digits would take seconds.
 
 def box_probability(lower: np.ndarray, upper: np.ndarray, R: np.ndarray) -> float:
     """P[lower ≤ Z ≤ upper]"""
-    lower, upper, R = _without_copies(lower, upper, R)
+    box = _without_copies(lower, upper, R)
+    lower, upper, R = box.lower, box.upper, box.R
     if (lower >= upper).any():
         return 0.0
     if lower.size == 0:
@@ -52,9 +54,64 @@ def box_probability(lower: np.ndarray, upper: np.ndarray, R: np.ndarray) -> floa
 def box_derivatives(
     lower: np.ndarray, upper: np.ndarray, R: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """∂P/∂lower, ∂P/∂upper, and ∂P/∂R_ij of each pair (in both of its entries, symmetric)."""
+    """∂P/∂lower, ∂P/∂upper, and ∂P/∂R_ij of each pair (in both of its entries, symmetric).
+
+    Of equal variables only the narrowest bounds count, of equal bounds the first.
+    """
     n = lower.size
+    box = _without_copies(lower, upper, R)
+    of_lower, of_upper, of_pairs = _derivatives(box)
+    of_bounds, of_R = np.zeros(2 * n), np.zeros((n, n))
+    # a bound of a variable with the opposite sign is one on the other side
+    of_bounds[box.lower_from] += np.where(box.lower_from < n, of_lower, -of_lower)
+    of_bounds[box.upper_from] += np.where(box.upper_from < n, -of_upper, of_upper)
+    of_R[np.ix_(box.kept, box.kept)] = of_pairs
+    return of_bounds[:n], of_bounds[n:], of_R
+
+
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """A box without variables that are unbounded or equal to another one."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    R: np.ndarray
+    kept: list[int]
+    """Its variables among the original ones."""
+    lower_from: np.ndarray
+    """The original bounds that these are, numbered: all lower bounds, then all upper bounds."""
+    upper_from: np.ndarray
+
+
+def _without_copies(lower: np.ndarray, upper: np.ndarray, R: np.ndarray) -> _Box:
+    """The same box without variables that are unbounded, or (up to their sign) equal to another one,
+    whose interval is cut to theirs: R without them is regular more often.
+    """
+    n = lower.size
+    lower, upper, kept = lower.copy(), upper.copy(), list[int]()
+    lower_from, upper_from = np.arange(n), n + np.arange(n)
+    for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist():
+        same = [k for k in kept if abs(R[i, k]) > DEGENERATE]
+        if not same:
+            kept.append(i)
+            continue
+        k, own = same[0], ((lower[i], i), (upper[i], n + i))
+        if R[i, k] < 0:
+            own = (-upper[i], n + i), (-lower[i], i)
+        if own[0][0] > lower[k]:
+            lower[k], lower_from[k] = own[0]
+        if own[1][0] < upper[k]:
+            upper[k], upper_from[k] = own[1]
+    pairs = R[np.ix_(kept, kept)]
+    return _Box(lower[kept], upper[kept], pairs, kept, lower_from[kept], upper_from[kept])
+
+
+def _derivatives(box: _Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """∂P/∂lower, ∂P/∂upper, ∂P/∂R of a box without copies."""
+    lower, upper, R, n = box.lower, box.upper, box.R, box.lower.size
     of_lower, of_upper, of_R = np.zeros(n), np.zeros(n), np.zeros((n, n))
+    if (lower >= upper).any():
+        return of_lower, of_upper, of_R
     for i in range(n):
         of_lower[i] = -_given(lower, upper, R, [i], [lower[i]])
         of_upper[i] = _given(lower, upper, R, [i], [upper[i]])
@@ -64,25 +121,6 @@ def box_derivatives(
                 s * t * _given(lower, upper, R, [i, j], [a, b]) for (a, s), (b, t) in corners
             )
     return of_lower, of_upper, of_R
-
-
-def _without_copies(
-    lower: np.ndarray, upper: np.ndarray, R: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same box without variables that are unbounded, or (up to their sign) equal to another one,
-    whose interval is cut to theirs: R without them is regular more often.
-    """
-    lower, upper, kept = lower.copy(), upper.copy(), list[int]()
-    for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist():
-        same = [k for k in kept if abs(R[i, k]) > DEGENERATE]
-        if not same:
-            kept.append(i)
-            continue
-        k, own = same[0], (lower[i], upper[i])
-        if R[i, same[0]] < 0:
-            own = -upper[i], -lower[i]
-        lower[k], upper[k] = max(lower[k], own[0]), min(upper[k], own[1])
-    return lower[kept], upper[kept], R[np.ix_(kept, kept)]
 
 
 def _given(

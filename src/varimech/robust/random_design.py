@@ -269,7 +269,7 @@ def random_design(
         with_correlations: whether derivatives are also taken for correlations.
 
     Raises:
-        ModelError: for invalid distributions, unknown names, or widths of what is not random.
+        ModelError: for invalid distributions, unknown names, or widths of parameters that are not random.
     """
     parameters = s.solvers.data.parameter_set.parameters
     distributions = distributions_of(parameters, given, correlation)

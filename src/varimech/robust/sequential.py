@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.errors import InfeasibleError, ModelError, VarimechError
-from ..core.messages import Message
+from ..core.errors import InfeasibleError, VarimechError
 from ..optimization.attempt import Attempt, judged
 from ..optimization.design_problem import DesignProblem
 from ..optimization.evaluation import Outcome, Second
@@ -29,6 +28,7 @@ from ..optimization.scaled import Scaled
 from ..optimization.search import Searches, Stopped, search
 from ..optimization.settings import Settings
 from .log_widths import COST, Index
+from .method import first_derivatives_only
 from .statistic import Quantile, Std, Worst
 
 CLOSE = 1e-7
@@ -77,11 +77,7 @@ class ExplicitStatistics:
         Raises:
             ModelError: always.
         """
-        raise ModelError(
-            "statistics have first derivatives only",
-            element="allocate",
-            remedy=Message("use {hessian}", hessian="approximate"),
-        )
+        raise first_derivatives_only("allocate")
 
 
 def _varied(

@@ -293,7 +293,7 @@ def _number(statistic: str, of: Comparable | Any) -> Objective:
         remedy = Message("use moments(…) with {order} for its mean and standard deviation", order=1)
         raise ModelError(problem, element=statistic, value=of, remedy=remedy)
     if isinstance(of, Constraint):
-        remedy = "vm.probability takes comparisons; others take what is compared"
+        remedy = "vm.probability takes comparisons; other statistics take an objective or a path"
         raise ModelError("is a comparison", element=statistic, value=of, remedy=remedy)
     if isinstance(of, DesignQuantity):
         problem = "it is a statistic (or a cost) itself, which does not vary"

@@ -1,4 +1,4 @@
-"""Which objectives can depend on which parameters at all, as the elements of a mechanism tell,
+"""Which objectives can depend on which parameters at all, as the elements of a mechanism show,
 which state all physics.
 """
 

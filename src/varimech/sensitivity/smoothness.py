@@ -1,4 +1,4 @@
-"""Where the expressions of a mechanism switch, as they tell before any number is computed: at a
+"""Where the expressions of a mechanism switch, found before any number is computed: at a
 kink a derivative jumps, at a jump there is none. It is read off the elements, which state all
 physics.
 """
@@ -39,7 +39,7 @@ STEPS = frozenset((*JUMPS, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)) 
 
 
 def check_slope(name: str, expression: SX, equations: Equations) -> bool:
-    """Refuse what depends on the motion or on parameters by jumps only; otherwise tell whether it
+    """Refuse what depends on the motion or on parameters by jumps only; otherwise report whether it
     has jumps beside its derivatives.
     """
     u = ca.vertcat(equations.packed, equations.ρ)

@@ -31,7 +31,7 @@ from .task import Task
 
 
 class CompositeSolver:
-    """The composite system of a mechanism, and what carries it out. One compiled program serves all
+    """The composite system of a mechanism, and its runners. One compiled program serves all
     parameters.
     """
 
@@ -106,7 +106,7 @@ class _CompositePrograms:
         wanted: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Runner:
-        """What carries out the program with these objectives."""
+        """The runner of the program with these objectives."""
         method, rates = self._method, None
         if method.rates_apart:
             rates = self._functions(method.rates(self.composite.dynamics, self._saddle))

@@ -60,13 +60,13 @@ def run_many(
 
     parts: list[Samples] = []
     with (
-        progress_bar(f"{solver.model.name}: {len(rows)} runs", len(rows), task.progress) as tell,
+        progress_bar(f"{solver.model.name}: {len(rows)} runs", len(rows), task.progress) as report,
         workers(threads) as (pool, stop),
     ):
         for chunk, (found, failed) in zip(chunks, pool.map(together, chunks), strict=True):
             parts.append(found)
             failures |= {chunk.start + k: error for k, error in failed.items()}
-            tell(chunk.stop)
+            report(chunk.stop)
     return joined(parts), failures, time.perf_counter() - began
 
 

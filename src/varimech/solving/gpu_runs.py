@@ -39,10 +39,10 @@ def run_many_on_gpu(
     gpu, began = gpu_for(sampler), time.perf_counter()
     parts: list[Samples] = []
     title = f"{solver.model.name}: {len(rows)} runs"
-    with progress_bar(title, len(rows), task.progress) as tell:
+    with progress_bar(title, len(rows), task.progress) as report:
         for first in range(0, len(rows), LAUNCHED):
             parts.append(sampler.by(gpu, rows[first : first + LAUNCHED]))
-            tell(min(first + LAUNCHED, len(rows)))
+            report(min(first + LAUNCHED, len(rows)))
     samples = joined(parts)
     failures = _rerun(solver, task, samples, rows, threads)
     return samples, failures, time.perf_counter() - began

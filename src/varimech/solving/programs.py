@@ -78,8 +78,8 @@ class Programs:
         self.equations = equations
         self.method = method
         self.wide = wide
-        """Whether motions carry their derivative in one direction of the parameters with them, as
-        part of the state (`widened`).
+        """Whether the state is augmented with its tangent in one direction of the parameters
+        (`sensitivity/tangent_augmented.py`).
         """
         self.unknowns = equations.q.numel() + equations.λ.numel()
         self.largest_unrolled = (
@@ -180,7 +180,7 @@ class Programs:
         wanted: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Runner | SundialsRunner:
-        """What carries out this program."""
+        """The runner that executes this program."""
         program = self.program(functions, wanted, conditioning)
         e, solver = self.equations, self.method.integrator.continuous
         if solver is None:

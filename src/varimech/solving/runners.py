@@ -1,4 +1,4 @@
-"""What carries out runs, by what they are of: equal expressions are one program, however often a
+"""Runners by their content: equal expressions are one program, however often a
 user writes their functions anew.
 """
 
@@ -34,7 +34,7 @@ class Source(Protocol):
         wanted: DerivativeRequest,
         conditioning: Conditioning,
     ) -> AnyRunner:
-        """What carries out runs with these."""
+        """The runner with these."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""Second derivatives: derivatives of runs that carry their own derivative in one direction
-(`sensitivity/widened`), one run a direction.
+"""Second derivatives: derivatives of runs whose state is augmented with its tangent in one
+direction (`sensitivity/tangent_augmented.py`), one run for each direction.
 
 With the direction as data, one compiled program serves all of them. Derivatives of such a run are
-taken along the motion (forward over forward: then also those of every measure over time), or by an
+taken along the motion (forward over forward: then also those of every output over time), or by an
 adjoint (backward over forward: for many parameters).
 """
 
@@ -29,7 +29,7 @@ from .validity import check_finite
 
 @dataclass(frozen=True)
 class SecondDerivatives:
-    """What a run in one direction yields: the run itself, with first derivatives; those of
+    """Results of a run in one direction: the run itself, with first derivatives; those of
     objectives; and second derivatives, one of the two in that direction. By an adjoint they are
     known at the end only, and not for the state.
     """

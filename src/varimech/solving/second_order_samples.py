@@ -1,5 +1,5 @@
-"""Hessian-vector products of many samples: runs that carry their derivative in one direction
-(`second_order`) with that direction as part of each row, in one call of compiled code or on a GPU.
+"""Hessian-vector products of many samples: runs augmented with their tangent in one direction
+(`second_order.py`), which is part of each row, in one call of compiled code or on a GPU.
 
 Where a tolerance chooses the steps, runs with first derivatives choose them for each sample, as they
 do for single runs, and those with second derivatives take the same.
@@ -25,7 +25,7 @@ from .start_continuation import ANYWHERE
 from .task import Task
 
 Execute = Callable[[Sampler, np.ndarray], Samples]
-"""Carries out the runs of a sampler."""
+"""Executes the runs of a sampler."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ProductSampler:
     def __call__(
         self, rows: np.ndarray, directions: np.ndarray, execute: Execute
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Hᵢ d for each row, (row, objective, parameter), and which rows went well."""
+        """Hᵢ d for each row, (row, objective, parameter), and which rows succeeded."""
         whole, done = np.hstack([rows, directions]), np.ones(len(rows), dtype=bool)
         if self.steps is not None:
             # directions may share a point, and its steps
@@ -73,8 +73,8 @@ class ProductSampler:
 
 
 def product_sampler(solver: Solver, task: Task, runs: int) -> ProductSampler | None:
-    """What carries out so many runs with second derivatives; None where each has to be handled by
-    itself: where events or jumps may have to be passed, or there is no compiled program that
+    """The sampler of so many runs with second derivatives; None where each has to be run
+    individually: where events or jumps may have to be passed, or there is no compiled program that
     assembles its own initial state.
     """
     if may_pass(solver.equations, task.objectives):

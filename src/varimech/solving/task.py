@@ -50,12 +50,12 @@ class Task:
         """Whether there are runs in complex numbers."""
         return self.method == "complex-step"
 
-    def watched(self, tell: ProgressCallback = lambda share: None) -> ProgressCallback:
-        """What a run tells its progress; it gives up (`Stopped`) where it is to stop."""
+    def watched(self, report: ProgressCallback = lambda share: None) -> ProgressCallback:
+        """The callback for the progress of a run; it stops (`Stopped`) where it is to stop."""
 
-        def told(share: float) -> None:
+        def reported(share: float) -> None:
             if self.stop is not None and self.stop.is_set():
                 raise Stopped
-            tell(share)
+            report(share)
 
-        return told
+        return reported

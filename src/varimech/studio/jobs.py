@@ -26,7 +26,7 @@ KINDS = ("optimize", "allocate", "fit", "certify")
 
 @dataclass
 class Job:
-    """A computation, and what is known of it."""
+    """A computation, its progress and its result."""
 
     kind: str
     began: float = field(default_factory=time.time)
@@ -134,7 +134,7 @@ def work(
     """Execute a job in a process of its own, which reports over `news`."""
     last = 0.0
 
-    def tell(label: str, done: float, total: float | None, note: str) -> None:
+    def report(label: str, done: float, total: float | None, note: str) -> None:
         nonlocal last
         if time.monotonic() - last < SHORTEST:
             return
@@ -142,7 +142,7 @@ def work(
         news.send(("progress", (min(1.0, done / total) if total else None, note or label)))
 
     try:
-        with report_progress_to(tell):
+        with report_progress_to(report):
             result = _RESULTS[kind](mechanism_of_text(make, text, path))
         news.send(("done", result))
     except VarimechError as error:

@@ -41,7 +41,7 @@ class Live:
         with self._lock:
             if self._workers:
                 return
-            self.session.notify = lambda: self.publish(self._state())
+            self.session.notify = self._publish_state
             # gradients of large models, samples and modes may take longer than a frame: threads of
             # their own
             self._workers = [
@@ -86,7 +86,7 @@ class Live:
             page.put("refused", Message("refused", message=reason).encoded())
             return
         if changed is not False:
-            self.publish(self._state())
+            self._publish_state()
         for worker in self._workers:
             worker.wake()
 
@@ -106,6 +106,10 @@ class Live:
         self.publish(message)
         for worker in self._workers:
             worker.wake()
+
+    def _publish_state(self) -> None:
+        with self._lock:  # a state must not overtake a newer one
+            self.publish(self._state())
 
     def _state(self) -> bytes:
         return Message("state", **self.session.state()).encoded()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.errors import ModelError, unknown_name
@@ -83,7 +83,7 @@ def set_tolerance(session: Session, name: str, width: float | str) -> None:
         raise unknown_name("parameter", name, known)
     if isinstance(width, str):
         width = fixed_number(width, known[name].unit, f"tolerance of {name!r}")
-    session.edit(with_tolerance(session.text, name, float(width)))
+    session.change(lambda text: with_tolerance(text, name, float(width)))
 
 
 def take_result(session: Session) -> None:
@@ -94,12 +94,15 @@ def take_result(session: Session) -> None:
         remedy = "optimise, allocate or fit first"
         raise ModelError("there is no design to take over", remedy=remedy)
     if tolerances:
-        text = session.text
-        for name, width in tolerances.items():
-            text = with_tolerance(text, name, float(width))
-        session.edit(text)
+        session.change(lambda text: _with_tolerances(text, tolerances))
     if values:
         session.set_values(values, final=True, digits=DIGITS)
+
+
+def _with_tolerances(text: str, tolerances: Mapping[str, float]) -> str:
+    for name, width in tolerances.items():
+        text = with_tolerance(text, name, float(width))
+    return text
 
 
 def watch(session: Session, what: str, on: bool) -> bool:

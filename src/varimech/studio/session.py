@@ -152,6 +152,15 @@ class Session:
         with self._lock:
             self._commit(text)
 
+    def change(self, edited: Callable[[str], str]) -> None:
+        """Replace the text by a function of it; no other page changes it in between.
+
+        Raises:
+            ModelError: for what cannot be written to a file.
+        """
+        with self._lock:
+            self.edit(edited(self.text))
+
     def draw(self, stroke: str, **arguments: Any) -> None:
         """Change the drawn mechanism by one stroke, which can be undone; see `building`.
 
@@ -298,14 +307,19 @@ class Session:
             self._link_designs()
 
     def _link_designs(self) -> None:
-        """Let the engine know the kept designs: values of each, None if it is another mechanism."""
+        """Pass the kept designs to the engine: values of each, None if it is another mechanism."""
         if self.engine is None:
             return
         self.engine.kept = {
-            name: _moved(self.engine.mechanism, self._mechanism(text))
-            for name, text in self.kept.items()
+            name: self._kept_values(self.engine.mechanism, text) for name, text in self.kept.items()
         }
         self.engine.ghost = self.ghost
+
+    def _kept_values(self, mechanism: Designed, text: str) -> dict[str, float] | None:
+        try:
+            return _moved(mechanism, self._mechanism(text))
+        except VarimechError:  # a table of it was deleted: `take` reports that
+            return None
 
 
 def _moved(old: Designed, new: Designed) -> dict[str, float] | None:

@@ -133,10 +133,10 @@ def _moved(engine: Engine, values: Mapping[str, float]) -> dict[str, Any]:
     from scipy.stats import norm
 
     known = engine.mechanism.data.parameter_set.parameters
-    carried = {name: known[name].distribution for name in values}
+    distributions = {name: known[name].distribution for name in values}
     return {
         name: norm(values[name], tolerance.sigma)
-        for name, tolerance in carried.items()
+        for name, tolerance in distributions.items()
         if isinstance(tolerance, Tolerance)
     }
 

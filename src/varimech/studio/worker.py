@@ -1,5 +1,5 @@
-"""Computing for pages, in a thread: the newest design first, the most wanted result first. What is
-out of date before it begins is left out.
+"""Computing for pages, in a thread: the newest design first, its results in order of priority. A
+result that is out of date before its computation begins is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROMPT = 0.05
 else they share the processor, and Python's lock, with the motion that the designer looks at.
 """
 FAST = ("motion", "numbers", "tolerances", "designs")
-"""Results that follow every change, the most wanted first."""
+"""Results that follow every change, in order of priority."""
 OPTIONAL = frozenset({"samples", "designs", "modes", "locus"})
 """Results that are computed only while a page shows them."""
 ABANDONED = frozenset({"locus"})
@@ -67,7 +67,7 @@ class Worker:
             self._changed.notify()
 
     def end(self) -> None:
-        """Stop after what is being computed."""
+        """Stop after the present computation."""
         with self._changed:
             self._ended = True
             self._changed.notify()
@@ -93,7 +93,7 @@ class Worker:
             self._took[kind] = time.monotonic() - began
 
     def _listener(self, kind: str, state: object) -> Callable[..., None]:
-        """Ends long work of this thread that nobody waits for any more."""
+        """Stops long computations of this thread whose result is out of date."""
         own = threading.get_ident()
 
         def listen(*progress: object) -> None:
@@ -104,7 +104,7 @@ class Worker:
         return listen
 
     def _next(self) -> tuple[str | None, float | None]:
-        """What is most wanted; otherwise how long to wait for the next thing."""
+        """The result to compute next; otherwise how long to wait for it."""
         rest = PAUSE - (time.monotonic() - self._changed_at)
         unwatched = OPTIONAL - self._session.watched
         slow = self._polite and any(self._took.get(kind, 0.0) > PROMPT for kind in self._kinds)

@@ -104,7 +104,7 @@ class Launch:
         return self._summed_up(chunks, rows, values)
 
     def _allowed(self, rows: Any) -> Any:
-        """Which rows make sense; None if only the processor can tell."""
+        """Which rows are valid; None if only the CPU can decide."""
         good = None
         for condition in self.sampler.conditions:
             if isinstance(condition, Allowed):

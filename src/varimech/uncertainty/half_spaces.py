@@ -125,7 +125,7 @@ def _by_sequence(R: np.ndarray, β: np.ndarray) -> float:
     order, L, middle = _ordered(R, β)
     β, k = β[order], len(β)
     μ = _shift(L, β, middle)
-    w = qmc.Sobol(k - 1, rng=np.random.default_rng(0)).random(POINTS)
+    w = qmc.Sobol(k - 1, seed=np.random.default_rng(0)).random(POINTS)
     product, v = np.ones(POINTS), np.zeros((POINTS, k))
     for i in range(k):
         c = (β[i] - v[:, :i] @ L[i, :i]) / L[i, i]

@@ -166,7 +166,7 @@ def sampled_sobol(
             indices = algorithm(x, y.getMarginal(k), samples)
             indices.setUseAsymptoticDistribution(
                 True
-            )  # narrower than what bootstraps tell, and the same for each call
+            )  # narrower than bootstrap intervals, and the same for each call
             indices.setConfidenceLevel(level)
             columns["first"].append(np.array(indices.getFirstOrderIndices()))
             columns["total"].append(np.array(indices.getTotalOrderIndices()))
