@@ -174,7 +174,7 @@ def _narrowed(
     analysis: str, parameter: Parameter, given: tuple[float | None, float | None] | None
 ) -> tuple[float, float]:
     """Intersection of the parameter's own bounds and those given."""
-    pairs = [parameter.bounds, checked_bounds(parameter.name, given)]
+    pairs = [parameter.bounds, checked_bounds(parameter.name, given, parameter.unit)]
     low = max(-math.inf if a is None else float(a) for a, _ in pairs)
     high = min(math.inf if b is None else float(b) for _, b in pairs)
     if not low < high:
