@@ -12,7 +12,9 @@ import numpy as np
 
 from ..analyses.simulation import Simulation
 from ..core.errors import ModelError, VarimechError, check_whole
+from ..core.expressions import fixed_number
 from ..core.messages import Message
+from ..model.parameter import checked_bounds
 from ..model.parameter_set import listed
 from ..optimization.checks import check_derivatives, check_influence
 from ..optimization.design import (
@@ -293,8 +295,10 @@ def _with_widths(
     units = dict(zip(design.distributions.names, design.distributions.units, strict=True))
     lower, upper, start = [], [], []
     for name, reference in zip(names, design.start.tolist(), strict=True):
-        low, high = given.get(name, (None, None))
-        first = float(begin.get(name, reference))
+        unit = units[name.removeprefix(WIDTH)]
+        low, high = checked_bounds(name, given.get(name), unit)
+        stated = begin.get(name, reference)
+        first = fixed_number(stated, unit, name) if isinstance(stated, str) else float(stated)
         if low is None or not low > 0:
             problem = (
                 f"of {name!r} need a positive lower one: a tolerance of zero has no distribution"
