@@ -143,7 +143,10 @@ def test_optimum_with_widths_against_the_closed_form() -> None:
 
 
 def test_bounds_and_starts_of_widths_are_quantities(crank: vm.Mechanism) -> None:
-    narrow: dict[str, Any] = {"bounds": {"± crank": ("0.1 mm", "5 mm")}, "start": {"± crank": "2 mm"}}
+    narrow: dict[str, Any] = {
+        "bounds": {"± crank": ("0.1 mm", "5 mm")},
+        "start": {"± crank": "2 mm"},
+    }
     run: dict[str, Any] = {"duration": 0.02, "step": 1e-3, "verify": False}
     best = crank.optimize({"std": vm.std(END)}, ["± crank"], **narrow, **run)
     assert best.widths["crank"] == pytest.approx(1e-4)  # type: ignore[attr-defined]
