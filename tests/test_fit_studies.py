@@ -99,6 +99,8 @@ def test_data_in_the_text(samples: tuple[np.ndarray, np.ndarray], file: Path) ->
         (("file: swing.csv", "file: swing.csv, times: [1], values: [1]"), "either a file, or"),
         (("sigma: 0.1 deg", "sigma: 0.1 kg"), "kg"),
         (("units: [ms, deg]", "units: [ms]"), "units"),
+        (("units: [ms, deg]", "units: [ms, mm]"), "units = 'mm' has the wrong dim.* expected rad"),
+        (("units: [ms, deg]", "units: [deg, ms]"), "units = 'deg' has the wrong dim.* expected s"),
     ],
 )
 def test_wrong_data_are_refused_when_they_are_used(

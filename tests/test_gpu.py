@@ -210,6 +210,18 @@ def test_a_bundle_for_gpus_is_complete(tmp_path: Path, monkeypatch: pytest.Monke
         bundle.run({"x": [1.0]})
 
 
+def test_a_bundle_for_gpus_names_the_package_that_is_missing(tmp_path: Path) -> None:
+    pendulum().problem(OBJECTIVES, duration=1.0, step=0.05).export(tmp_path, target="cuda")
+    code = (
+        "import runpy, sys; sys.modules['cupy'] = None; sys.argv = ['run.py'];"
+        f" runpy.run_path({str(tmp_path / 'run.py')!r}, run_name='__main__')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "needs cupy, which is not installed; pip install" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
 def test_the_command_line_writes_bundles(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 

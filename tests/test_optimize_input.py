@@ -88,6 +88,20 @@ def test_bad_input(m: vm.Mechanism, words: dict[str, Any], message: str) -> None
         m.optimize(words.pop("objective", GOAL), **{"duration": 0.01, **words})
 
 
+def test_bounds_are_quantities() -> None:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    m.parameter("L", 1.0, unit="m", bounds=("200 mm", "3 m"))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "P", length="L", mass=1.0)
+    m.revolute("O")
+    m.start(angle={"rod": 0.3})
+    lowest = vm.final(lambda s: s.position("P")[1])
+    found = m.optimize(lowest, ["L"], bounds={"L": ("800 mm", "1.2 m")}, duration=0.3)
+    assert found.parameters["L"] in (pytest.approx(0.8), pytest.approx(1.2))
+    with pytest.raises(vm.ModelError, match="bound = '2 kg' has the wrong dimension; expected m"):
+        m.optimize(lowest, ["L"], bounds={"L": (None, "2 kg")}, duration=0.3)
+
+
 def test_bad_comparisons() -> None:
     f = vm.final(x_of)
     with pytest.raises(vm.ModelError, match=r"write f\.between"):

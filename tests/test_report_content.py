@@ -379,6 +379,18 @@ def test_what_matters_comes_first() -> None:
     assert content.html.index('id="glance"') < content.html.index('id="motion"')
 
 
+def test_ends_of_ranges_have_no_rounding_errors() -> None:
+    """A driver starts at zero up to rounding, which would be shown as 1e-40°."""
+    m = vm.Mechanism("crank", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("crank", "O", "P", length=0.2, mass=1.0)
+    m.revolute("O")
+    m.drive_angle("motor", "crank", "1e-30 + t")
+    m.start()
+    content = Content(m.simulate(1.0, step=0.01))
+    assert content.glance["range of the angle, crank"] == ("57.3°", "0° to 57.3°")
+
+
 def test_an_objective_shows_what_it_integrates() -> None:
     m = slider_crank()
     objective = {

@@ -22,6 +22,7 @@ from varimech.files.reading import mechanism_of_text
 
 NATIVE = ("--backend", "native")
 """For thousands of samples."""
+RISK = "  reliability: {limits: {reach: {above: 1323.7 mm}}, samples: 100}\n"
 MEAN = 1 + 0.3 * C[0] + 0.2 * C[1]
 DEVIATION = float(np.linalg.norm(C * WIDTHS / 3))
 SHORTEST = 0.1 + float(stats.norm.isf(1e-7)) * WIDTHS[0] / 3
@@ -60,6 +61,17 @@ def test_statistics_of_a_file_against_closed_forms() -> None:
     z = (1.3237 - MEAN) / DEVIATION
     assert s["inside"] == pytest.approx(0.5 * math.erfc(-z / math.sqrt(2)), abs=1e-9)
     assert s.bands["value"].to_numpy()[0] == pytest.approx(C[0] * 2e-4, rel=1e-9)
+
+
+def test_limits_of_files_are_quantities() -> None:
+    """In the unit of what they limit."""
+    exact = read().study("robust", objectives=["inside"])["inside"]
+    text = TEXT.replace("at_most: 1.3237", "at_most: 1323.7 mm")
+    assert read(text).study("robust", objectives=["inside"])["inside"] == pytest.approx(exact)
+    with pytest.raises(vm.FileError, match="bound of 'reach': at_most = '2 kg' has the wrong dim"):
+        read(TEXT.replace("at_most: 1.3237", "at_most: 2 kg"))
+    m = read(TEXT + RISK)
+    assert m.study("reliability").form == pytest.approx(1 - exact, rel=1e-4)
 
 
 def test_values_that_are_given_move_the_tolerances_with_them() -> None:

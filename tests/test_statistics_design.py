@@ -176,6 +176,18 @@ def test_widths_with_units() -> None:
     assert best.objective == pytest.approx(2e-5, rel=1e-9)
 
 
+def test_bounds_and_starts_of_widths_are_quantities(crank: vm.Mechanism) -> None:
+    narrow: dict[str, Any] = {
+        "bounds": {"± crank": ("0.1 mm", "5 mm")},
+        "start": {"± crank": "2 mm"},
+    }
+    run: dict[str, Any] = {"duration": 0.02, "step": 1e-3, "verify": False}
+    best = crank.optimize({"std": vm.std(END)}, ["± crank"], **narrow, **run)
+    assert best.widths["crank"] == pytest.approx(1e-4)  # type: ignore[attr-defined]
+    with pytest.raises(vm.ModelError, match="bound = '5 kg' has the wrong dimension; expected m"):
+        crank.optimize(vm.std(END), ["± crank"], bounds={"± crank": ("0.1 mm", "5 kg")}, **run)
+
+
 def test_statistics_as_plain_functions_for_other_optimisers() -> None:
     p = carrier(PARAMETERS).problem({"worst": vm.worst(F)}, **OPTIONS)
     d = p.design_problem(

@@ -188,6 +188,22 @@ def test_form_adds_the_ways_out_of_failure() -> None:
     check_derivatives(ev, 1e-5, step=1e-3)
 
 
+def test_form_searches_anew_where_followed_points_jump_across_the_origin() -> None:
+    """From a = 5 to 2, the step of the search from a = 1 passes the origin: a = −1 is not the design
+    point, and its plane does not have the medians in failure.
+    """
+    ev = evaluator(
+        carrier({"a": (5.0, vm.Tolerance(3.0))}),
+        {"p": vm.probability(function_of("a**2") <= 1.0)},
+        nominals=["a"],
+        method="form",
+    )
+    assert ev.run(np.array([5.0])).values[0] == pytest.approx(stats.norm.cdf(-4.0), rel=1e-6)
+    found = ev.run(np.array([2.0]))
+    assert found.values[0] == pytest.approx(stats.norm.cdf(-1.0), rel=1e-6)
+    assert found.derivatives[0, 0] == pytest.approx(-stats.norm.pdf(1.0), rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("f", "statistic", "exact"),
     [

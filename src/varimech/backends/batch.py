@@ -388,7 +388,13 @@ def main(arguments: list[str]) -> int:
     if len(arguments) not in (0, 2):
         print(__doc__)
         return 2
-    bundle = Bundle(Path(__file__).parent)
+    try:
+        bundle = Bundle(Path(__file__).parent)
+    except ModuleNotFoundError as error:
+        raise SystemExit(
+            f"this program runs on a GPU and needs {error.name}, which is not installed;"
+            " pip install cupy-cuda12x, or cupy-cuda13x for CUDA 13"
+        ) from None
     if not arguments:
         off = bundle.check()
         print(

@@ -142,13 +142,13 @@ def fixed_number(text: str, unit: str, label: str) -> float:
     except (ModelError, *NOT_SYMBOLIC):
         problem = (
             f"is not a number{unit and f' in {unit}'}, nor a quantity such as"
-            f" {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'"
+            f" {_EXAMPLES.get(unit, f'30 {unit}' if unit else '30 mm')!r}, nor an expression of numbers such as 'pi/4'"
         )
         raise ModelError(problem, label=label, value=text) from None
     return float(value)
 
 
-_EXAMPLES = {"s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 kN"}
+_EXAMPLES = {"m": "30 mm", "s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 kN"}
 
 
 class _Unit(ast.Name):

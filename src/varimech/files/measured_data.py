@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, PrivateAttr, StrictFloat, StrictInt, StrictStr
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
 from ..core.expressions import fixed_number
 from ..core.table_files import read_columns
 from ..core.tables import in_si_units
+from ..core.units import of_one_kind
 from ..model.user_functions import StateExpression
 from . import field_types as ft
 
@@ -70,8 +71,20 @@ class DataEntry(ft.Strict):
             times, values, _ = read_columns(self.path, self.columns or (0, 1))
         else:
             times, values = self.times, self.values  # type: ignore[assignment]
+        self._check_units(label)
         times, values, _ = in_si_units(times, values, None, self.units, label)
         sigma = None if self.sigma is None else fixed_number(self.sigma, self.unit, label)
         return measurement(
             StateExpression(self.value), times, values, sigma, name=name, unit=self.unit
         )
+
+    def _check_units(self, label: str) -> None:
+        """Times are in seconds, and values in the unit of what was measured, if that is given."""
+        for given, wanted in zip(self.units or (), ("s", self.unit), strict=False):
+            if wanted and not of_one_kind(given, wanted):
+                raise ModelError(
+                    "has the wrong dimension",
+                    label=Label(label, "units"),
+                    value=given,
+                    remedy=f"expected {wanted}, or a unit that converts to it",
+                )

@@ -4,6 +4,7 @@ tolerances of parameters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -46,12 +47,33 @@ BESIDES = ("unit", "event", "occurrence", "near", "between", "about")
 """Keys of an objective that choose none."""
 
 
+def limit_of(quantity: Any, given: float | str | None, label: str) -> float | None:
+    """A limit of a quantity, in its unit.
+
+    Args:
+        quantity: what is limited.
+        given: the limit; a text is a quantity or an expression of numbers.
+        label: of the limit, for errors.
+
+    Raises:
+        ModelError: for a unit of another dimension, and what is no finite number.
+    """
+    if given is None:
+        return None
+    unit = (quantity.unit if hasattr(quantity, "unit") else "") or ""
+    if isinstance(given, str):
+        return fixed_number(given, unit, label)
+    if not math.isfinite(given):
+        raise ModelError("must be a finite number", label=label, value=given)
+    return given
+
+
 class Bound(ft.Strict):
     """What an objective may be."""
 
-    at_least: ft.Finite | None = None
-    at_most: ft.Finite | None = None
-    equals: ft.Finite | None = None
+    at_least: ft.Number | None = None
+    at_most: ft.Number | None = None
+    equals: ft.Number | None = None
 
     def constraint(self, quantity: Any, name: str) -> Constraint:
         """The comparison of a quantity with these bounds.
@@ -63,7 +85,10 @@ class Bound(ft.Strict):
         Raises:
             ModelError: for another combination of bounds than one, or a lower and an upper one.
         """
-        low, high, value = self.at_least, self.at_most, self.equals
+        low, high, value = (
+            limit_of(quantity, getattr(self, key), f"bound of {name!r}: {key}")
+            for key in ("at_least", "at_most", "equals")
+        )
         ranged = isinstance(quantity, (Goal, Path, Statistic))
         if value is not None and low is None and high is None and ranged:
             return quantity.equals(value)

@@ -99,8 +99,8 @@ class UncertaintyStudy(Solving):
 class FailureLimit(ft.Strict):
     """Values of an objective at which the mechanism fails; those of a path at any time."""
 
-    above: ft.Finite | None = Field(None, description="It fails at this value and above.")
-    below: ft.Finite | None = Field(None, description="It fails at this value and below.")
+    above: ft.Number | None = Field(None, description="It fails at this value and above.")
+    below: ft.Number | None = Field(None, description="It fails at this value and below.")
 
 
 class ReliabilityStudy(Solving):

@@ -25,6 +25,7 @@ from ..schemes import RunOptions, find_coordinates, find_formulation, find_integ
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.failure import all_of, any_of
 from ..uncertainty.limits import goal_of
+from .objective_fields import limit_of
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
@@ -354,9 +355,9 @@ def _failures(name: str, quantity: Any, limit: Any) -> list[Constraint]:
             f"reliability: limit {name!r} has above, below, or both of them, not {dict(bounds)!r}"
         )
     compared = []
-    if (low := bounds.get("below")) is not None:
+    if (low := limit_of(quantity, bounds.get("below"), f"limit {name!r}: below")) is not None:
         compared.append(quantity <= low)
-    if (high := bounds.get("above")) is not None:
+    if (high := limit_of(quantity, bounds.get("above"), f"limit {name!r}: above")) is not None:
         compared.append(quantity >= high)
     return compared
 

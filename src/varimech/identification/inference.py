@@ -200,7 +200,6 @@ def _check_determined(fit: Fit, log: LogPosterior, mode: Expansion, s: float, me
         raise ModelError(
             f"the data do not determine {names}{separately}, and the prior of {first!r} is flat",
             element="posterior",
-            field="prior",
             remedy=Message(
                 "give {prior}, leave it out of {over}, or use {method} with {bounds} on both sides",
                 prior={first: ...},

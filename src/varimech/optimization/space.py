@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Over = Sequence[str | Parameter] | str | Parameter | None
-Bounds = Mapping[str, tuple[float | None, float | None]]
+Bounds = Mapping[str, tuple[float | str | None, float | str | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +171,10 @@ def _chosen(
 
 
 def _narrowed(
-    analysis: str, parameter: Parameter, given: tuple[float | None, float | None] | None
+    analysis: str, parameter: Parameter, given: tuple[float | str | None, float | str | None] | None
 ) -> tuple[float, float]:
     """Intersection of the parameter's own bounds and those given."""
-    pairs = [parameter.bounds, checked_bounds(parameter.name, given)]
+    pairs = [parameter.bounds, checked_bounds(parameter.name, given, parameter.unit)]
     low = max(-math.inf if a is None else float(a) for a, _ in pairs)
     high = min(math.inf if b is None else float(b) for _, b in pairs)
     if not low < high:

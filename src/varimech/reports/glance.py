@@ -169,7 +169,9 @@ def _statistics(s: Statistics) -> Iterator[Fact]:
 def _allocation(a: Allocation) -> Iterator[Fact]:
     yield Fact("cost of the tolerances", f"{a.cost:.4g}", f"{a.cost_before:.4g} before")
     if a.equal is not None:
-        yield Fact("less than equal tolerances", f"{100 * a.saving:.3g} %", "at equal risk")
+        yield Fact(
+            "less than equal tolerances", f"{100 * max(a.saving, 0.0):.1f} %", "at equal risk"
+        )
     for b in a.constraints:
         note = f"{b.rule}; {b.before:.6g} before"
         yield Fact(b.name, engineering(b.value, b.unit, digits=6), note)
@@ -222,9 +224,10 @@ def _travel(run: Run, outputs: Mapping[str, list[str]]) -> Iterator[Fact]:
             curve = getattr(run, kind)(name).to_numpy()
             low, high = float(curve.min()), float(curve.max())
             if high - low > STILL * max(abs(low), abs(high)):
+                ends = [0.0 if abs(x) < STILL * (high - low) else x for x in (low, high)]
                 texts = [
                     degrees(x) if kind == "angle" else engineering(x, "m")
-                    for x in (high - low, low, high)
+                    for x in (high - low, *ends)
                 ]
                 what = "range of the angle" if kind == "angle" else "travel"
                 yield Fact(f"{what}, {name}", texts[0], f"{texts[1]} to {texts[2]}")

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -87,6 +88,11 @@ class StandardColumn:
         return [
             At(*each) for each in zip(u, values[:, self.column], slopes, by_variable, strict=True)
         ]
+
+    @cached_property
+    def value_at_medians(self) -> float:
+        """Value at the origin, NaN where the run fails."""
+        return float(self.values(np.zeros((1, len(self.point.mean))))[0])
 
     def values(self, u: np.ndarray) -> np.ndarray:
         """Values alone, NaN where a run fails."""

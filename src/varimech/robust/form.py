@@ -94,6 +94,12 @@ class DesignPoints:
     searched. Otherwise it takes being within all of them.
     """
 
+    @property
+    def fails(self) -> bool:
+        """Whether the origin fails by the planes."""
+        failing = [p.beta < 0 for p in self.points]
+        return all(failing) if self.leave else any(failing)
+
 
 @dataclass(eq=False)
 class FormMethod:
@@ -221,13 +227,16 @@ class FormMethod:
         return float(np.where(ends, ndtr(-radii), 0.0).max(axis=1).sum())
 
     def _design_points(self, name: str, side: Side, column: StandardColumn) -> DesignPoints:
-        """Those of the last design, followed; or a search for all of them."""
+        """Those of the last design, followed; or a search for all of them, also where those that
+        were followed jumped across to another part of the limit.
+        """
         last = self._points.get((name, side))
-        if last is None:
-            found = _all_points(column, side, self.settings.seed)
-        else:
+        found = DesignPoints(())
+        if last is not None:
             followed = [nearest_point(column, side.limit, side.sign, p.at.u) for p in last.points]
             found = DesignPoints(_distinct(followed, last.leave), last.leave)
+        if not found.points or found.fails != side.broken(column.value_at_medians):
+            found = _all_points(column, side, self.settings.seed)
         self._points[name, side] = found
         return found
 
@@ -331,6 +340,17 @@ def _all_points(
     rays = np.concatenate([half, -half])
     beyond = column.values((RADII[:, None, None] * rays).reshape(-1, d)).reshape(RADII.size, -1)
     failing = side.sign * (middle.y - side.limit)
+
+    def search(start: np.ndarray) -> FormPoint:
+        found = nearest_point(column, side.limit, side.sign, start)
+        if (found.beta < 0) != (failing > 0):
+            raise VarimechError(
+                f"{column.label}: the search for the design point of {side.limit:g} ended at a part"
+                " of the limit that is not the nearest",
+                remedy="use statistics='samples'",
+            )
+        return found
+
     oriented = (
         -side.sign * (beyond - side.limit) if failing > 0 else side.sign * (beyond - side.limit)
     )
@@ -341,7 +361,7 @@ def _all_points(
         starts.append(rays[int(np.argmin(met))] * met.min())
     for start in starts:
         try:
-            points.append(nearest_point(column, side.limit, side.sign, start))
+            points.append(search(start))
             break
         except VarimechError as error:
             failure = error
@@ -351,7 +371,7 @@ def _all_points(
             break
         k = int(np.argmin(np.where(sooner, met, np.inf)))
         try:
-            points.append(nearest_point(column, side.limit, side.sign, met[k] * rays[k]))
+            points.append(search(met[k] * rays[k]))
         except VarimechError as error:
             failure = error
         met[rays @ rays[k] > np.cos(np.pi / 6)] = np.inf

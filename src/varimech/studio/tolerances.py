@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError
+from ..files.objective_fields import limit_of
 from ..files.studies import Studies
 from ..model.parameter import Tolerance
 from ..optimization.quantities import of_runs
@@ -155,4 +156,10 @@ def _limits(studies: Studies, objective: str) -> list[float | None]:
     bound = ((study.constraints if study is not None else None) or {}).get(objective)
     for entry in studies.objectives.values():
         bound = bound or (entry.probability or {}).get(objective)
-    return [None, None] if bound is None else [bound.at_least, bound.at_most]
+    if bound is None:
+        return [None, None]
+    entry = studies.objectives[objective]
+    return [
+        limit_of(entry, getattr(bound, key), f"bound of {objective!r}: {key}")
+        for key in ("at_least", "at_most")
+    ]
