@@ -233,7 +233,7 @@ def test_the_exponent_is_hertz_s_if_not_given() -> None:
     [
         ({"stiffness": 1e6, "restitution": 1.2}, "restitution = 1.2 must be between 0 and 1"),
         ({"stiffness": 1e6, "damping": 2.0}, "give restitution instead, or law='hunt-crossley'"),
-        ({"restitution": 0.5}, "law = 'lankarani-nikravesh' is a law of compliant surfaces, and"),
+        ({"restitution": 0.5}, "law = 'lankarani-nikravesh' is a law for compliant surfaces, but"),
         (
             {"stiffness": 1e6, "least_impact_speed": 0.0},
             "least_impact_speed = 0 must be positive",
