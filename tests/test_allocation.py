@@ -376,6 +376,10 @@ def test_a_target_out_of_reach_says_how_close_tolerances_come() -> None:
         allocate(m, {"f": vm.std(LINEAR) <= 5e-5})
     assert e.value.violations["f"] == pytest.approx(finest - 5e-5, rel=1e-6)
     assert e.value.nearest == pytest.approx({f"± {n}": 5e-5 for n in NAMES})
+    assert "with the finest tolerances" in str(e.value)
+    between = {"f": vm.std(LINEAR) >= 2 * finest, "g": vm.std(LINEAR) <= 1.5 * finest}
+    with pytest.raises(InfeasibleError, match="with the tolerances that come nearest"):
+        allocate(m, between)
     safe = vm.probability(LINEAR <= 0.12501) >= 0.9999
     with pytest.raises(InfeasibleError, match=r"comes to 0\.\d+; relax the target"):
         allocate(m, safe)
@@ -423,7 +427,7 @@ BAD: Mapping[str, tuple[Callable[[vm.Mechanism], object], dict[str, Any], str]] 
     "no grade within bounds": (
         lambda m: m.tolerance("a", 6e-6, at_least=5.6e-6, at_most=7e-6),
         {"grades": True},
-        r"tolerance of 'a': has no grade of ISO 286-1 between 5.6e-06 and 7e-06 m",
+        r"tolerance of 'a': has no grade of ISO 286-1 between 5.6e-06 and 7e-06 m.*, IT18 is ",
     ),
     "distribution of a choice": (
         lambda m: None,
@@ -459,6 +463,11 @@ BAD: Mapping[str, tuple[Callable[[vm.Mechanism], object], dict[str, Any], str]] 
         lambda m: None,
         {"constraints": {"c": vm.probability(LINEAR <= 1) >= 1}},
         r"constraint 'c' ≥ 1 asks for certainty",
+    ),
+    "impossibility": (
+        lambda m: None,
+        {"constraints": {"c": vm.probability(LINEAR <= 1) <= 0}},
+        r"constraint 'c' ≤ 0 asks for certainty",
     ),
     "number of samples": (lambda m: None, {"verify": 3}, r"verify = 3"),
     "no influence": (

@@ -235,6 +235,7 @@ def test_the_end_of_an_open_curve_is_an_error() -> None:
         ({"curve": ("u", "u"), "interval": (1, 0)}, "interval = .* is empty"),
         ({"curve": ("u", "u")}, "interval is missing"),
         ({"curve": ("u", "log(u)"), "interval": (-1, 1)}, "is not finite at u = -1"),
+        ({"curve": ("1e300*u", "u"), "interval": (-1, 1)}, "is not finite at u = -1"),
         ({"curve": ("u", "u"), "interval": (0, 1), "closed": True}, "does not close"),
     ],
 )

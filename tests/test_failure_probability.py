@@ -19,6 +19,7 @@ import clearance_slider_crank
 import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.cli.app import app
+from varimech.uncertainty.importance import WeightedSamples
 from varimech.uncertainty.sampled import clopper_pearson
 
 first = vm.final(lambda s: s.parameter("a") + 0.5 * s.parameter("b"), unit="m")
@@ -105,6 +106,7 @@ def test_systems_of_linear_limits_are_exact(study: vm.GlobalStudy, kind: str) ->
     s = estimate.sampled
     assert s is not None and s.lower < p < s.upper and s.upper - s.lower < 2 * p
     β, R = moments_of_limits()
+    assert not study.probability(limits()["one"], method="form").limits
     alone = [limit.form for limit in estimate.limits]
     assert alone == pytest.approx(stats.norm.sf(β), rel=1e-5)
     plain = study.probability(build(**limits()), method="form")
@@ -147,6 +149,9 @@ def test_derivatives_of_linear_systems_are_those_of_differences(
         scale = abs(table["probability_mean"]).max()
         assert row["probability_mean"] == pytest.approx(by_mean, rel=1e-4, abs=1e-5 * scale)
         assert row["probability_std"] == pytest.approx(by_std, rel=1e-4, abs=1e-5 * scale)
+        density = stats.norm.pdf(stats.norm.isf(probability(MEANS, SIGMAS)))
+        assert row["beta_mean"] == pytest.approx(-by_mean / density, rel=1e-3, abs=1e-5)
+        assert row["beta_std"] == pytest.approx(-by_std / density, rel=1e-3, abs=1e-5)
 
 
 def curved(shift: dict[str, float], stretch: dict[str, float], r: float) -> vm.Reliability:
@@ -283,6 +288,14 @@ def test_subset_simulation_of_rare_events(study: vm.GlobalStudy) -> None:
 def test_clopper_pearson(hits: int) -> None:
     known = stats.binomtest(hits, 40).proportion_ci(0.95, method="exact")
     assert clopper_pearson(hits, 40, 0.95) == pytest.approx((known.low, known.high))
+
+
+def test_equal_weights_vary_as_plain_samples_do() -> None:
+    n, hits = 50, 20
+    drawn = WeightedSamples(np.zeros((n, 1)), np.full(n, 1 / n), 1 / n)
+    s = drawn.estimate((np.arange(n) < hits).astype(float), 0.95)
+    assert s.probability == pytest.approx(0.4)
+    assert s.variation == pytest.approx(math.sqrt(0.4 * 0.6 / n) / 0.4)
 
 
 def test_failed_runs_are_counted() -> None:

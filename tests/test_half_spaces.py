@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from varimech.uncertainty.design_points import to_planes
 from varimech.uncertainty.half_spaces import (
     beyond_all,
     union_of_half_spaces,
@@ -85,3 +87,14 @@ def test_union_of_intersections() -> None:
     assert union_of_intersections([(a, β), (-a, β)]) == pytest.approx(2 * quadrant, rel=1e-6)
     inside = union_of_intersections([(a[:1], β[:1]), (a, β)])
     assert inside == pytest.approx(float(ndtr(-1.5)), rel=1e-6)
+
+
+def test_tangent_planes_are_met_along_rays() -> None:
+    """A plane at the distance β is met after β/cos θ, the nearest of several first."""
+    θ = np.array([0.0, 0.5, 1.0, 2.0])
+    rays = np.column_stack([np.cos(θ), np.sin(θ)])
+    points = [SimpleNamespace(standard=np.array([3.0, 0.0]), beta=3.0)]
+    assert to_planes(points, rays) == pytest.approx([*(3 / np.cos(θ[:3])), np.inf])
+    points.append(SimpleNamespace(standard=np.array([0.0, 1.0]), beta=1.0))
+    expected = [3.0, 1 / np.sin(0.5), 1 / np.sin(1.0), 1 / np.sin(2.0)]
+    assert to_planes(points, rays) == pytest.approx(expected)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_functions import OPTIONS, carrier, differences, function_of
+from random_functions import OPTIONS, carrier, differences, evaluator, function_of
 from scipy import stats
 
 import varimech as vm
@@ -203,6 +203,51 @@ def test_statistics_as_plain_functions_for_other_optimisers() -> None:
     assert d.jac(d.x0) == pytest.approx(differences(lambda x: np.array([d.fun(x)]), d.x0, 1e-3)[0])
 
 
+def test_a_quantity_over_time_at_the_nominal_values_bounds_a_robust_optimum() -> None:
+    """The deviation of a b is |a| σ, and a is at least 0.5 all the time."""
+    best = carrier({"a": (1.0, None), "b": (2.0, vm.Tolerance(0.6))}).optimize(
+        {"std": vm.std(function_of("a * b"))},
+        ["a"],
+        bounds={"a": (0.1, 2.0)},
+        constraints={"a": vm.path("parameter('a')") >= 0.5},
+        verify=False,
+        **OPTIONS,
+    )
+    assert best.parameters == pytest.approx({"a": 0.5}, rel=1e-6)
+    assert best.objective == pytest.approx(0.1, rel=1e-6)
+
+
+def test_runs_at_the_nominal_values_are_counted() -> None:
+    def runs(quantities: dict[str, Any]) -> int:
+        ev = evaluator(carrier(PARAMETERS), quantities, nominals=["a"])
+        ev.run(ev.design.start)
+        return ev.counts.gradients
+
+    statistic = {"s": vm.std(F)}
+    assert runs({**statistic, "F": F}) == runs(statistic) + 1
+
+
+def test_a_path_below_a_limit_all_the_time() -> None:
+    """Of samples of a·(1 + 9 t) up to t = 0.01 with a limit of 1.09 a: half of them."""
+    path = vm.path("parameter('a') * (1 + 9 * t)")
+    found = carrier(PARAMETERS).statistics(
+        {"p": vm.probability(path <= 1.09)}, method="samples", **OPTIONS
+    )
+    assert found["p"] == pytest.approx(0.5, abs=0.01) and found.dataset["error"].item() < 0.05
+
+
+def test_the_derivatives_that_matter_most_come_first() -> None:
+    """dσ/dw·w is σᵢ²gᵢ²/σ for a width w = k σᵢ, whatever k is: 0.1² for a, and 0.08² for b."""
+    wide = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.02, sigmas=2))}
+    found = carrier(wide).statistics({"s": vm.std(function_of("a + 8 * b"))}, **OPTIONS)
+    assert found.text().index("± a") < found.text().index("± b")
+
+
+def test_statistics_without_names_are_counted() -> None:
+    found = carrier(PARAMETERS).statistics([vm.mean(F), vm.std(F)], method="moments", **OPTIONS)
+    assert list(found.methods) == ["s1", "s2"]
+
+
 def test_verification_that_contradicts_a_bound_says_so() -> None:
     curved = function_of("b * ((a - 1)**2 + a / 10000)")  # to first order it hardly varies
     m = carrier(PARAMETERS)
@@ -258,6 +303,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("must be 1 or 2", lambda: statistics_of(vm.std(F), order=3)),
     ("samples", lambda: statistics_of(vm.std(F), method="samples", samples=3)),
     ("do not resolve", lambda: statistics_of(vm.quantile(F, 1e-6), method="samples", samples=64)),
+    ("degree = 0", lambda: statistics_of(vm.std(F), method="chaos", degree=0)),
     ("need 132 runs", lambda: statistics_of(vm.std(F), method="chaos", degree=10, samples=40)),
     ("probabilities and quantiles", lambda: statistics_of(vm.std(F), method="form")),
     (

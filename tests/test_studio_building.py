@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from studio_pages import CRANK
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
@@ -268,6 +269,30 @@ def test_strokes_that_make_no_sense_are_refused(four_bar: Session) -> None:
     four_bar.edit("bodies: [")
     with pytest.raises(ModelError, match="mistakes"):
         four_bar.draw("ground", end=at(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("value: 100 mm", "vale: 1"),
+        ("value: 100 mm, unit: m", "unit: 2020-99-99"),
+        ("parameters:\n", "parameters: [1]\nmore:\n"),
+        ("axis: [1, 0]", "axis: [1, 0, 0]"),
+        ("start:", "drivers: 3\nstart:"),
+        ("start:", "points: {crank: {P: [0, 0]}}\nstart:"),
+    ],
+)
+def test_texts_with_mistakes_have_a_drawing_or_say_that_they_have_none(
+    was: str, becomes: str
+) -> None:
+    session = Session(vm.Mechanism, CRANK)
+    session.drawing = True
+    session.edit(CRANK.replace(was, becomes))
+    state = session.state()
+    assert state["problem"] is not None
+    assert state["drawing"]["nodes"] or state["drawing"]["findings"]
+    session.undo()
+    assert set(nodes(session)) == {"O", "P", "S"}
 
 
 def test_spatial_mechanisms_are_not_drawn() -> None:

@@ -131,6 +131,9 @@ def test_samples_agree_with_moments_and_follow_the_design(shared: Session) -> No
     samples = sampled(engine, {})
     travel = summary(samples["travel"])
     assert travel["count"] == 2000 and sum(travel["histogram"]["counts"]) == 2000
+    bins = travel["histogram"]
+    end = bins["start"] + bins["width"] * len(bins["counts"])
+    assert (bins["start"], end) == pytest.approx((samples["travel"][0], samples["travel"][-1]))
     # first order; errors of 2,000 samples are 1.6 % of σ (1 standard error)
     assert travel["deviation"] == pytest.approx(rows[0]["deviation"], rel=0.08)
     assert travel["mean"] == pytest.approx(rows[0]["value"], abs=0.2 * travel["deviation"])

@@ -159,6 +159,7 @@ def test_oversized_messages_end_the_connection_and_nothing_else(
         '{"kind": "set", "values": {"crank": 0.11}, "session": 1}',
         '{"kind": "edit", "text": 1}',
         '{"kind": "edit", "text": "\\ud800"}',
+        '{"kind": "edit", "text": "\\udfff"}',
         '{"kind": "undo", "steps": 3}',
         '{"kind": "take", "name": "nowhere"}',
     ],

@@ -5,6 +5,7 @@ notices.
     python tools/harden/mutate.py reach              once: which tests run which lines, and what they cost
     python tools/harden/mutate.py run                one mutant after another; goes on where it was stopped
     python tools/harden/mutate.py run --again        those that survived once more, after tests were added (`reach` them first)
+    python tools/harden/mutate.py run --files 'robust/*.py' 'studio/{handles,tolerances}.py' --seed 2
     python tools/harden/mutate.py table              killed, survived and timed out, by package
 
 Mutants are those of cosmic-ray, drawn by seed, some of every file. Each is written into a copy of
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -38,27 +39,31 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/varimech")
 NUMERICS = (
-    "core/schedule.py",
-    "stages/*.py",
-    "model/{beam,beam_initial_conditions,beam_shape,body,conditions,frame,geometry,initial_conditions,motion_functions}.py",
-    "model/{relative_motion,scalar_outputs,sections,state}.py",
-    "elements/{bar,beam,body,clamp,cylindrical,damper,distance,fixed,force,planar,point_on_line,point_on_plane}.py",
-    "elements/{prismatic,revolute,spherical,spring,torque,torsional_spring,universal}.py",
+    "analyses/*.py",
+    "backends/{backward,batch,bound,columns,complex_step,events,explicit,inputs,interpreted,kept_steps,lane*}.py",
+    "backends/{modes,newton,passage,plan_tables,samp*,scheme_tables,selection,slices,sundials*,sweeps,switching}.py",
+    "backends/{tape,trajectory}.py",
+    "certification/*.py",
     "coordinates/*.py",
     "coordinates/relative/*.py",
-    "integrators/*.py",
+    "core/{angles,coordinate_scales,expressions,gradual,mathematics,piecewise,schedule,tables}.py",
+    "elements/*.py",
     "formulations/*.py",
+    "frameworks/*.py",
+    "identification/*.py",
+    "integrators/*.py",
+    "model/*.py",
+    "optimization/*.py",
+    "results/{actuation,campbell,event*,hessian,lost_motion,margins,mode_motion,modes,root_locus}.py",
+    "robust/*.py",
     "sensitivity/*.py",
-    "backends/{backward,bound,columns,complex_step,explicit,interpreted,plan_tables,sampler,scheme_tables,selection,sundials,tape}.py",
-    "certification/*.py",
-    "results/hessian.py",
-    "solving/{composite,differences,recursive_chains,second_order,start_continuation,statics,vibrations}.py",
-    "analyses/{at_rest,gradients,hessians}.py",
-    "optimization/{design_problem,evaluation,optimality,quantities,refinement,scaled,search,space}.py",
-    "identification/{confidence,diagnostics,experiment,fitting,goodness,information,laplace,log_posterior,mode,nuts,priors}.py",
-    "uncertainty/{chaos,estimates,expanding,expansion,histogram,horizon,marginals,moments,reliability,sampling,sobol,parameter_distributions}.py",
-    "uncertainty/{accumulator,statistics}.py",
+    "solving/*.py",
+    "stages/*.py",
+    "studio/*.py",
+    "uncertainty/*.py",
 )
+ASIDE = ("__init__.py", "*_figures.py", "*_notes.py", "*_text.py", "gpu_*.py", "registry.py")
+"""Files in these folders that only write or draw, or run where no test does."""
 LINES_FOR_ONE = 120
 """A file gets a mutant, and another for each so many lines."""
 CHANGES = {
@@ -96,8 +101,8 @@ OPTIONS = (
     "no:cacheprovider",
     "-p",
     "no:xdist",
-    "-p",
-    "no:faulthandler",
+    "-o",
+    "faulthandler_timeout=0",
     "--tb=line",
     "-rfE",
     "--no-header",
@@ -126,17 +131,18 @@ class Mutant:
         )
 
 
-def numerics_files() -> list[Path]:
+def numerics_files(wanted: Sequence[str]) -> list[Path]:
     """Files that mutants are made of, from the root of the repository."""
     results: list[Path] = []
-    for pattern in NUMERICS:
+    for pattern in wanted:
         folder, _, names = pattern.partition("{")
         inside, _, rest = names.partition("}")
         patterns = [folder + name + rest for name in inside.split(",")] if names else [pattern]
         for each in patterns:
             paths = sorted((ROOT / PACKAGE).glob(each))
-            assert paths, f"{each} names no file; correct NUMERICS"
-            results += [path.relative_to(ROOT) for path in paths if path.name != "__init__.py"]
+            assert paths, f"{each} names no file; correct it"
+            numerics = [path for path in paths if not any(map(path.match, ASIDE))]
+            results += [path.relative_to(ROOT) for path in numerics]
     return results
 
 
@@ -167,10 +173,10 @@ def places(file: Path) -> dict[str, list[Mutant]]:
     return results
 
 
-def drawn(seed: int) -> list[Mutant]:
+def drawn(seed: int, files: Sequence[str]) -> list[Mutant]:
     """One mutant of every file, then another of every long one, and so on; no two at one place."""
     rounds: dict[int, list[Mutant]] = defaultdict(list)
-    for file in numerics_files():
+    for file in numerics_files(files):
         chance, kinds = (
             random.Random(f"{seed} {file.relative_to(PACKAGE)}"),
             list(places(file).values()),
@@ -362,7 +368,7 @@ def run(given: argparse.Namespace) -> None:
     done = outcomes(results)
     with tempfile.TemporaryDirectory(prefix="mutants-") as place:
         copy = Copy(Path(place) / "tree")
-        for mutant in drawn(given.seed):
+        for mutant in drawn(given.seed, given.files):
             last = done.get(mutant.name)
             expected = (
                 last is not None and last["outcome"] == "survived" if given.again else last is None
@@ -431,6 +437,9 @@ def main() -> None:
         help="for reach: seconds beyond which a test is left out",
     )
     parser.add_argument("--again", action="store_true", help="those that survived")
+    parser.add_argument(
+        "--files", nargs="+", default=NUMERICS, help="of the package, in place of all NUMERICS"
+    )
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument(
         "--folder", type=Path, default=ROOT / "build" / "mutants", help="where results are kept"

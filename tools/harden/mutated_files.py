@@ -24,6 +24,56 @@ from varimech.files.document import document_class
 
 ROOT = Path(__file__).parents[2]
 STARTER = Path(varimech.__file__).parent / "files" / "starter.yaml"
+EXAMPLES = ROOT / "examples"
+STUDIES = """\
+varimech: 1
+name: controlled arm
+gravity: [0, -9.81]
+parameters:
+  L: {value: 0.8 m, unit: m, bounds: [0.5, 1.5], tolerance: 1 mm}
+  k: {value: 3 N*m/rad, unit: N*m/rad, distribution: {name: norm, loc: 3, scale: 0.1}}
+  T: {value: 5 ms, unit: s}
+ground: {O: [0, 0]}
+bodies:
+  arm: {bar: [O, P], length: L, mass: 0.3}
+joints: {O: revolute}
+states:
+  wear: {rate: "angular_velocity('arm')**2", initial: 0}
+modes: {locked: {initial: 0}}
+signals:
+  error: {signal: "0.5 - angle('O')", unit: rad}
+  controller: {pid: "signal('error')", kp: k, ki: 1, kd: 0.1, filter_time: 10 ms, low: -5, high: 5}
+  torque: {lag: "signal('controller')", time_constant: T}
+forces:
+  motor: {torque: arm, value: "(1 - mode('locked'))*signal('torque')"}
+events:
+  caught: {when: "angle('O') - 0.4", direction: rising, do: {locked: 1}}
+  end: {when: "0.5 - t", do: stop}
+start: {angle: {arm: 0}, speed: {arm: 0.1}}
+studies:
+  simulate: {duration: 0.1, tolerance: 1e-6}
+  objectives:
+    tip: {final: "angle('O')", unit: rad}
+    most: {peak: "angular_velocity('arm')", unit: rad/s}
+    moment: {time_of: "angle('O') - 0.2", unit: s}
+    mean_tip: {mean: tip}
+    spread: {std: tip}
+    safe: {probability: {tip: {at_most: 0.5}}}
+  uncertainty: {method: monte-carlo, samples: 64, sampling: sobol, seed: 3}
+  reliability: {limits: {tip: {above: 0.5}, most: {above: 9}}, system: any, method: subset, level: 0.95}
+  optimize: {minimize: tip, over: [L], constraints: {most: {at_most: 5}}, starts: 2}
+  robust: {minimize: spread, over: [L], constraints: {mean_tip: {at_least: 0.1}}, statistics: chaos, degree: 3}
+  allocate: {tolerances: [L], constraints: {spread: {at_most: 0.01}}, statistics: moments, order: 1, verify: 64}
+  fit:
+    over: [k]
+    posterior: nuts
+    draws: 8
+    chains: 1
+    warmup: 8
+    data:
+      swing: {value: "angle('O')", times: [0, 0.05, 0.1], values: [0, 0.01, 0.03], unit: rad, sigma: 0.1 deg}
+"""
+"""Sections and studies that no other file here has."""
 WORD = re.compile(r"[\w.]+|\s+|.", flags=re.DOTALL)
 BYTES = [
     b"\0",
@@ -193,7 +243,7 @@ BOMBS = [
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """Model files that are right: those of benchmarks, the starter, and those of the
+    """Model files that are right: those of benchmarks, the starter, the examples, and those of the
     documentation.
     """
     pages = "\n".join(
@@ -203,9 +253,8 @@ def corpus() -> tuple[str, ...]:
         STARTER.read_text(encoding="utf-8"),
         *re.findall(r"```yaml\n(varimech: 1.*?)```", pages, re.DOTALL),
     ]
-    return tuple(
-        texts + [entry.model_file.read_text(encoding="utf-8") for entry in BENCHMARKS.values()]
-    )
+    files = [*sorted(EXAMPLES.glob("*.yaml")), *(entry.model_file for entry in BENCHMARKS.values())]
+    return (*texts, STUDIES, *(file.read_text(encoding="utf-8") for file in files))
 
 
 @cache

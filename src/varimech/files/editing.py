@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ..core.errors import ModelError
+from ..core.errors import FileError, ModelError
 from ..core.units import si_value, split_quantity
+from .source_map import parse_yaml
 
 DIGITS = 7
 """Significant digits of numbers that are written: more than a drawing has."""
@@ -253,10 +255,10 @@ def with_value(text: str, where: tuple[str, str], entry: str) -> str:
 
 
 def plain(text: str) -> dict[str, Any]:
-    """Everything in the text as plain data; empty if it is not YAML."""
+    """Everything in the text as plain data, as models are read; empty if it is not YAML."""
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError:
+        data = parse_yaml(text, Path()).data
+    except FileError:
         return {}
     return data if isinstance(data, dict) else {}
 

@@ -114,13 +114,14 @@ class Curve:
 
     def _check(self) -> None:
         u, c, tangent, _ = self.samples
-        wrong = np.flatnonzero(~np.isfinite(np.hstack([c, tangent])).all(axis=1))
+        with np.errstate(over="ignore"):  # too large for its square is not finite either
+            speed = np.linalg.norm(tangent, axis=1)
+        wrong = np.flatnonzero(~np.isfinite(np.column_stack([c, tangent, speed])).all(axis=1))
         if wrong.size:
             problem = f"is not finite at u = {u[wrong[0]]:.6g}"
             raise ModelError(
                 problem, label=self.label, remedy="check its expressions and its range"
             )
-        speed = np.linalg.norm(tangent, axis=1)
         slowest = int(speed.argmin())
         if speed[slowest] <= CUSP * speed.max():
             raise ModelError(

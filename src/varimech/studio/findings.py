@@ -53,6 +53,12 @@ def drawing(sketch: Sketch) -> dict[str, object]:
     }
 
 
+def undrawn() -> dict[str, object]:
+    """In place of a text that holds what no drawing can show."""
+    finding = _finding("This text cannot be drawn: mend its mistakes.")
+    return {**drawing(Sketch("")), "findings": [finding]}
+
+
 def _sliders(sketch: Sketch) -> Iterator[dict[str, object]]:
     """Blocks on rails of the ground."""
     for joint in sketch.joints:
@@ -75,7 +81,7 @@ def _typed(sketch: Sketch, name: str, section: str = "bodies") -> dict[str, obje
 
     def shown(value: object) -> str:
         given = parameters.get(value, value) if isinstance(value, str) else value
-        return str(given["value"] if isinstance(given, dict) else given)
+        return str(given.get("value") if isinstance(given, dict) else given)
 
     return {"typed": {key: shown(entry[key]) for key in TYPED[section] if key in entry}}
 

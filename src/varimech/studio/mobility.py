@@ -80,7 +80,7 @@ def axis_of(joint: Connection) -> Place:
         LookupError: if it turns with a body, or depends on parameters.
     """
     given = joint.entry.get("axis")
-    if joint.ends[0][0] != GROUND or not isinstance(given, list):
+    if joint.ends[0][0] != GROUND or not isinstance(given, list) or len(given) != 2:
         raise LookupError(joint.name)
     if not all(isinstance(c, (int, float)) for c in given) or not any(given):
         raise LookupError(joint.name)

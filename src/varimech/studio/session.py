@@ -18,7 +18,7 @@ from ..files.editing import DIGITS, with_values
 from ..files.reading import mechanism_of_text, table_files
 from .building import changed
 from .engine import Designed, Engine
-from .findings import drawing
+from .findings import drawing, undrawn
 from .history import History
 from .jobs import Jobs
 from .linear import LinearChoice
@@ -109,7 +109,7 @@ class Session:
                     {**p, "now": values.get(str(p["name"]), p["value"])} for p in parameters
                 ],
                 "kept": list(self.kept),
-                "drawing": drawing(self._sketch()) if self.drawing else None,
+                "drawing": self._drawing() if self.drawing else None,
                 "ghost": self.ghost,
                 "handle": self.handle,
                 "job": self.jobs.state(),
@@ -179,6 +179,12 @@ class Session:
 
     def _sketch(self) -> Sketch:
         return Sketch(self.text, self._mechanism(self.text) if self.problem is None else None)
+
+    def _drawing(self) -> dict[str, object]:
+        try:
+            return drawing(self._sketch())
+        except Exception:  # pages go on, whatever stands in a text with mistakes
+            return undrawn()
 
     def _mechanism(self, text: str) -> Any:
         """The mechanism of a text, which a page may have changed: it reads no other files."""
