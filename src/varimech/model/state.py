@@ -254,7 +254,8 @@ class State:
             body: its name.
 
         Returns:
-            2×2 in the plane, 3×3 in space.
+            2×2 in the plane, 3×3 in space. Write `[row, column]` for a component: a single index
+            counts column by column.
         """
         found = (
             self._model.find_body(body)
