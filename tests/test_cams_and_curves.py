@@ -103,6 +103,18 @@ def test_a_follower_closed_by_force_lifts_off() -> None:
     assert float(first.time) == pytest.approx(expected, abs=1e-8)
 
 
+def test_the_contact_force_of_a_cam_is_its_effort_until_it_lifts_off() -> None:
+    form = cam("roller").simulate(0.1)
+    force = cam("roller", "force")
+    begin = {"displacement": form.displacement, "speed": form.displacement_rate}
+    force.start(**{key: {"guide": float(of("guide")[0])} for key, of in begin.items()})
+    closed = force.simulate(0.1)
+    assert len(closed.events) == 0
+    np.testing.assert_allclose(
+        closed.measure("contact_force('cam')")[-1], form.effort("cam")[-1], rtol=1e-6
+    )
+
+
 def test_a_cam_by_points_is_the_same_cam() -> None:
     angles = np.linspace(0, 2 * np.pi, 33)[:-1]
     points = [(E + R * math.cos(a), R * math.sin(a)) for a in angles]

@@ -602,6 +602,11 @@ def test_what_is_refused() -> None:
             lambda: m.pid("x", 1, kp=1, low=1, high=1),
         ),
         ("give tracking_time", lambda: m.pid("x", 1, kp=0, ki=1, high=1)),
+        ("initial applies only with ki", lambda: m.pid("x", 1, kp=1, initial=1)),
+        (
+            "initial_input applies only with filter_time",
+            lambda: m.pid("x", 1, kp=1, kd=1, initial_input=1),
+        ),
         ("give filter_time", lambda: m.pid("x", "displacement_rate('guide')", kp=1, kd=1)),
         ("give target_rate", lambda: m.servo("x", "guide", "signal('fine')", kp=1, kd=1)),
         ("'stone' is not an SI unit|is not an SI unit", lambda: m.signal("x", 1, unit="stone")),

@@ -35,7 +35,8 @@ def value(text: str) -> float:
         ("sqrt(a)*sin(b) + atan2(1, a)", math.sqrt(2) * math.sin(-0.5) + math.atan2(1, 2)),
         ("where(a > 1, 10, 20) + where(a <= 1, 1, 2)", 12.0),
         ("norm([3, 4]) + dot([1, 2], [3, 4]) + cross([1, 0], [0, 2])", 18.0),
-        ("rotation([0, 0, 1], pi/2)[1]", 1.0),
+        ("rotation([0, 0, 1], pi/2)[1, 0]", 1.0),
+        ("rotation([0, 0, 1], pi/2)[0, 1]", -1.0),
         ("([[1, 2], [3, 4]] @ [1, 1])[1]", 7.0),
         ("minimum(a, b) + maximum(a, b) + absolute(b) + sign(b)", 1.0),
         ("1e3 + .5 + 2.", 1002.5),
@@ -72,7 +73,10 @@ def test_every_function_is_that_of_the_python_interface() -> None:
         ("1/0", "cannot be computed: float division by zero"),
         ("9" * 400, "a number that is too large"),
         ("'P' + 1", "'P' is a text, not a number"),
-        ("[1, 2][2]", "no component [2.0] of 2; indices start at 0"),
+        ("[1, 2][2]", "no component [2] of 2; indices start at 0"),
+        ("rotation([0, 0, 1], 0.5)[1]", "a 3×3 matrix needs a row and a column, such as [0, 1]"),
+        ("rotation([0, 0, 1], 0.5)[1, 3]", "no component [1, 3] of 3×3; indices start at 0"),
+        ("[1, 2][0, 1]", "a vector of 2 components needs one index, such as [0]"),
         ("sin()", "sin: missing a required argument: 'x'; it takes (x)"),
         ("lenght", "no parameter or quantity is called 'lenght'"),
         ("L_A", "did you mean 'L_A1'?"),
@@ -239,7 +243,7 @@ def test_speeds_of_two_degrees_of_freedom_in_text() -> None:
 
 
 def test_rotations_of_bodies_and_by_angles() -> None:
-    text = vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")
+    text = vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1, 0]")
     function = vm.final(lambda s: vm.sin(s.angle("rod")) + vm.sin(s.time))
     read, meant = (
         swinging().sensitivity({"x": x}, duration=0.1, step=0.01, backend="interpreted")
@@ -330,7 +334,7 @@ def test_every_output_can_be_written_as_text() -> None:
     m.spring("s", "ground.O", "rod.com", stiffness="1 N/mm", natural_length="400 mm")
     parts = (
         "acceleration('tip')[0] + angle('rod') + angular_velocity('rod') +"
-        " angular_acceleration('rod') + rotation('rod')[1] + distance('ground.O', 'tip') +"
+        " angular_acceleration('rod') + rotation('rod')[1, 0] + distance('ground.O', 'tip') +"
         " distance_rate('ground.O', 'rod.com') + reaction('O')[0] + reaction_torque('O') +"
         " kinetic_energy() + potential_energy() + energy() + rate(angle('rod')) +"
         " parameter('L') + t"
@@ -339,7 +343,7 @@ def test_every_output_can_be_written_as_text() -> None:
 
     def meant(s: vm.State) -> object:
         return (
-            s.acceleration("tip")[0] + s.angle("rod") + s.angular_velocity("rod") + s.angular_acceleration("rod") + s.rotation("rod")[1]
+            s.acceleration("tip")[0] + s.angle("rod") + s.angular_velocity("rod") + s.angular_acceleration("rod") + s.rotation("rod")[1, 0]
             + s.distance("ground.O", "tip") + s.distance_rate("ground.O", "rod.com") + s.reaction("O")[0] + s.reaction_torque("O")
             + s.kinetic_energy + s.potential_energy + s.energy + s.rate(s.angle("rod")) + s.parameter("L") + s.time
         )  # fmt: skip

@@ -122,3 +122,73 @@ def test_bad_names() -> None:
     for text in ("gap('hinges')", "in_contact('hinges')"):
         with pytest.raises(vm.ModelError, match="no contact is called 'hinges'; did you mean"):
             m.sensitivity(vm.integral(text), duration=0.01)
+
+
+def dropped(**surfaces: Any) -> vm.Mechanism:
+    """A mass that falls on a stop from a given height."""
+    m = vm.Mechanism("hammer", gravity=(0, -G))
+    for name, value in {"K": 2e4, "h": 0.05}.items():
+        m.parameter(name, value)
+    m.ground_point("O", (0, 0))
+    m.body("hammer", mass=2.0, inertia=0.1, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "hammer.P", axis=(0, 1))
+    m.stop("anvil", "displacement('guide')", lower=0.0, upper=1.0, **surfaces)
+    m.start(displacement={"guide": "h"})
+    return m
+
+
+@pytest.mark.parametrize(
+    "peak", [lambda s: s.contact_force("anvil.lower"), "contact_force('anvil.lower')"]
+)
+def test_the_peak_of_a_contact_force_is_that_of_the_energy_balance(peak: Any) -> None:
+    K, h, weight = 2e4, 0.05, 2.0 * G
+    m = dropped(stiffness="K", restitution=0.0)
+    force = m.sensitivity({"peak": vm.peak(peak, unit="N")}, ["K", "h"], duration=0.15)
+    root = math.sqrt(weight**2 + 2 * K * weight * h)
+    np.testing.assert_allclose(force.final_values, weight + root, rtol=1e-8)
+    np.testing.assert_allclose(
+        force.final_gradient, [[weight * h / root, K * weight / root]], rtol=1e-6
+    )
+    run = m.simulate(0.15)
+    assert not run.measure(lambda s: s.contact_force("anvil.upper")).any()
+
+
+def test_a_rigid_contact_carries_the_weight() -> None:
+    run = hanger(restitution=0.0).simulate(DURATION)
+    flight = run.time < run.events["hinge"].times[0]
+    force = run.measure("contact_force('hinge')").values
+    assert flight.any() and not force[flight].any()
+    np.testing.assert_allclose(force[run.time > run.events["hinge"].times[0]], G, rtol=1e-9)
+
+
+def test_a_contact_force_beside_smooth_friction_is_the_normal_one() -> None:
+    m = vm.Mechanism("block", gravity=(0, -G))
+    m.ground_point("O", (0, 0))
+    m.body("block", mass=2.0, inertia=0.1, points={"P": (0, 0), "Q": (0.2, 0)}, floating=True)
+    m.contact(
+        *("floor", "block.P", "ground.O"),
+        also=["block.Q"],
+        normal=(0, 1),
+        stiffness=1e4,
+        friction=0.3,
+        friction_law="tanh",
+    )
+    m.start(
+        position={"block.P": (0, -1e-3)},
+        angle={"block": 0.01},
+        speed={"block.P": (1, 0), "block": 0},
+    )
+    run = m.simulate(1e-3)
+    for name in "PQ":
+        depth = -run.position(f"block.{name}").values[:, 1]
+        np.testing.assert_allclose(
+            run.measure(f"contact_force('floor.{name}')"), 1e4 * np.maximum(depth, 0), atol=1e-9
+        )
+
+
+def test_contact_forces_need_the_name_of_a_contact() -> None:
+    run = hanger().simulate(0.01)
+    with pytest.raises(vm.ModelError, match="no contact is called 'hing'; did you mean 'hinge'"):
+        run.measure("contact_force('hing')")
+    with pytest.raises(vm.ModelError, match=r"'hinge' is a contact.*use contact_force\('hinge'\)"):
+        run.measure("effort('hinge')")

@@ -36,4 +36,4 @@ def test_the_drawing_of_the_architecture_is_up_to_date() -> None:
 
 
 def test_mutants_are_made_of_files_that_are_there() -> None:
-    assert len(mutate.numerics_files()) > 100
+    assert len(mutate.numerics_files(mutate.NUMERICS)) > 100

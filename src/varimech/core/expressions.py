@@ -221,6 +221,8 @@ def _operands(node: ast.expr) -> Sequence[ast.expr]:
             return [operand]
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             return [left, right]
+        case ast.Subscript(value=array, slice=ast.Tuple(elts=indices)):
+            return [array, *indices]
         case ast.Subscript(value=vector, slice=index):
             return [vector, index]
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Call(args=items):
@@ -305,7 +307,7 @@ class _Evaluation:
             case ast.List() | ast.Tuple():
                 return self._combined(_stacked, operands)
             case ast.Subscript():
-                return self._component(self._numbers(operands[:1])[0], operands[1])
+                return self._component(self._numbers(operands[:1])[0], operands[1:])
             case ast.Call(func=ast.Name(id=name)):
                 return self._call(name, operands)
         raise AssertionError(node)  # _check has refused all other nodes
@@ -375,13 +377,28 @@ class _Evaluation:
         except (*NOT_SYMBOLIC, ZeroDivisionError, OverflowError) as error:
             raise _refused(self._text, f"cannot be computed: {_first_line(error)}") from None
 
-    def _component(self, vector: Any, index: Any) -> object:
-        vector = SX(vector)
-        if not isinstance(index, float) or not 0 <= index < vector.numel() or index != int(index):
+    def _component(self, array: Any, indices: list[Any]) -> object:
+        array = SX(array)
+        sizes = array.shape if array.shape[1] > 1 else array.shape[:1]
+        if len(indices) != len(sizes):
             raise _refused(
-                self._text, f"no component [{index}] of {vector.numel()}; indices start at 0"
+                self._text,
+                f"a {sizes[0]}×{sizes[1]} matrix needs a row and a column, such as [0, 1]"
+                if len(sizes) == 2
+                else f"a vector of {sizes[0]} components needs one index, such as [0]",
             )
-        return vector[int(index)]
+        if not all(
+            isinstance(index, float) and index in range(size)
+            for index, size in zip(indices, sizes, strict=True)
+        ):
+            place = ", ".join(
+                f"{index:g}" if isinstance(index, float) else str(index) for index in indices
+            )
+            raise _refused(
+                self._text,
+                f"no component [{place}] of {'×'.join(map(str, sizes))}; indices start at 0",
+            )
+        return array[tuple(map(int, indices))]
 
     def _call(self, name: str, arguments: list[Any]) -> object:
         function = self._scope.functions.get(name) or FUNCTIONS.get(name)

@@ -56,6 +56,16 @@ class Pid(SignalElement):
     def prepare(self, model: ModelData) -> None:
         self._law = PidLaw(self.kp, self.ki, self.kd, self.low, self.high, self.tracking_time)
         self._law.check(model, self)
+        for name, value, needed, is_given in (
+            ("initial", self.initial, "ki", self._law.integrates),
+            ("initial_input", self.initial_input, "filter_time", self.filter_time is not None),
+        ):
+            if not is_given and not value.is_zero():
+                raise ModelError(
+                    f"{name} applies only with {needed}, but none is given",
+                    element=self.label,
+                    remedy=f"give {needed}=…, or omit {name}",
+                )
         self._size = float(model.parameter_set.evaluate(self.size).item())
 
     @property

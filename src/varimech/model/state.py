@@ -18,6 +18,7 @@ from .parameter import Parameter
 from .scalar_outputs import Distance, ScalarOutput, Turn
 
 if TYPE_CHECKING:
+    from .force import ForceLaw
     from .model_data import ModelData
 
 
@@ -35,7 +36,7 @@ OUTPUTS_IN_TEXT = (
         "mode",
     ),
     *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
-    *("deviation", "gap", "in_contact"),
+    *("deviation", "gap", "in_contact", "contact_force"),
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
 )
 """Functions of the state that expressions in text call as they are."""
@@ -254,7 +255,8 @@ class State:
             body: its name.
 
         Returns:
-            2×2 in the plane, 3×3 in space.
+            2×2 in the plane, 3×3 in space. Write `[row, column]` for a component: a single index
+            counts column by column.
         """
         found = (
             self._model.find_body(body)
@@ -333,12 +335,33 @@ class State:
         Returns:
             A scalar, m or rad; negative where compliant surfaces overlap.
         """
+        force, k = self._gap_of(contact)
+        return force.surface_gaps(self._frames, self)[k]
+
+    def contact_force(self, contact: str) -> SX:
+        """Normal force between surfaces of a stop, contact, cam or joint with clearance. Impulses of
+        impacts are in `Run.events`.
+
+        Args:
+            contact: its name, as events have it; `"guide.left"` if it has several gaps.
+
+        Returns:
+            A scalar, N or N·m; positive where the surfaces press on each other, zero where they do
+            not touch.
+        """
+        force, k = self._gap_of(contact)
+        if force.contact_labels():
+            return -self.multiplier(contact)
+        efforts = force.efforts(self._frames, self)
+        return efforts[k * (len(efforts) // len(force.gap_names()))][1]
+
+    def _gap_of(self, contact: str) -> tuple[ForceLaw, int]:
+        """The element of a gap, and which of its gaps it is."""
         forces = self._model.forces.values()
         named = {name: (f, k) for f in forces for k, name in enumerate(f.gap_names())}
         if contact not in named:
             raise unknown_name("contact", contact, named)
-        force, k = named[contact]
-        return force.surface_gaps(self._frames, self)[k]
+        return named[contact]
 
     def in_contact(self, contact: str) -> SX:
         """Whether surfaces of a stop, contact or joint with clearance touch.
@@ -440,6 +463,11 @@ class State:
                 explicit = force.explicit_efforts(self._frames, self)
                 if explicit:
                     return explicit[driver]
+            elif driver in force.gap_names():
+                raise ModelError(
+                    f"{driver!r} is a contact: it has no effort",
+                    remedy=f"use contact_force({driver!r})",
+                )
         return self._found_reactions().effort(driver)
 
     def multiplier(self, constraint: str) -> SX:
@@ -475,7 +503,7 @@ class State:
 
     @property
     def potential_energy(self) -> SX:
-        """Potential energy of gravity and springs (J)."""
+        """Potential energy of gravity, beams and springs, without that of compliant contacts (J)."""
         return self._model.potential_energy(self._frames, self)
 
     @property

@@ -29,7 +29,7 @@ class KinematicState(State):
 
     if not TYPE_CHECKING:  # with the types of other states
         reaction = reaction_torque = effort = multiplier = _refuse
-        axial_force = bending_moment = gap = in_contact = _refuse
+        axial_force = bending_moment = gap = in_contact = contact_force = _refuse
 
     @property
     def kinetic_energy(self) -> SX:

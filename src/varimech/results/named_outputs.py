@@ -313,7 +313,7 @@ class NamedOutputs(Result):
         return self._output("bending_moment", beam, wrt)
 
     def energy(self, kind: str = "total", *, wrt: Wrt = None) -> xr.DataArray:
-        """Energy of the mechanism.
+        """Energy of the mechanism, without that of compliant contacts.
 
         Args:
             kind: "kinetic", "potential" or "total".

@@ -63,6 +63,8 @@ class Objective(Comparable):
         return self + -1.0 * other
 
     def __mul__(self, factor: float) -> Objective:
+        if isinstance(factor, Objective):
+            raise _nonlinear("product")
         if not isinstance(factor, Real):
             return NotImplemented
         factor = float(factor)
@@ -75,8 +77,26 @@ class Objective(Comparable):
 
     __rmul__ = __mul__
 
+    def __truediv__(self, divisor: float) -> Objective:
+        if isinstance(divisor, Objective):
+            raise _nonlinear("quotient")
+        if not isinstance(divisor, Real):
+            return NotImplemented
+        return self * (1 / float(divisor))
+
+    def __rtruediv__(self, dividend: float) -> Objective:
+        raise _nonlinear("quotient")
+
     def __neg__(self) -> Objective:
         return -1.0 * self
+
+
+def _nonlinear(operation: str) -> ModelError:
+    return ModelError(
+        f"a {operation} of objectives is not an objective: objectives can be added, and multiplied"
+        " with numbers",
+        remedy="give them separately, and combine the values and gradients of the result",
+    )
 
 
 def integral(function: StateFunction | str, *, unit: str = "") -> Objective:
