@@ -144,7 +144,7 @@ def test_cams_are_written_to_files(tmp_path: Path) -> None:
         ({"profile": "0.03 + 0.001*u"}, "does not close"),
         ({"profile": "0.03 - 0.05*cos(u)"}, r"radius of -0.02 m at u = 0 rad"),
         ({"profile": [(0, 0), (1, 0)]}, "has 2 points"),
-        ({"profile": [(0.1, 0), (0.1, 0), (0, 0.1), (-0.1, 0)]}, "same place"),
+        ({"profile": [(0.1, 0), (0.1, 0), (0, 0.1), (-0.1, 0)]}, "same position"),
         ({"profile": [(0.1, 0), (math.nan, 0.1), (-0.1, 0)]}, "finite"),
         ({"restitution": 0.5}, 'closure="force"'),
     ],
@@ -243,7 +243,7 @@ def test_the_end_of_an_open_curve_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"curve": [(0, 0), (0, 0), (1, 1)]}, "same place"),
+        ({"curve": [(0, 0), (0, 0), (1, 1)]}, "same position"),
         ({"curve": [(0, 0)]}, "has 1 points"),
         ({"curve": ("u**2", "u**3"), "interval": (-1, 1)}, "has no tangent at u = 0"),
         ({"curve": ("u", "u"), "interval": (1, 0)}, "interval = .* is empty"),
