@@ -117,7 +117,7 @@ def test_sensitivity_needs_parameters() -> None:
 
 
 def test_objectives_are_scaled_but_not_multiplied_with_each_other() -> None:
-    once = vm.final("angle('rod')")
+    once: Any = vm.final("angle('rod')")
     result = swinging().sensitivity({"half": once / 2, "whole": once}, duration=0.1, step=0.01)
     half, whole = result.final_values
     assert half == whole / 2

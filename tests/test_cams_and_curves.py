@@ -106,8 +106,10 @@ def test_a_follower_closed_by_force_lifts_off() -> None:
 def test_the_contact_force_of_a_cam_is_its_effort_until_it_lifts_off() -> None:
     form = cam("roller").simulate(0.1)
     force = cam("roller", "force")
-    begin = {"displacement": form.displacement, "speed": form.displacement_rate}
-    force.start(**{key: {"guide": float(of("guide")[0])} for key, of in begin.items()})
+    force.start(
+        displacement={"guide": float(form.displacement("guide")[0])},
+        speed={"guide": float(form.displacement_rate("guide")[0])},
+    )
     closed = force.simulate(0.1)
     assert len(closed.events) == 0
     np.testing.assert_allclose(
