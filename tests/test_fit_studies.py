@@ -204,6 +204,20 @@ def test_posteriors_of_a_file(file: Path, tmp_path: Path) -> None:
     assert "Posterior distribution" in page and "prediction of swing" in page
 
 
+def test_a_posterior_that_fails_keeps_the_fit(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(self: vm.Fit, **options: Any) -> vm.Posterior:
+        raise vm.ModelError("not curved like a normal distribution", element="posterior")
+
+    monkeypatch.setattr(vm.Fit, "posterior", failing)
+    out = tmp_path / "out"
+    arguments = ["fit", str(file), "--posterior", "laplace", "--out", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, vm.ModelError) and "not curved" in str(result.exception)
+    assert "χ²" in result.stdout and (out / "fitted.yaml").exists()
+
+
 def test_ctrl_c_keeps_the_best_values(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated, calls = fitting._Residuals._evaluated, []
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..core.errors import Interrupted, ModelError
+from ..core.errors import Interrupted, ModelError, VarimechError
 from ..core.interrupts import deferred_interrupts
 from . import INTERRUPTED, options
 from .output_files import make_folder, model_text, print_json, write
@@ -71,7 +71,8 @@ class StudyOutput:
 def conduct(
     request: StudyRequest, study: Callable[[], object], describe: Callable[[Any], StudyOutput]
 ) -> None:
-    """Run a study, print its output, and write its files, also for partial results after Ctrl-C.
+    """Run a study, print its output, and write its files, also for partial results after Ctrl-C and
+    for results that were complete before an error, which is raised afterwards.
 
     Problems with the output folder are detected before the computation. Ctrl-C stops writing.
 
@@ -83,12 +84,16 @@ def conduct(
     if out is not None:
         text = model_text(request.mechanism, request.kind, request.given)
         make_folder(out)
+    failed: VarimechError | None = None
     try:
         result = study()
     except Interrupted as stop:
         result, stopped = stop.result, stop.reached
+    except VarimechError as error:
+        if error.result is None:
+            raise
+        result, failed = error.result, error
     written: list[Path] = []
-    failed = None
     try:
         with deferred_interrupts():
             output = describe(result)

@@ -57,9 +57,11 @@ class VarimechError(Exception):
         remedy: what to do.
         shown: how the text calls the field, where not by its name.
         syntax: how the text writes arguments: as Python does, unless an interface sets its own.
+        result: a result that was complete before the error, such as the fit of a failed posterior.
     """
 
     syntax: PythonSyntax = PYTHON
+    result: Any = None
 
     def __init__(
         self,

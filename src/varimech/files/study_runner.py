@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ..analyses.solvers import Wrt
 from ..coordinates.systems import Relative
-from ..core.errors import Interrupted, ModelError, unknown_name
+from ..core.errors import Interrupted, ModelError, VarimechError, unknown_name
 from ..core.expressions import fixed_number
 from ..core.messages import Message
 from ..model.model_data import ModelData
@@ -455,6 +455,9 @@ def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit 
         raise
     except KeyboardInterrupt:
         raise Interrupted("stopped before the posterior was known", fitted) from None
+    except VarimechError as error:
+        error.result = fitted
+        raise
 
 
 def _begins_at_values(settings: dict[str, Any]) -> Any:
