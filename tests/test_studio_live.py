@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studio_pages import unpacked
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
@@ -23,6 +24,7 @@ from varimech.files.reading import mechanism_of_text
 from varimech.studio.handles import PointTarget, brought, pulled
 from varimech.studio.live import Live
 from varimech.studio.live_actions import pull, set_tolerance, take_result
+from varimech.studio.messages import Message
 from varimech.studio.session import Session
 from varimech.studio.tolerances import sampled, summary
 from varimech.uncertainty.horizon import HorizonWarning
@@ -300,3 +302,11 @@ def test_a_kept_design_whose_table_is_gone_does_not_keep_others_from_changing(
     assert engine_of(session).kept == {"driven": None}
     session.take("driven")
     assert session.problem is not None and "force.csv" in str(session.problem["message"])
+
+
+def test_no_name_of_a_parameter_is_taken_for_an_array() -> None:
+    message = Message("designs", values={"array": 1.0, "rod": 0.25})
+    message.content["x"] = message.double(np.array([1.0, 2.0]))
+    content = unpacked(message.encoded())
+    assert content["values"] == {"array": 1.0, "rod": 0.25}
+    assert content["x"].tolist() == [1.0, 2.0]

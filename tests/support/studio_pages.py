@@ -153,11 +153,7 @@ def unpacked(message: str | bytes) -> dict[str, Any]:
         if isinstance(value, list):
             return [filled(item) for item in value]
         if isinstance(value, dict):
-            return (
-                arrays[value["array"]]
-                if "array" in value
-                else {k: filled(v) for k, v in value.items()}
-            )
+            return arrays[value[""]] if "" in value else {k: filled(v) for k, v in value.items()}
         return value
 
     return dict(filled(header))

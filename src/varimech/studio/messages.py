@@ -1,7 +1,7 @@
 """Messages to pages: a header as JSON, and arrays as they stand in memory.
 
 4 bytes   length of the header, little endian
-header    JSON; {"array": k} stands for array k, and "arrays" lists types, places and lengths
+header    JSON; {"": k} stands for array k (no name is empty), "arrays" lists types, places and lengths
 arrays    each at a multiple of 8 bytes
 """
 
@@ -35,7 +35,7 @@ class Message:
 
     def _add(self, kind: str, values: np.ndarray) -> dict[str, int]:
         self._parts.append((kind, np.ascontiguousarray(values, dtype=TYPES[kind]).tobytes()))
-        return {"array": len(self._parts) - 1}
+        return {"": len(self._parts) - 1}
 
     def encoded(self) -> bytes:
         """The bytes of the message."""

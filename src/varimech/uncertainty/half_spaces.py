@@ -24,7 +24,8 @@ import numpy as np
 
 POINTS = 2**14
 """Points of the sequence: relative errors are below 3e-4 for up to twelve planes up to six standard
-deviations away, and below 1e-5 of unions (test_half_spaces).
+deviations away, and below 1e-5 of unions (test_half_spaces); with more planes than dimensions, where
+R is singular, those of unions are up to 1e-4.
 """
 RESOLVED = 1e-9
 """Probability of two planes above which formulas with an absolute error of 1e-15 are used."""

@@ -13,7 +13,7 @@ export function unpack(buffer) {
   const filled = (value) => {
     if (Array.isArray(value)) return value.map(filled);
     if (value === null || typeof value !== "object") return value;
-    if (Number.isInteger(value.array)) return arrays[value.array];
+    if ("" in value) return arrays[value[""]];
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item)]));
   };
   delete header.arrays;
