@@ -184,6 +184,7 @@ def test_newer_distributions_of_scipy() -> None:
         ),
         ({"b": vm.Tolerance(1)}, [[2.0, 0.1], [0.1, 1.0]], r"'a' with itself is 2"),
         ({"b": vm.Tolerance(1)}, [[1.0, np.nan], [np.nan, 1.0]], r"'a' with 'b' is nan"),
+        ({"b": vm.Tolerance(1)}, {("a", "b"): np.nan}, r"'a' with 'b' is nan; it must be"),
         (
             {"b": vm.Tolerance(1), "c": vm.Tolerance(1)},
             {("a", "b"): 0.9, ("b", "c"): 0.9, ("a", "c"): -0.9},

@@ -248,6 +248,8 @@ def test_a_target_that_no_tolerance_reaches_says_how_close_it_comes(file: Path) 
 def test_distributions_before_and_after_are_those_of_the_designs() -> None:
     a = read().study("allocate")
     assert a.designs is not None
+    with pytest.raises(vm.ModelError, match="samples = 0 must be a whole number"):
+        a.designs.distributions(0)
     (d,) = a.designs.distributions(300)
     assert d.name == "deviation" and d.unit == "m"
     assert d.before.std() == pytest.approx(DEVIATION, rel=0.15)

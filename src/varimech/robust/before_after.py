@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..core.errors import check_whole
 from ..uncertainty.sampling import stream
 from .method import StatisticsTask
 from .statistic import Probability, Statistic
@@ -48,7 +49,11 @@ class TwoDesigns:
 
         Returns:
             A distribution for each number of a run; quantities over time have none.
+
+        Raises:
+            ModelError: for a number of samples that is not whole and positive.
         """
+        check_whole("distributions", 1, samples=samples)
         u = stream(0, SEED).standard_normal((samples, len(self.task.design.distributions.names)))
         sampled = []
         for x in (self.before, self.after):

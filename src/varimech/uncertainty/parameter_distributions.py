@@ -8,6 +8,7 @@ Gauss–Hermite rule.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -228,7 +229,7 @@ def _from_pairs(names: tuple[str, ...], given: Mapping[Any, object]) -> np.ndarr
         if pair[0] == pair[1]:
             problem = f": {pair!r} is a parameter with itself; name two"
             raise ModelError(problem, field="correlation")
-        if not isinstance(r, Real) or isinstance(r, bool):
+        if not isinstance(r, Real) or isinstance(r, bool) or math.isnan(r):
             raise _wrong(pair, f"is {r!r}; it must be a number between −1 and 1")
         if known.setdefault(frozenset(pair), r) != r:
             raise _wrong(pair, f"is given twice: {known[frozenset(pair)]!r} and {r!r}")
