@@ -102,6 +102,9 @@ def test_bounds_of_tolerances_hold() -> None:
     at = a.table()["at bound"].tolist()
     assert at == ["widest" if b else "" for b in bound]
     assert (a.dataset["leverage_after"].to_numpy()[bound] < 1).all()
+    free = allocate(reciprocal(), vm.std(LINEAR) <= σ).after
+    near = lengths(lambda k: vm.cost(1.0, float(FACTORS[k])), at_least=0.9 * free.min())
+    assert allocate(near, vm.std(LINEAR) <= σ).table()["at bound"].tolist() == [""] * 4
 
 
 def test_a_probability_is_one_of_the_deviation() -> None:

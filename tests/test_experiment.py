@@ -112,6 +112,8 @@ def test_settings_are_compared_with_sensors() -> None:
     assert e.best.label == "speed (mass = 1)" and e.settings == ({"mass": 1.0},)
     assert len(e.choices) == 6
     together = decaying().experiment([speed, way], "c", settings=settings)
+    unnamed = [vm.sensor(s.function, s.times, s.sigma) for s in (speed, way)]
+    assert decaying().experiment(unnamed, "c").sensors == ("y1", "y2")
     assert len(together.choices) == 3 and together.best.label.startswith("speed + way (mass = ")
 
 

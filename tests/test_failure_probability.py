@@ -20,6 +20,7 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.cli.app import app
 from varimech.uncertainty.importance import WeightedSamples
+from varimech.uncertainty.limits import system_of
 from varimech.uncertainty.sampled import clopper_pearson
 
 first = vm.final(lambda s: s.parameter("a") + 0.5 * s.parameter("b"), unit="m")
@@ -296,6 +297,16 @@ def test_equal_weights_vary_as_plain_samples_do() -> None:
     s = drawn.estimate((np.arange(n) < hits).astype(float), 0.95)
     assert s.probability == pytest.approx(0.4)
     assert s.variation == pytest.approx(math.sqrt(0.4 * 0.6 / n) / 0.4)
+
+
+@pytest.mark.parametrize("kind", ["any", "all"])
+def test_what_failed_runs_leave_open(study: vm.GlobalStudy, kind: str) -> None:
+    """One limit that is exceeded decides whether any is, one that is not whether all are."""
+    pair = dict(list(limits().items())[:2])
+    system = system_of(study, {"any": vm.any_of, "all": vm.all_of}[kind](**pair))
+    beyond = np.array([[np.nan, 1.0], [np.nan, -1.0], [1.0, -1.0], [np.nan, np.nan]])
+    decided = [1.0, np.nan, 1.0, np.nan] if kind == "any" else [np.nan, 0.0, 0.0, np.nan]
+    np.testing.assert_array_equal(system.occurs(beyond), decided)
 
 
 def test_failed_runs_are_counted() -> None:

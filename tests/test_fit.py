@@ -5,6 +5,7 @@ said of data that make no sense.
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ def noisy(seed: int, sigma: float = 0.002) -> np.ndarray:
 
 
 def test_exact_data_give_exact_parameters(m: vm.Mechanism) -> None:
+    began = time.perf_counter()
     f = m.fit(vm.measurement(position, TIMES, exact(np.array(list(TRUE.values())))), list(TRUE))
+    assert 0 < f.seconds < time.perf_counter() - began
     assert f.converged and f.parameters == pytest.approx(TRUE, rel=1e-8)
     assert f.residual_deviation["y1"] < 1e-10 and f.chi2 is None and f.undetermined == ()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -89,12 +89,18 @@ def test_union_of_intersections() -> None:
     assert inside == pytest.approx(float(ndtr(-1.5)), rel=1e-6)
 
 
+@dataclass(frozen=True)
+class Point:
+    beta: float
+    standard: np.ndarray
+
+
 def test_tangent_planes_are_met_along_rays() -> None:
     """A plane at the distance β is met after β/cos θ, the nearest of several first."""
     θ = np.array([0.0, 0.5, 1.0, 2.0])
     rays = np.column_stack([np.cos(θ), np.sin(θ)])
-    points = [SimpleNamespace(standard=np.array([3.0, 0.0]), beta=3.0)]
+    points = [Point(3.0, np.array([3.0, 0.0]))]
     assert to_planes(points, rays) == pytest.approx([*(3 / np.cos(θ[:3])), np.inf])
-    points.append(SimpleNamespace(standard=np.array([0.0, 1.0]), beta=1.0))
+    points.append(Point(1.0, np.array([0.0, 1.0])))
     expected = [3.0, 1 / np.sin(0.5), 1 / np.sin(1.0), 1 / np.sin(2.0)]
     assert to_planes(points, rays) == pytest.approx(expected)

@@ -124,6 +124,16 @@ def test_second_derivatives_are_exact(known: bool) -> None:
     assert (abs(e.hessian(s) - first_order) / sizes).max() > 0.2
 
 
+def test_second_derivatives_are_those_at_given_parameters() -> None:
+    """With c = 2 c₀ given, those of a mechanism whose c is 2 c₀."""
+    T = np.linspace(0.1, 1.0, 12)
+    data = vm.measurement(place, T, 0.1 * np.cos(11 * T), sigma=0.01)
+    given = oscillator({"k": 100.0, "c": 1.0, "m": 1.0}).fit(data, ["k"], parameters={"c": 2.0})
+    own = oscillator({"k": 100.0, "c": 2.0, "m": 1.0}).fit(data, ["k"])
+    curved = [_log_posterior(f, None, 1).expanded(np.array([97.0])).S_xx for f in (given, own)]
+    assert curved[0] == pytest.approx(curved[1], rel=1e-9)
+
+
 def test_derivatives_of_priors() -> None:
     m = thrown_mass()
     f = m.fit(measured(SIGMA, 1), list(TRUE))
@@ -301,6 +311,8 @@ def test_effective_samples_of_an_autoregressive_process() -> None:
         x[:, k] = 0.8 * x[:, k - 1] + noise[:, k]
     assert effective_samples(x) == pytest.approx(x.size * 0.2 / 1.8, rel=0.1)
     assert convergence(x[:, :, None]).r_hat[0] < 1.01
+    wide = 50.0 + x * np.array([[3.0], [1.0], [1.0], [1.0]])  # means agree, deviations do not
+    assert convergence(wide[:, :, None]).r_hat[0] > 1.1
     x[0] += 2.0
     assert convergence(x[:, :, None]).r_hat[0] > 1.1
 

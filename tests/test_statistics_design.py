@@ -248,6 +248,14 @@ def test_statistics_without_names_are_counted() -> None:
     assert list(found.methods) == ["s1", "s2"]
 
 
+def test_one_parameter_needs_no_list() -> None:
+    m = carrier({"wide": (1.0, vm.Tolerance(0.3))})
+    found = m.statistics(vm.std(function_of("wide**2")), wrt="wide", **OPTIONS)
+    at = found.dataset["nominal_derivatives"].sel(parameter="wide")
+    # σ² = 4 a² σa² + 2 σa⁴
+    assert at.item() == pytest.approx(0.04 / math.sqrt(0.04 + 2e-4), rel=1e-6)
+
+
 def test_verification_that_contradicts_a_bound_says_so() -> None:
     curved = function_of("b * ((a - 1)**2 + a / 10000)")  # to first order it hardly varies
     m = carrier(PARAMETERS)
@@ -330,13 +338,23 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         "is a statistic over",
         lambda: carrier(PARAMETERS).problem({"s": vm.std(F)}, **OPTIONS).monte_carlo(),
     ),
-    ("positive lower one", lambda: optimum(["± a"])),
     ("must be a pair", lambda: optimum(["± a"], bounds={"± a": 0.1})),
     ("numbers, or None", lambda: optimum(["± a"], bounds={"± a": (0.1, math.nan)})),
     ("leave no room", lambda: optimum(["± a"], bounds={"± a": (1.0, 0.1)})),
     (
         "start = inf is not a finite number",
         lambda: optimum(["± a"], bounds={"± a": (0.1, None)}, start={"± a": math.inf}),
+    ),
+    (
+        "positive lower one: a tolerance of zero has no distribution; give bounds={'± a': (0.03, 3",
+        lambda: optimum(["± a"]),
+    ),
+    ("p = 0.0 must be", lambda: vm.quantile(F, 0.0)),
+    (
+        "width of 'a' is 0; it must be positive",
+        lambda: evaluator(
+            carrier(PARAMETERS), {"s": vm.std(F)}, nominals=[], widths=["a"]
+        ).design.at(np.zeros(1)),
     ),
     ("no random parameter is called 'c'", lambda: optimum(["± c"], bounds={"± c": (0.1, 1.0)})),
     ("names '± a'", lambda: optimum(["a"], bounds={"± a": (0.1, 1.0)})),

@@ -186,6 +186,10 @@ BAD: dict[str, tuple[Callable[[vm.Mechanism], object], str]] = {
         lambda m: m.tolerance("L", "IT11", cost=vm.grade_cost({6: 12, 9: 4})),
         r"width = 9.5e-05 is outside the tolerances with a cost, 9.5e-06 to 3.7e-05; give costs of",
     ),
+    "finer than the grades": (
+        lambda m: m.tolerance("L", 1e-6, cost=vm.grade_cost({6: 12, 9: 4})),
+        r"width = 1e-06 is outside the tolerances with a cost, 9.5e-06 to 3.7e-05",
+    ),
     "bound outside the grades": (
         lambda m: m.tolerance("L", "IT8", at_most="IT12", cost=vm.grade_cost({6: 12, 9: 4})),
         r"at_most = 0.00015 is outside the tolerances with a cost",
