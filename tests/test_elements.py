@@ -128,6 +128,7 @@ def arguments(kind: type[el.Element], n: int) -> dict[str, Any]:
         given["initial"] = 1.0
     if kind.kind == "pid":
         given["input"] = "p*t"
+        del given["initial_input"]  # needs a filter time
     if kind.kind == "servo":
         given |= {"joint": "guide", "target": "p*t"}
     if kind.kind == "transfer function":
