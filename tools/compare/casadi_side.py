@@ -234,13 +234,13 @@ def main() -> None:
         ),
         curve(
             "SciPy DOP853",
-            "hand-derived: two angles, sensitivities; compiled",
+            "two angles and sensitivities, hand-derived, compiled",
             build_seconds,
             lambda tolerance: lambda: gradient_of(dop853(rates, tolerance)),
         ),
         curve(
             "CasADi + CVODES",
-            "hand-derived: two angles, sensitivities; compiled, Adams",
+            "two angles and sensitivities, hand-derived, compiled, Adams",
             build_seconds,
             lambda tolerance: cvodes(rates, tolerance),
         ),

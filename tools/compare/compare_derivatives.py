@@ -67,7 +67,7 @@ SETTINGS = """\
   forward over reverse (as in `hessian`) along a direction given as input, with one call per parameter for a Hessian. CasADi compiles everything as one
   program (`jit`, `-O3 -march=native`) for a fixed number of steps.
 - **CasADi, RK4, sensitivities appended**: the same equations with S' = A S + B appended to the state by hand; second derivatives by forward mode.
-- **CasADi, CVODES**: the same rates, integrated by the Adams method and functional iteration, and CasADi's forward and adjoint sensitivities; the rates and their
+- **CasADi, CVODES**: the same rates, integrated by the Adams method with functional iteration, and CasADi's forward and adjoint sensitivities; the rates and their
   derivatives are compiled. Compiled and interpreted rates differ by rounding, so CVODES takes different steps. The sweep, which uses interpreted rates,
   therefore leaves a margin of a fifth of the target error.
 - Not measured: CasADi's second derivatives for the second target error, with CVODES, and forward over forward for RK4 without

@@ -206,7 +206,7 @@ p ∂x₁/∂p in metres, n = 2; in parentheses, the relative difference from th
 It is nevertheless computed without loss of accuracy: central differences agree to within their accuracy, and an independent solution in
 minimal coordinates, by complex steps, agrees to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one or two correct digits: the beam
 vibrates (61 rad/s in bending, 5,900 rad/s axially), a change of E shifts the phase of these vibrations, and the error grows
-with time. Even so, the error is small, so the smaller curve in Figure 3 is nearly correct. The considerably larger curve,
+with time. They are still close, so the smaller curve in Figure 3 is nearly correct. The considerably larger curve,
 of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are correct and are also used here, so they are not
 the cause. The penalty is not the cause either: with the pure penalty formulation, factors of 1e4 and 1e7 and h of 1 and
 0.1 ms, the largest derivatives are {penalty}.
