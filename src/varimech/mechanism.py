@@ -145,7 +145,7 @@ class Mechanism(Model):
         Args:
             duration: s.
             parameters: values that differ from the nominal ones: numbers in the unit of the
-                parameter, or texts such as "30 mm".
+                parameter, or strings such as "30 mm".
             step: equal time steps, s; shortened a little if they do not divide the duration.
             every: store every so many of them; 1 if not given.
             tolerance: relative error for which steps are chosen.
@@ -809,7 +809,7 @@ class Mechanism(Model):
         Args:
             driver: joint that turns or slides, planar body, pair of points (their distance), or a
                 driver of the model; or {driver: values} for several, along a common path.
-            values: rad or m, or texts such as "30 deg": a list or array, or the tuple
+            values: rad or m, or strings such as "30 deg": a list or array, or the tuple
                 (start, stop, count).
             rates: rates of the drivers (rad/s, m/s): a number, or {driver: number}. Velocities and
                 accelerations are then those in time; without rates, first and second derivatives
@@ -866,7 +866,7 @@ class Mechanism(Model):
 
         Args:
             point: its name.
-            ranges: {driver: (start, stop)}, or (start, stop, count), in rad or m, or texts such as
+            ranges: {driver: (start, stop)}, or (start, stop, count), in rad or m, or strings such as
                 "30 deg"; drivers as for `kinematics`, as many as degrees of freedom.
             count: values of each driver; 25 of two drivers and 11 of three if not given. Errors of
                 the area decrease with its fourth power.
@@ -919,7 +919,7 @@ class Mechanism(Model):
         Args:
             driver: as for `kinematics`, one.
             targets: outputs and their values at all targets, {point: [(x, y), …]}, or a list of
-                pairs (output, values); outputs are points, functions of the state, or texts such as
+                pairs (output, values); outputs are points, functions of the state, or strings such as
                 "angle('rocker')".
             over: parameters that may change, or {name: (lower, upper)}; all, within their own
                 bounds, if not given.

@@ -228,19 +228,19 @@ def main() -> None:
     curves = [
         curve(
             "CasADi + IDAS",
-            "index-1 system by hand, natural coordinates, forward sensitivities",
+            "hand-written index-1 system, natural coordinates, forward sensitivities",
             index_1_seconds,
             idas,
         ),
         curve(
             "SciPy DOP853",
-            "two angles and sensitivities by hand, compiled",
+            "two angles and sensitivities, hand-derived, compiled",
             build_seconds,
             lambda tolerance: lambda: gradient_of(dop853(rates, tolerance)),
         ),
         curve(
             "CasADi + CVODES",
-            "two angles and sensitivities by hand, compiled, Adams",
+            "two angles and sensitivities, hand-derived, compiled, Adams",
             build_seconds,
             lambda tolerance: cvodes(rates, tolerance),
         ),

@@ -61,7 +61,7 @@ MODELS = """\
   and reverses the velocity. This is not a MuJoCo contact model and handles a single contact only, but it shows what users can add. It was not tried with Exudyn.
 
 The error of a penalty model relative to the rigid model is proportional to the duration of the contact, and hence to the inverse square root of the stiffness.
-Where contacts really are compliant, this is not a fault of these engines. Chrono was not measured, because it is not available on PyPI (the package
+If the real contact is compliant, this is not a fault of these engines. Chrono was not measured, because it is not available on PyPI (the package
 `pychrono` there is an unrelated one).
 """
 CASES = {

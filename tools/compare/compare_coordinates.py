@@ -67,13 +67,13 @@ SETTINGS = f"""\
 ## Settings
 
 - **Operations**: scalar operations of the generated functions. In straight-line code, these are the arithmetic instructions (not those that
-  read, write or set a constant). For large models, whose functions are plans, the operations of each kernel are multiplied by the number of its elements.
-  A factorisation counts two operations per product and one per entry of L and per pivot; a solution counts two per entry of L and U and one per pivot.
+  read, write or set a constant). For large models, which use plans, the operations of each kernel are multiplied by the number of its elements.
+  A factorisation counts as two operations per product and one per entry of L and per pivot; a solution, as two per entry of L and U and one per pivot.
   For index 1, the table lists one evaluation of accelerations, multipliers and residuals; for ALI3-P, one step with predictor, iterations (average
   number) and projections. Derivatives add the coefficients and one tangent per parameter.
 - **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, minus the fastest
   of as many runs of one step, divided by the difference in steps. Index 1 uses projections and RK4 (three evaluations of the accelerations per step, and
-  a fourth at its end), ALI3-P the trapezoidal rule. The step is 1 ms, for the benchmarks 0.1 ms.
+  a fourth at its end), ALI3-P the trapezoidal rule. The step is 1 ms (benchmarks: 0.1 ms).
 - **Set-up**: the time to derive and compile the equations with an empty cache, up to the end of the first step; a single measurement.
 - **Derivatives**: of the whole state with respect to all parameters of the benchmark.
 - Every case runs in a separate process. The final positions of the last point of the last body in different coordinates must agree to

@@ -61,13 +61,13 @@ SETTINGS = """\
   `backend="native"`; DOP853 and RK4 use index 1 with projections in natural coordinates. Only the final state is stored. The motion alone is `simulate`
   without objectives. By default, the rows of a Hessian are computed in parallel on all cores; here they share one core. The parts that DOP853 and RK4
   have in common are built once, and their build time is included in that of DOP853.
-- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, which a step evaluates four times
-  (unrolled for motion and gradient, otherwise called; whichever was faster or could be compiled). `mapaccum` executes all steps (`fold` was
-  equally fast). The motion includes ψ. Forward and reverse mode use `jtimes` with all seeds at once. Second derivatives are forward
-  over reverse (like those of `hessian`) for a direction that is an input, with one call per parameter for a Hessian. CasADi compiles everything as one
+- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, evaluated four times per step
+  (inlined for motion and gradient, otherwise called: whichever was faster or could be compiled). `mapaccum` executes all steps (`fold` was
+  equally fast). The motion includes ψ. Forward and reverse mode use `jtimes` with all seeds at once. Second derivatives are computed
+  forward over reverse (as in `hessian`) along a direction given as input, with one call per parameter for a Hessian. CasADi compiles everything as one
   program (`jit`, `-O3 -march=native`) for a fixed number of steps.
-- **CasADi, RK4, sensitivities appended**: the same with S' = A S + B appended to the state by hand; second derivatives by forward mode.
-- **CasADi, CVODES**: the same rates with the Adams method and functional iteration, and CasADi's forward and adjoint sensitivities; the rates and their
+- **CasADi, RK4, sensitivities appended**: the same equations with S' = A S + B appended to the state by hand; second derivatives by forward mode.
+- **CasADi, CVODES**: the same rates, integrated by the Adams method with functional iteration, and CasADi's forward and adjoint sensitivities; the rates and their
   derivatives are compiled. Compiled and interpreted rates differ by rounding, so CVODES takes different steps. The sweep, which uses interpreted rates,
   therefore leaves a margin of a fifth of the target error.
 - Not measured: CasADi's second derivatives for the second target error, with CVODES, and forward over forward for RK4 without

@@ -205,11 +205,11 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
     )
     by_hand = next(t for t in throughputs if t["engine"].startswith("CasADi") and cores(t) == 1)
     return (
-        f"On two cores, Varimech computes **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). Compared with the best\n"
-        f"results of the other programs, this is faster by factors of {ratios}. Much of the difference is due to the integrator: with RK4 on one core, Varimech\n"
+        f"On two cores, Varimech computes **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). This is faster than the\n"
+        f"best results of the other programs by factors of {ratios}. Much of the difference is due to the integrator: with RK4 on one core, Varimech\n"
         f"computes {number(rate(rk4))} runs per second. The hand-written program, with two coordinates instead of six and no constraints, computes\n"
         f"{number(rate(by_hand))}.\n"
-        f"A study on one core executes {alone['operations'] * rate(alone):.1e} of the counted instructions per second; this number does not include sampling, assembly,\n"
+        f"A study on one core executes {alone['operations'] * rate(alone):.1e} of the counted instructions per second; this excludes sampling, assembly,\n"
         "the combination of stages and the accumulation of statistics.\n"
     )
 

@@ -60,9 +60,9 @@ their references to 2e-9 or better. The table shows the largest relative deviati
   to the initial positions and velocities are (1, 0, 1, 0). According to issue 97 of nimblephysics, that engine returns (0.75, 0.25, 0.91, 0.08).
 - **Accumulating impacts** (infinitely many in a finite time) end in contact: at 10 s the bouncing ball is at rest on the floor, and its derivatives
   are zero. The derivatives of ∫ y dt over all impacts agree with the closed form.
-- **Touching balls** depend on the impact law. Varimech uses Newton's law and determines all simultaneous impulses together, as a linear
-  complementarity problem. Of five touching balls, the first rebounds with −3/5 of its velocity and the others move with 2/5 of it. If the balls are
-  a small distance apart, they exchange their velocities one after the other.
+- **Touching balls**: the result depends on the impact law. Varimech uses Newton's law and determines all simultaneous impulses together, as a linear
+  complementarity problem. Of five touching balls, the first rebounds at −3/5 of its velocity and the others move off at 2/5 of it. If there are
+  small gaps between the balls, they exchange their velocities one after the other.
 """
 """Not measured here: numbers of `varimech benchmark`."""
 SETTINGS = """\

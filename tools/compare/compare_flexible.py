@@ -192,9 +192,9 @@ Euler–Bernoulli theory:
 {markdown(frequency_headings, frequency_rows, 1)}
 
 The bending potential is calibrated for a simply supported beam under a load at mid-span, for which it is exact if n is even. In all
-other cases, the error decreases with 1/n². A clamped beam is modelled as one half of a beam that is symmetric about the clamp, so the clamp has the
-stiffness 2 E I (1 + 2/n²)/ℓ³. The end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) of the exact one, within 0.1 % from n =
-39 on. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
+other cases, the error decreases as 1/n². A clamped beam is modelled as one half of a beam that is symmetric about the clamp, so the clamp has the
+stiffness 2 E I (1 + 2/n²)/ℓ³. The end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) times the exact one, within 0.1 %
+for n ≥ 39. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
 """
 
 

@@ -12,8 +12,8 @@ from rich.console import Console
 PAGE = DOCS / "contacts.md"
 TITLE = "## Gradients over many impacts"
 TEXT = """\
-In 35 ms of the benchmark `clearance-slider-crank` there are {impacts} impacts and {releases} releases, because the slider bounces until it stays in contact with its guide, leaves it and bounces again. The table
-shows the gradient of {objectives} objectives with respect to the clearance, the restitution and the length of the crank, with compiled code; the fastest of many calls counts. `python tools/compare/compare.py impacts`
+Within 35 ms, the benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases: the slider bounces until it stays in contact with its guide, then leaves it and bounces again. The table gives
+times for the gradient of {objectives} objectives with respect to the clearance, the restitution and the crank length, in compiled code (the fastest of many calls). `python tools/compare/compare.py impacts`
 repeats only this section.
 """
 

@@ -60,7 +60,7 @@ included. The limits are targets of the project; no test enforces them.
 START_TEXT = """\
 ## Start of scissor structures
 
-Time from the first statement of the model to the end of a motion of 1 ms. If the time grows linearly with the number of bodies, the last column is
+Time from the first statement of the model to the end of a simulation of 1 ms. If the time grows linearly with the number of bodies, the last column is
 constant.
 """
 
@@ -202,9 +202,9 @@ def hessian_text(report: Report | str) -> str:
     if isinstance(report, str):
         return f"Exact Hessian of the spatial slider-crank: {report}.\n"
     return (
-        f"Exact Hessian of the spatial slider-crank ({report['parameters']} parameters, 5 s): first"
+        f"Exact Hessian of the spatial slider-crank ({report['parameters']} parameters, 5 s): first call"
         f" {seconds(report['first'])} (limit {seconds(HESSIAN)}, ratio"
-        f" {report['first'] / HESSIAN:.2f}), later {seconds(report['later'])},"
+        f" {report['first'] / HESSIAN:.2f}), later calls {seconds(report['later'])};"
         f" {report['megabytes']:.0f} MB.\n"
     )
 

@@ -47,7 +47,7 @@ m.sensitivity(objectives, duration=0.5).certify()  # compares all of them: docs/
 How to choose:
 
 - **The default** suits most mechanisms. It adapts its steps to a tolerance, satisfies the constraints exactly and has a high order. It supports
-  redundant constraints, drivers and massless parts, passes singular positions, and is fast enough for moderately stiff mechanisms.
+  redundant constraints, drivers and massless parts, passes through singular positions, and is fast enough for moderately stiff mechanisms.
 - **A fixed step** (`step=…`) suits stiff forces that need not be resolved, real-time applications, and energy conservation over very long
   runs. `hht` and `generalised-alpha` damp vibrations that the step cannot resolve; the trapezoidal rule does not.
 - **Beams** have axial vibrations that are much faster than all other motion. For many segments or long runs, use `step=`: a fixed step need not
@@ -55,7 +55,7 @@ How to choose:
 - **`dopri5`** suits coarse tolerances and forces with kinks.
 - **`cvodes`, `idas`** suit forces that are too stiff for explicit integrators, if you need a tolerance. Their derivatives are those
   of the continuous problem, accurate to the tolerance; they are not the exact derivatives of the discrete solution.
-  Varimech scales their variables with the motion, so that a tolerance has the same meaning for a watch and for a crane. It keeps ω of the
+  Varimech scales their variables with the motion, so that a tolerance has the same meaning for a watch and for a crane. It keeps the ω of the
   stabilisation between 1 and 5 times the rate of the motion (speed divided by the size of the mechanism). A run stops with an error if it steps
   over a singular position, or needs more than 20,000 steps between two stored results.
 - **`independent`, `index1-stabilised`, `penalty`** are intended for comparison with programs that use them, and for independent checks.
@@ -64,7 +64,7 @@ With adaptive steps, derivatives are exact for the steps that the run has chosen
 `method="finite-difference"` uses the same steps in all perturbed runs.
 
 You can also select the coordinates: `natural`, or relative coordinates along a spanning tree, `rtdyn0` and `rtdyn1`. By default (`auto`), Varimech
-selects them by the topology of the mechanism. The results are the same; [coordinates.md](coordinates.md) compares the speed.
+selects them according to the topology of the mechanism. The results are the same; [coordinates.md](coordinates.md) compares the speed.
 """
 MEASURED = """\
 ## Cost of accuracy

@@ -56,8 +56,8 @@ SETTINGS = f"""\
   use twice the step.
 - **Varimech**: `simulate(…, step=1e-3, every=10**9, backend="native")`, no other options. The initial conditions of the four-bars are one angle and one
   speed; `near` gives approximate angles of all other links.
-- **Exudyn**: `TrapezoidalIndex2`, the build without range checks (`exudynFast`), no files, no sensors, pattern of the sparse solver reused.
-  The fastest of these settings: modified Newton's method with relative tolerances from 1e-4 to 1e-8 (its default), and full Newton's method with 1e-4, with
+- **Exudyn**: `TrapezoidalIndex2`, the build without range checks (`exudynFast`), no files, no sensors, sparsity pattern reused.
+  The fastest of these settings is used: modified Newton's method with relative tolerances from 1e-4 to 1e-8 (its default), and full Newton's method with 1e-4, with
   `EigenSparse`, and for up to 50 bodies also with `EXUdense` and `EigenDense`. A setting counts only if its error is at most {AS_ACCURATE:g} times the
   larger of Varimech's and its own error with the default tolerance.
 - **Setup**: the time to define the model in Varimech.

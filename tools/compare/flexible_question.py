@@ -193,7 +193,7 @@ def question() -> str:
 
 For the five-bar with a flexible bar 12, the paper (CILAMCE 2023) shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (Figure 4). Each figure has an "analytical" curve
 and one computed by finite differences, with the parameter increased by 0.1 %. In Figure 3, the analytical curve is considerably larger. In Figure 4, both
-curves grow apart with time, and both are similar to that of a rigid bar. The paper leaves the reason open. This is the same comparison with the exact
+curves drift apart with time, and both are similar to that of a rigid bar. The paper leaves the reason open. This is the same comparison with the exact
 derivatives:
 
 ![Figures 3 and 4 recomputed](images/flexible_question.png)
@@ -203,10 +203,10 @@ p ∂x₁/∂p in metres, n = 2; in parentheses, the relative difference from th
 {differences}
 
 **E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, which corresponds to a few millimetres for E ∂x₁/∂E.
-It is nevertheless computed without loss of digits: central differences agree to their accuracy, and an independent solution in minimal coordinates, with
-complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one or two correct digits: the beam
+It is nevertheless computed without loss of accuracy: central differences agree to within their accuracy, and an independent solution in
+minimal coordinates, by complex steps, agrees to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one or two correct digits: the beam
 vibrates (61 rad/s in bending, 5,900 rad/s axially), a change of E shifts the phase of these vibrations, and the error grows
-with time. This is still close, so the smaller curve in Figure 3 is nearly correct. The considerably larger curve,
+with time. They are still close, so the smaller curve in Figure 3 is nearly correct. The considerably larger curve,
 of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are correct and are also used here, so they are not
 the cause. The penalty is not the cause either: with the pure penalty formulation, factors of 1e4 and 1e7 and h of 1 and
 0.1 ms, the largest derivatives are {penalty}.

@@ -30,7 +30,7 @@ TURN = 2 * np.pi
 
 def read_range(values: object, unit: str, label: str) -> np.ndarray:
     """Values of a driver or parameter: a list or array, or (start, stop, count) as a tuple; numbers in SI units,
-    or texts such as "30 deg".
+    or strings such as "30 deg".
 
     Raises:
         ModelError: for what is neither, is empty or is not finite.

@@ -63,7 +63,7 @@ class BeamElement(BodyElement[Beam]):
     )
     shape = fields.Raw(
         "Shape of a curved beam, instead of `length`: a function from s in [0, 1] to a position,"
-        ' such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or one'
+        ' such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1 - s)"), or one'
         " position for each node (m, in the beam's own frame). It is also the unstressed shape"
         " (scaled if natural_length is given).",
         file_type="Shape",

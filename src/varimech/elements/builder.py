@@ -87,12 +87,12 @@ class Model(ElementMethods):
     ) -> Parameter:
         """Define a named number that may change.
 
-        Numbers are in SI units; texts ("30 mm") are converted to the unit of the parameter.
+        Numbers are in SI units; strings ("30 mm") are converted to the unit of the parameter.
 
         Args:
             name: its name.
             value: nominal value.
-            unit: its unit, for results and texts.
+            unit: its unit, for results and strings.
             bounds: (lower, upper), None where open.
             distribution: its `varimech.Tolerance` or distribution, for uncertainty analyses.
             tolerance: short for `distribution=varimech.Tolerance(tolerance)`: ± this width is three
@@ -196,13 +196,13 @@ class Model(ElementMethods):
         columns: Sequence[str | int] | None = None,
         units: Sequence[str] | None = None,
     ) -> Table:
-        """Give a table a name that texts and model files call: "lift(angle('cam'))".
+        """Give a table a name that strings and model files call: "lift(angle('cam'))".
 
         Args:
             name: its name, an identifier.
-            x: arguments, the path of a CSV file, or a `varimech.table`; numbers may be texts
+            x: arguments, the path of a CSV file, or a `varimech.table`; numbers may be strings
                 ("30 mm").
-            y: values, or second arguments; texts may be expressions of parameters.
+            y: values, or second arguments; strings may be expressions of parameters.
             z: values of a table in two variables.
             kind: "linear", "pchip" or "cubic".
             outside: "linear", "hold", "repeat" or "error".

@@ -31,7 +31,7 @@ from .point_on_curve import curve_of, is_points
 
 SIDES = ("inside", "outside", "left", "right")
 CORNER = 1e-6
-"""Largest sine of the angle between both ends of a closed curve: rounding of texts with seven digits."""
+"""Largest sine of the angle between both ends of a closed curve: rounding of strings with seven digits."""
 FLAT = 1e-9
 """Smallest curvature of one curve against the other, by the largest one: rounding of second derivatives, of a
 straight spline for one.
@@ -42,7 +42,7 @@ Newton's method, and there are 361² pairs.
 """
 CURVE = (
     "Points of the {} curve relative to that point, interpolated by a cubic spline (m); or its"
-    " components as functions of the parameter u, in Python or as texts."
+    " components as functions of the parameter u, in Python or as strings."
 )
 CLOSED = "Whether the {} curve is closed."
 INTERVAL = "First and last parameter of the {} curve, if it is given by expressions."

@@ -151,8 +151,8 @@ class ElementMethods:
                 parameters for the two lengths separate the effect of the geometry (`length`) from
                 that of the unstressed length alone (`natural_length`) (m).
             shape: Shape of a curved beam, instead of `length`: a function from s in [0, 1] to a
-                position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 -
-                s)"), or one position for each node (m, in the beam's own frame). It is also the
+                position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1
+                - s)"), or one position for each node (m, in the beam's own frame). It is also the
                 unstressed shape (scaled if natural_length is given).
             material: Stretching law, "logarithmic" or "linear" in the stretch.
             masses: Mass model: "consistent" (exact for rigid motions) or "lumped" at the nodes.
@@ -858,7 +858,7 @@ class ElementMethods:
             point: Point that stays on the curve.
             body: Body to which the curve is fixed.
             curve: Points in the frame of that body, interpolated by a cubic spline (m); or the
-                components as functions of the parameter u, in Python or as texts.
+                components as functions of the parameter u, in Python or as strings.
             closed: Whether the curve is closed.
             interval: First and last parameter of a curve given by expressions; the parameter of a
                 spline is the cumulative length of its chords (m).
@@ -976,10 +976,10 @@ class ElementMethods:
             second: Point of the second body, the origin of its curve.
             first_curve: Points of the first curve relative to that point, interpolated by a cubic
                 spline (m); or its components as functions of the parameter u, in Python or as
-                texts.
+                strings.
             second_curve: Points of the second curve relative to that point, interpolated by a cubic
                 spline (m); or its components as functions of the parameter u, in Python or as
-                texts.
+                strings.
             first_closed: Whether the first curve is closed.
             second_closed: Whether the second curve is closed.
             first_interval: First and last parameter of the first curve, if it is given by
@@ -1182,7 +1182,7 @@ class ElementMethods:
         """A number that only events change: whether a motor is on, which spring acts, the force of a
         latch.
 
-        Forces and objectives use it as `s.mode("motor")`, in texts as `mode('motor')`.
+        Forces and objectives use it as `s.mode("motor")`, in strings as `mode('motor')`.
 
         Args:
             name: its name.
@@ -1194,7 +1194,7 @@ class ElementMethods:
     ) -> StateElement:
         """A scalar variable with its own rate equation: an integral, a temperature, a filtered value.
 
-        Forces and objectives use it as `s.state("heat")`, in texts as `state('heat')`:
+        Forces and objectives use it as `s.state("heat")`, in strings as `state('heat')`:
         `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.
 
         Args:
@@ -1210,7 +1210,7 @@ class ElementMethods:
         """A named expression of the state: a target, an error, a measured value.
 
         `m.signal("error", lambda s: 0.5 - s.angle("J"))`; other functions use it as
-        `s.signal("error")`, texts as `signal('error')`.
+        `s.signal("error")`, strings as `signal('error')`.
 
         Args:
             name: its name.

@@ -27,7 +27,7 @@ class Mode(Force):
     """A number that only events change: whether a motor is on, which spring acts, the force of a
     latch.
 
-    Forces and objectives use it as `s.mode("motor")`, in texts as `mode('motor')`.
+    Forces and objectives use it as `s.mode("motor")`, in strings as `mode('motor')`.
     """
 
     kind = "mode"

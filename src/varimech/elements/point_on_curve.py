@@ -38,7 +38,7 @@ class PointOnCurve(Force):
     body = fields.CurveBody("Body to which the curve is fixed.")
     curve = fields.Raw(
         "Points in the frame of that body, interpolated by a cubic spline (m); or the components as"
-        " functions of the parameter u, in Python or as texts.",
+        " functions of the parameter u, in Python or as strings.",
         file_type="Shape",
         default=fields.REQUIRED,
     )

@@ -11,7 +11,7 @@ class Signal(SignalElement):
     """A named expression of the state: a target, an error, a measured value.
 
     `m.signal("error", lambda s: 0.5 - s.angle("J"))`; other functions use it as
-    `s.signal("error")`, texts as `signal('error')`.
+    `s.signal("error")`, strings as `signal('error')`.
     """
 
     kind = "signal"

@@ -18,7 +18,7 @@ from ..model.user_functions import trial_state
 class StateElement(Force):
     """A scalar variable with its own rate equation: an integral, a temperature, a filtered value.
 
-    Forces and objectives use it as `s.state("heat")`, in texts as `state('heat')`:
+    Forces and objectives use it as `s.state("heat")`, in strings as `state('heat')`:
     `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.
     """
 
