@@ -186,7 +186,7 @@ def test_objectives_may_use_accelerations_and_reactions() -> None:
         ("force 'F' may not depend on multipliers", "after the forces"),
     ),
     ("three", lambda s: (1, 2, 3), ("force 'F' returned 3 components; it must return 2",)),
-    ("one", lambda s: 1.0, ("force 'F' returned 1 components; it must return 2",)),
+    ("one", lambda s: 1.0, ("force 'F' returned 1 component; it must return 2",)),
     ("none", lambda s: None, ("force 'F' returned None, which is neither a number nor a vector",)),
     ("text", lambda s: "up", ("force 'F' returned 'up', which is neither a number nor a vector",)),
     (

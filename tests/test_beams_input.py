@@ -127,14 +127,14 @@ def test_shapes_and_sections_no_beam_can_have(call: Call, words: tuple[str, ...]
     check(model(2), call, words)
 
 
-ONE_BY_ONE = "holds the end of a beam (second point) by a rigid body or the ground (first point)"
+ONE_BY_ONE = "needs a point of a rigid body or the ground first, then the end of a beam"
 
 
 @refused(
     ("inner", lambda m: m.clamp("c", "ground.A", "beam.n1", direction=(1, 0)), ("clamp 'c': 'beam.n1' is not an end", "use 'beam.A' or")),
-    ("swapped", lambda m: m.clamp("c", "beam.A", "ground.A", direction=(1, 0)), (f"clamp 'c' {ONE_BY_ONE}, not 'ground.A' by 'beam.A'",)),
+    ("swapped", lambda m: m.clamp("c", "beam.A", "ground.A", direction=(1, 0)), (f"clamp 'c' {ONE_BY_ONE}, not 'beam.A' and 'ground.A'",)),
     ("two beams", lambda m: m.clamp("c", "beam.B", "other.C", direction=(1, 0)), (ONE_BY_ONE, "two beams need a body between them")),
-    ("a bar", lambda m: m.clamp("c", "ground.A", "bar.T", direction=(1, 0)), (ONE_BY_ONE, "not 'bar.T' by 'ground.A'")),
+    ("a bar", lambda m: m.clamp("c", "ground.A", "bar.T", direction=(1, 0)), (ONE_BY_ONE, "not 'ground.A' and 'bar.T'")),
     ("no direction", lambda m: m.clamp("A", direction=(0, 0)), ("clamp 'A': direction = (0, 0)", "give a direction that is not zero")),
     ("in space", lambda m: m.clamp("A", direction=(1, 0, 0)), ("clamp 'A': direction = (1, 0, 0) has 3 components", "planar, give 2")),
     ("none", lambda m: m.clamp("A", direction=None), ("clamp 'A' needs direction=…, such as direction=(1, 0)",)),

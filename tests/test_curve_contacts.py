@@ -351,17 +351,17 @@ LINE: dict[str, Any] = {"second_curve": [(-1, 0), (1, 0)], "second_side": "left"
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (ROUND | LINE | {"second_side": "inside"}, "second_side = 'inside' does not belong to an open"),
-        (ROUND | LINE | {"first_side": "left"}, "first_side = 'left' does not belong to a closed"),
+        (ROUND | LINE | {"second_side": "inside"}, "second_side = 'inside' is not a side of an open"),
+        (ROUND | LINE | {"first_side": "left"}, "first_side = 'left' is not a side of a closed"),
         (
             LINE | {"first_curve": [(0, 0), (1, 0)], "first_side": "left"},
             "no curvature .* and second_curve has no curvature",
         ),
         (
             ROUND | closed("second", circle("0.08"), side="outside"),
-            r"second_curve has a hollow radius of 0.08 m .* first_curve has a convex radius of 0.1 m",
+            r"second_curve has a concave radius of curvature of 0.08 m .* first_curve has a convex radius of curvature of 0.1 m",
         ),
-        (ROUND | {"first_side": "outside"} | LINE, "first_curve has a hollow radius of 0.1 m"),
+        (ROUND | {"first_side": "outside"} | LINE, "first_curve has a concave radius of curvature of 0.1 m"),
         (LINE | closed("first", ("cos(u)**3", "sin(u)**3")), "first_curve has no tangent"),
         (LINE | closed("first", ("sin(u/2)*cos(u)", "sin(u/2)*sin(u)")), "has a corner of"),
         (LINE | {"first_curve": ("u", "u"), "first_side": "left"}, "first_interval is missing"),

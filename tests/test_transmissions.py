@@ -437,7 +437,7 @@ def test_rigid_flanks_are_a_stop() -> None:
         (
             "gear",
             {"teeth": (40, 20), "mesh": "internal"},
-            r"ring, which is second.* must be positive",
+            r"of the second gear \(ring\) − the first = -20 must be positive",
         ),
         ("gear", {"teeth": (40, 20), "mesh": "crossed"}, r"is for axes in space"),
         ("gear", {"teeth": (40, 20), "mesh": "outer"}, r"must be one of 'external'"),

@@ -57,8 +57,8 @@ class Clamp(EndJoint):
         beam = end.body
         if not isinstance(beam, Beam) or isinstance(holder.body, Beam):
             problem = (
-                f"{self.label} holds the end of a beam (second point) by a rigid body or the"
-                f" ground (first point), not {end.label!r} by {holder.label!r}"
+                f"{self.label} needs a point of a rigid body or the ground first, then the end of a"
+                f" beam, not {holder.label!r} and {end.label!r}"
             )
             raise ModelError(problem, remedy="two beams need a body between them")
         if end not in (beam.nodes[0], beam.nodes[-1]):

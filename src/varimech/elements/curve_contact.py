@@ -141,7 +141,7 @@ class CurveContact(ClosureElement):
         if side not in wanted:
             what = "a closed" if closed else "an open"
             raise ModelError(
-                f"does not belong to {what} curve",
+                f"is not a side of {what} curve",
                 label=Label(self.label, f"{which}_side"),
                 value=side,
                 remedy=f"give {wanted[0]!r} or {wanted[1]!r}, or {which}_closed={not closed}",
@@ -184,7 +184,7 @@ class CurveContact(ClosureElement):
             f"has {_bend(κ)} at u = {u:.6g}, and {other}_curve has {_bend(μ)} at u = {w:.6g}, which"
             " cannot follow it (undercutting)",
             label=Label(self.label, f"{which}_curve"),
-            remedy="widen the hollow, sharpen the other curve, or give only those parts that touch; check"
+            remedy="widen the concave part, sharpen the other curve, or give only those parts that touch; check"
             f" first_side = {self.first_side!r} and second_side = {self.second_side!r}",
         )
 
@@ -228,4 +228,4 @@ class CurveContact(ClosureElement):
 def _bend(κ: float) -> str:
     if κ == 0:
         return "no curvature"
-    return f"a {'convex' if κ > 0 else 'hollow'} radius of {abs(1 / κ):.4g} m"
+    return f"a {'convex' if κ > 0 else 'concave'} radius of curvature of {abs(1 / κ):.4g} m"

@@ -117,7 +117,7 @@ class Gear(Transmission):
         if self.mesh == INTERNAL:
             larger = sizes[1] - sizes[0]
             model.parameter_set.require(
-                larger, "positive", f"{self.label}: {name} of the ring, which is second, − first"
+                larger, "positive", f"{self.label}: {name} of the second gear (ring) − the first"
             )
 
     @property

@@ -119,7 +119,7 @@ class Joint(Element):
         if len(points) != 2:
             where = ", ".join(repr(p.label) for p in points) or "none"
             problem = (
-                f"without points given, exactly two bodies must have a point {self.name!r};"
+                f"with no points given, exactly two bodies must have a point {self.name!r};"
                 f" found {where}"
             )
             raise ModelError(problem, element=self.label)

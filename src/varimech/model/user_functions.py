@@ -219,7 +219,8 @@ def as_column(value: Any, size: int | None, label: str) -> SX:
             raise ModelError(problem, label=label) from None
     if size not in (None, column.numel()):
         required = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
-        problem = f"returned {column.numel()} components; it must return {required}"
+        plural = "" if column.numel() == 1 else "s"
+        problem = f"returned {column.numel()} component{plural}; it must return {required}"
         raise ModelError(problem, label=label)
     if any(
         entry.is_constant() and not math.isfinite(float(entry))

@@ -40,9 +40,9 @@ from .design import (
 from .equal_tolerances import Equal, equal_tolerances
 from .evaluator import StatisticsEvaluator
 from .grade_search import Graded, in_grades
+from .inner_bounds import with_inner_bounds
 from .log_widths import COST, Remembered, Variables, moved_constraint
 from .random_design import random_design
-from .room import with_room
 from .statistic import Probability, Statistic
 from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
 from .verification import Checked, Verification, verified
@@ -182,7 +182,7 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
     )
     sigmas = dict(zip(design.distributions.names, design.sigmas, strict=True))
     widest = {c.name: c.limits[1] / sigmas[c.name] for c in choices}
-    space = with_room(space, design, numbers.parameters, widest)
+    space = with_inner_bounds(space, design, numbers.parameters, widest)
     cost = TotalCost(choices)
     scalars, paths = quantities_of(COST, cost, named)
     evaluator = StatisticsEvaluator(

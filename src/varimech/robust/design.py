@@ -35,8 +35,8 @@ from ..uncertainty.parameter_distributions import Correlation, Given
 from .before_after import TwoDesigns
 from .chaos import ChaosMethod
 from .evaluator import StatisticsEvaluator
+from .inner_bounds import with_inner_bounds
 from .random_design import WIDTH, RandomDesign, random_design
-from .room import with_room
 from .sampled_statistics import check_resolved
 from .samples import SamplesMethod
 from .settings import StatisticsSettings
@@ -157,7 +157,7 @@ def robust_problem(
         nominals=nominals,
         widths=widths,
     )
-    space = with_room(
+    space = with_inner_bounds(
         space, design, s.solvers.data.parameter_set.parameters, _widest(space, design)
     )
     scalars, paths = quantities_of(name, goal, named)

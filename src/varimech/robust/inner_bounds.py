@@ -1,4 +1,4 @@
-"""Room for random values between a nominal value and the bounds of its parameter.
+"""Bounds of nominal values that keep random values within the bounds of their parameter.
 
 Bounds of a parameter hold for every value that it takes: a run beyond them fails. A nominal value x
 that varies, with a distribution about it, therefore stays where  lower ≤ x + ξ ≤ upper  for all but
@@ -20,7 +20,7 @@ OUTSIDE = 1e-7
 """Probability of values beyond each bound: less than one among the samples of a large study."""
 
 
-def with_room(
+def with_inner_bounds(
     space: Space,
     design: RandomDesign,
     parameters: Mapping[str, Parameter],
