@@ -45,7 +45,7 @@ from .failures import (
 )
 from .inputs import Inputs
 from .lanes import address_of, bits, lane_slots, lane_source, suits
-from .machine import driver_text, lane_machine, machine
+from .machine import driver_text, lane_machine, machine, warm_up
 from .native_run import NativeRun
 from .plan_tables import Bytecode, Kernels, PlanTables, yields_results
 from .program import Program
@@ -197,8 +197,9 @@ class NativeProgram:
         Raises:
             BuildError: if there is no compiler, or it fails.
         """
-        machine(math.inf)
+        warm_up()  # the machine is built beside the library
         _ = self._compiled
+        machine(math.inf)
 
     def build_in_background(self, estimated: float = 0.0) -> None:
         """The same while runs go on; they take the library over when it is there.
