@@ -56,7 +56,6 @@ def _in_a_browser(path: Path, chromium: str) -> Iterator[Figure]:
             lambda r: None if r.url.startswith(("file:", "data:")) else heard.append(r.url),
         )
         page.goto(path.as_uri())
-        page.evaluate("varimech.plots.makeAll()")
         yield Figure(
             "the same, ms to draw another time of it", page.evaluate(SCRUB), 16.0, shown="{:.2f}"
         )
