@@ -33,7 +33,7 @@ class ClearanceJoint(ContactElement):
 
     kind = "clearance joint"
     has_clearance = True
-    first = fields.Point("Centre of the bore, or a point on the middle line of the slot.")
+    first = fields.Point("Centre of the bore, or a point on the centreline of the slot.")
     second = fields.Point("Centre of the pin, ball or block.")
     clearance = fields.Scalar(
         "Radial clearance, or the clearance on either side of a block.", unit="m", rule="positive"

@@ -1143,7 +1143,7 @@ class ElementMethods:
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
-            first: Centre of the bore, or a point on the middle line of the slot.
+            first: Centre of the bore, or a point on the centreline of the slot.
             second: Centre of the pin, ball or block.
             clearance: Radial clearance, or the clearance on either side of a block (m).
             axis: Direction of the slot in the first body's frame; none for a bore.
