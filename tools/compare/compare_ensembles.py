@@ -49,7 +49,8 @@ VECTORS = """\
 
 {width} samples are computed simultaneously in the vector registers of this processor ([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)).
 Both columns use compiled code on one thread. Rates refer to CPU time, in the fastest of five alternating measurements each. Parameters vary within ±1 %, and
-only the final time is stored. The last column is the largest relative difference between the results. It is 0 if vectors execute exactly the same operations,
+only the final time is stored. The column "at least" contains the required ratio. The last column is the largest relative difference between the results.
+It is 0 if vectors execute exactly the same operations,
 and of the order of rounding if the equations contain sines or cosines.
 """
 COSTS = """\
