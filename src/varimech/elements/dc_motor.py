@@ -29,7 +29,7 @@ class DCMotor(Force):
     kind = "dc-motor"
     joint = fields.Angle("Joint, or planar body, that it drives.")
     voltage = SignalFunction(
-        "Voltage U: a number, or a function of the state (as text, of t and the state).",
+        "Voltage U: a number, or a function of the state (as a string, an expression of t and the state).",
         size="scalar",
         unit="V",
     )

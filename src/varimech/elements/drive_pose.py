@@ -37,13 +37,13 @@ class DrivePose(Force):
         "Point whose position is prescribed, on the body whose orientation is prescribed."
     )
     position = fields.StateFunction(
-        "Its position in global components, as a function of s.time (as text, of t).",
+        "Its position in global components, as a function of s.time (as a string, an expression of t).",
         size="vector",
         unit="m",
         positional=True,
     )
     orientation = fields.StateFunction(
-        "Orientation as a function of s.time (as text, of t): the angle in the plane; in space"
+        "Orientation as a function of s.time (as a string, an expression of t): the angle in the plane; in space"
         " roll, pitch and yaw about the global x, y and z axes, in this order.",
         size="torque",
         unit="rad",

@@ -49,7 +49,7 @@ class Event(Force):
     kind = "event"
     file_section = "events"
     when = fields.StateFunction(
-        "Function of the state (as text, of t and the state) that vanishes at the event; it may"
+        "Function of the state (as a string, an expression of t and the state) that vanishes at the event; it may"
         " depend on reactions.",
         size="scalar",
         positional=True,

@@ -25,7 +25,7 @@ class PointForce(Force):
     kind = "force"
     point = fields.Point("Point of application.")
     value = fields.StateFunction(
-        "Components: numbers, or a function of the state (as text, of t and the state).",
+        "Components: numbers, or a function of the state (as a string, an expression of t and the state).",
         size="vector",
         unit="N",
         positional=True,

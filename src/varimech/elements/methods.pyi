@@ -596,8 +596,8 @@ class ElementMethods:
         Args:
             name: its name.
             point: Point of application.
-            value: Components: numbers, or a function of the state (as text, of t and the state)
-                (N).
+            value: Components: numbers, or a function of the state (as a string, an expression of t
+                and the state) (N).
             frame: Axes of the components: "global", or "body" for those of the body.
         """
 
@@ -618,8 +618,8 @@ class ElementMethods:
         Args:
             name: its name.
             body: Body, or point of a beam, on which it acts.
-            value: A number (plane) or components (space), or a function of the state (as text, of t
-                and the state) (N·m).
+            value: A number (plane) or components (space), or a function of the state (as a string,
+                an expression of t and the state) (N·m).
             against: Body on which the opposite torque acts, as for a motor between two bodies.
             frame: Axes of the components: "global", or "body" for those of the body (space).
         """
@@ -790,10 +790,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            equations: Function of the state that must vanish (as text, of t and the state), or a
-                list of several.
-            unit: Unit of the equations; of velocity equations, their unit times seconds: "m"
-                (forces in N), "rad" (N·m) or "1" (J).
+            equations: Function of the state that must vanish (as a string, an expression of t and
+                the state), or a list of several.
+            unit: Unit of the equations ("m" for velocity equations in m/s): "m" (forces in N),
+                "rad" (N·m) or "1" (J).
         """
 
     def velocity_constraint(
@@ -806,10 +806,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            equations: Function of the state that must vanish (as text, of t and the state), or a
-                list of several.
-            unit: Unit of the equations; of velocity equations, their unit times seconds: "m"
-                (forces in N), "rad" (N·m) or "1" (J).
+            equations: Function of the state that must vanish (as a string, an expression of t and
+                the state), or a list of several.
+            unit: Unit of the equations ("m" for velocity equations in m/s): "m" (forces in N),
+                "rad" (N·m) or "1" (J).
         """
 
     def rolling(
@@ -1030,7 +1030,8 @@ class ElementMethods:
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
-            output: Limited output: a function of positions (as text, of t and the state).
+            output: Limited output: a function of positions (as a string, an expression of t and the
+                state).
             lower: Smallest value of the output.
             upper: Largest value of the output.
             slip: Slip velocity that friction opposes: a function linear in the velocities (m/s).
@@ -1199,8 +1200,9 @@ class ElementMethods:
 
         Args:
             name: its name.
-            rate: Time derivative: a number, or a function of the state (as text, of t and the
-                state), which may use the state itself, and states and signals defined later.
+            rate: Time derivative: a number, or a function of the state (as a string, an expression
+                of t and the state), which may use the state itself, and states and signals defined
+                later.
             initial: Initial value.
             unit: Unit of the state.
             size: Typical value, for the error control.
@@ -1214,8 +1216,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
         """
 
@@ -1236,8 +1238,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
@@ -1262,8 +1264,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
@@ -1289,8 +1291,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
@@ -1319,8 +1321,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Inputs u: a function of the state (as text, of t and the state), or a list of
-                several, which may use signals and states defined later.
+            input: Inputs u: a function of the state (as a string, an expression of t and the
+                state), or a list of several, which may use signals and states defined later.
             unit: Unit of the output.
             A: State matrix A, as rows of numbers.
             B: Input matrix B, a column for each input.
@@ -1354,8 +1356,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             kp: Proportional gain.
             ki: Integral gain (per second); the number 0 omits it.
@@ -1387,8 +1389,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             rising: Largest rising rate, per second.
             falling: Largest falling rate, per second, positive; the rising one if not given.
@@ -1413,8 +1415,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             initial: Initial output, as if it had been constant before.
             size: Typical value of the output, for the error control.
@@ -1430,8 +1432,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as text, of t and the state), which
-                may use signals and states defined later.
+            input: Input: a number, or a function of the state (as a string, an expression of t and
+                the state), which may use signals and states defined later.
             unit: Unit of the output.
             period: Sampling interval T (s).
             size: Typical value of the output, for the error control.
@@ -1456,8 +1458,8 @@ class ElementMethods:
         Args:
             name: its name.
             joint: Joint, or planar body, that it drives.
-            voltage: Voltage U: a number, or a function of the state (as text, of t and the state)
-                (V).
+            voltage: Voltage U: a number, or a function of the state (as a string, an expression of
+                t and the state) (V).
             resistance: Resistance R (ohm).
             constant: Motor constant k: torque per current, and voltage per speed (N·m/A).
             inductance: Inductance L; the number 0 omits it (H).
@@ -1486,8 +1488,8 @@ class ElementMethods:
         Args:
             name: its name.
             joint: Rotating or sliding joint, or planar body, that it moves.
-            target: Target value (rad or m): a number, or a function of the state (as text, of t and
-                the state).
+            target: Target value (rad or m): a number, or a function of the state (as a string, an
+                expression of t and the state).
             kp: Proportional gain: torque or force per error.
             ki: Integral gain; the number 0 omits it.
             kd: Derivative gain; the number 0 omits it.
@@ -1508,8 +1510,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            when: Function of the state (as text, of t and the state) that vanishes at the event; it
-                may depend on reactions.
+            when: Function of the state (as a string, an expression of t and the state) that
+                vanishes at the event; it may depend on reactions.
             direction: Whether the event occurs where the function is rising, falling or both.
             do: "stop", or new values (numbers, expressions or functions of the state) by name, of
                 modes, of states of elements, and of the speeds of joints and planar bodies; nothing
@@ -1557,11 +1559,11 @@ class ElementMethods:
         Args:
             name: its name.
             point: Point whose position is prescribed, on the body whose orientation is prescribed.
-            position: Its position in global components, as a function of s.time (as text, of t)
-                (m).
-            orientation: Orientation as a function of s.time (as text, of t): the angle in the
-                plane; in space roll, pitch and yaw about the global x, y and z axes, in this order
-                (rad).
+            position: Its position in global components, as a function of s.time (as a string, an
+                expression of t) (m).
+            orientation: Orientation as a function of s.time (as a string, an expression of t): the
+                angle in the plane; in space roll, pitch and yaw about the global x, y and z axes,
+                in this order (rad).
         """
 
     def drive_coordinate(

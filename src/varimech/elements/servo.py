@@ -46,7 +46,7 @@ class Servo(Force):
     kind = "servo"
     joint = Actuated("Rotating or sliding joint, or planar body, that it moves.")
     target = SignalFunction(
-        "Target value (rad or m): a number, or a function of the state (as text, of t and the"
+        "Target value (rad or m): a number, or a function of the state (as a string, an expression of t and the"
         " state).",
         size="scalar",
         positional=True,

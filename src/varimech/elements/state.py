@@ -25,7 +25,7 @@ class StateElement(Force):
     kind = "state"
     file_section = "states"
     rate = SignalFunction(
-        "Time derivative: a number, or a function of the state (as text, of t and the state), which"
+        "Time derivative: a number, or a function of the state (as a string, an expression of t and the state), which"
         " may use the state itself, and states and signals defined later.",
         size="scalar",
     )

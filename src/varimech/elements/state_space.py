@@ -28,7 +28,7 @@ class StateSpace(SignalElement):
 
     kind = "state space"
     input = SignalFunction(
-        "Inputs u: a function of the state (as text, of t and the state), or a list of several,"
+        "Inputs u: a function of the state (as a string, an expression of t and the state), or a list of several,"
         " which may use signals and states defined later.",
         size="any",
         positional=True,

@@ -28,7 +28,7 @@ class Stop(ContactElement):
 
     kind = "stop"
     output = fields.StateFunction(
-        "Limited output: a function of positions (as text, of t and the state).",
+        "Limited output: a function of positions (as a string, an expression of t and the state).",
         size="scalar",
         positional=True,
     )

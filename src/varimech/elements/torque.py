@@ -23,7 +23,7 @@ class Torque(Force):
     kind = "torque"
     body = fields.Rotating("Body, or point of a beam, on which it acts.")
     value = fields.StateFunction(
-        "A number (plane) or components (space), or a function of the state (as text, of t and the"
+        "A number (plane) or components (space), or a function of the state (as a string, an expression of t and the"
         " state).",
         size="torque",
         unit="N·m",

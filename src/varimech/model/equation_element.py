@@ -21,14 +21,14 @@ class EquationElement(Force):
     """Equations that hold along every motion."""
 
     equations = fields.StateFunction(
-        "Function of the state that must vanish (as text, of t and the state), or a list of"
+        "Function of the state that must vanish (as a string, an expression of t and the state), or a list of"
         " several.",
         size="any",
         positional=True,
     )
     unit = fields.Choice(
-        'Unit of the equations; of velocity equations, their unit times seconds: "m" (forces in N),'
-        ' "rad" (N·m) or "1" (J).',
+        'Unit of the equations ("m" for velocity equations in m/s): "m" (forces in N), "rad" (N·m)'
+        ' or "1" (J).',
         options=UNITS,
         default="m",
     )

@@ -31,7 +31,7 @@ class SignalElement(Force):
 
     file_section = "signals"
     input = SignalFunction(
-        "Input: a number, or a function of the state (as text, of t and the state), which may use"
+        "Input: a number, or a function of the state (as a string, an expression of t and the state), which may use"
         " signals and states defined later.",
         size="scalar",
         positional=True,
