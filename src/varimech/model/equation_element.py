@@ -27,7 +27,7 @@ class EquationElement(Force):
         positional=True,
     )
     unit = fields.Choice(
-        'Unit of the equations; of velocity equations, their unit times seconds: "m" (forces in N),'
+        'Unit of the equations (for velocity equations, their unit times s): "m" (forces in N),'
         ' "rad" (N·m) or "1" (J).',
         options=UNITS,
         default="m",
