@@ -107,8 +107,8 @@ MOST_DRAWN = 200
 
 @final
 class Mechanism(Model):
-    """A mechanism: bodies, joints, forces and initial conditions, written once; motion and
-    derivatives follow.
+    """A mechanism: bodies, joints, forces and initial conditions, defined once. Varimech derives
+    the motion and its derivatives.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial.
     SI units throughout.
@@ -140,14 +140,14 @@ class Mechanism(Model):
         Without `step` the steps are chosen for a relative error of `tolerance` (1e-8 if not given),
         by an explicit scheme of order 8 with projections. With `step` they are equal, by the
         trapezoidal rule with ALI3-P, which also passes singular positions. `varimech methods` lists
-        what else there is.
+        all methods.
 
         Args:
             duration: s.
             parameters: values that differ from the nominal ones: numbers in the unit of the
                 parameter, or strings such as "30 mm".
             step: equal time steps, s; shortened a little if they do not divide the duration.
-            every: store every so many of them; 1 if not given.
+            every: number of steps between stored results; 1 if not given.
             tolerance: relative error for which steps are chosen.
             output: time between stored results where steps are chosen, s; shortened a little if it
                 does not divide the duration, and a five-hundredth of it if not given. Or a list of
@@ -177,9 +177,9 @@ class Mechanism(Model):
             The run: outputs by name over time, plots, drawings, files.
 
         Raises:
-            ModelError: for input that makes no sense.
-            AssemblyError: if the mechanism does not close at its start.
-            SimulationError: if a step fails, with its time and the constraint or force to look at.
+            ModelError: for invalid input.
+            AssemblyError: if the mechanism cannot be assembled in its initial position.
+            SimulationError: if a step fails, with its time and the constraint or force involved.
             Interrupted: on Ctrl-C; the run up to then is its `result`. (CVODES and IDAS keep
                 nothing: a plain KeyboardInterrupt.)
         """
@@ -203,8 +203,8 @@ class Mechanism(Model):
             objectives: one, a list, or a mapping from names (see `varimech.integral`,
                 `varimech.final`, `varimech.peak`, and of small motions `varimech.growth_rate`); may
                 be empty.
-            wrt: parameters to differentiate for by name, or "all". Where it is not given,
-                derivatives are for all of them, and ensembles have none.
+            wrt: names of the parameters to differentiate with respect to, or "all". If it is not
+                given, derivatives are with respect to all of them, and ensembles have none.
             duration: s.
             parameters: values that differ from the nominal ones, as for `simulate`.
             options: step, every, tolerance, output, ends, longest_step, integrator, formulation,
@@ -214,7 +214,7 @@ class Mechanism(Model):
             A `Problem`; nothing is run yet.
 
         Raises:
-            ModelError: for input that makes no sense, all of it before anything is run.
+            ModelError: for invalid input; all of it is checked before anything is run.
         """
         return stated(self._solvers, objectives, wrt, duration, parameters, options)
 
@@ -281,7 +281,8 @@ class Mechanism(Model):
         Args:
             objectives, options: as for `problem`.
             samples, threads, executor, method: as for `Problem.ensemble`.
-            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            wrt: parameters to differentiate with respect to ("all" for all of them); none if not
+                given.
 
         Returns:
             An `Ensemble` in the order of the samples.
@@ -325,7 +326,7 @@ class Mechanism(Model):
         Args:
             statistics, distributions: as for `Problem.statistics`.
             options: those of `Problem.statistics` and of `problem`; `wrt` names parameters to
-                differentiate for beside the random ones (all if not given).
+                differentiate with respect to, besides the random ones (all if not given).
 
         Returns:
             `Statistics`.
@@ -575,11 +576,12 @@ class Mechanism(Model):
         return draw(self._solvers, parameters, title, style)
 
     def equilibrium(self, wrt: Wrt = None, *, parameters: Values | None = None) -> Run:
-        """The stable equilibrium that lies downhill of the start, under forces as they are at
-        t = 0.
+        """The stable equilibrium that is reached from the initial position by decreasing the
+        potential energy, with the forces at t = 0.
 
         Args:
-            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            wrt: parameters to differentiate with respect to ("all" for all of them); none if not
+                given.
             parameters: values that differ from the nominal ones.
 
         Returns:
@@ -639,14 +641,14 @@ class Mechanism(Model):
         ẇ = A w + B u, z = C w + D u.
 
         Args:
-            at: "equilibrium" (the stable one downhill of the start), "steady" (a motion without
-                accelerations of the independent coordinates, near the start and with its speeds;
-                drivers go on), "start" (the initial state as it is), or a run.
+            at: "equilibrium" (the stable one that `equilibrium` returns), "steady" (a motion
+                without accelerations of the independent coordinates, near the initial state and
+                with its speeds; drivers keep moving), "start" (the initial state itself), or a run.
             time: instant of the run (s), the nearest stored one; its end if not given.
             inputs: names of forces, torques, drivers and parameters. That of a driver is its
                 acceleration.
             outputs: functions of the state, by name; the states if not given.
-            wrt: parameters to differentiate the matrices for ("all" for all of them).
+            wrt: parameters to differentiate the matrices with respect to ("all" for all of them).
             parameters: values that differ from the nominal ones.
             coordinates: in which equations are written, as for `simulate`; the result is the same.
 
@@ -721,7 +723,7 @@ class Mechanism(Model):
             values: increasing or decreasing, or (start, stop, count). Two crossings of one branch
                 between neighbouring values are not seen.
             at: "equilibrium", "steady" or "start", as for `linearize`.
-            wrt: further parameters to differentiate for.
+            wrt: further parameters to differentiate with respect to.
             parameters, coordinates: as for `linearize`.
             progress: as for `simulate`.
 
@@ -815,7 +817,8 @@ class Mechanism(Model):
                 accelerations are then those in time; without rates, first and second derivatives
                 with respect to the one driver.
             accelerations: of the drivers (rad/s², m/s²); zero if not given.
-            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            wrt: parameters to differentiate with respect to ("all" for all of them); none if not
+                given.
             parameters: values that differ from the nominal ones.
             unreachable: "error" for values that it cannot reach, or "truncate" for the range up to
                 there.
@@ -935,7 +938,7 @@ class Mechanism(Model):
             `.kinematics`, `.plot(point=…)`.
 
         Raises:
-            ModelError: for input that makes no sense.
+            ModelError: for invalid input.
             VarimechError: if no start reaches all targets on one branch.
         """
         from .optimization.synthesis import synthesize

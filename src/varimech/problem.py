@@ -88,11 +88,13 @@ class ProblemOptions(RunOptions, total=False):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Displayed):
-    """Objectives of a mechanism, the parameters to differentiate for, a duration, parameter values
-    and run options: stated once with `Mechanism.problem`, answered by the methods.
+    """Objectives of a mechanism, the parameters to differentiate with respect to, a duration,
+    parameter values and run options: defined once with `Mechanism.problem`. Its methods are the
+    analyses.
 
-    A problem never changes; `with_options` gives another one. It belongs to the mechanism as it was
-    when the problem was stated: after a change of the mechanism, analyses ask for a new problem.
+    A problem never changes; `with_options` returns another one. It belongs to the mechanism as it
+    was when the problem was defined: after a change of the mechanism, analyses raise an error that
+    asks for a new problem.
 
     >>> import varimech as vm
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -316,7 +318,7 @@ class Problem(Displayed):
         wanted: float = 3.0,
         sizes: ArrayLike = 0.0,
     ) -> Certificate:
-        """How many digits of the gradient can be trusted, and why no more.
+        """Determine how many digits of the gradient can be trusted, and what limits their number.
 
         Args:
             method: of the gradient that is certified, as for `gradient`.
@@ -645,19 +647,19 @@ class Problem(Displayed):
         return TorchFunction(self.function(method, executor=executor, failures=failures))
 
     def export(self, folder: str | os.PathLike[str], *, target: str = "cuda") -> Path:
-        """Write a program for many runs at once on machines without Varimech.
+        """Write a program that executes many runs at once on machines without Varimech.
 
-        Derivatives are part of it where `wrt` names parameters.
+        It includes derivatives if `wrt` names parameters.
 
         The folder contains the source of the program, a description (bundle.json) and a small
-        runner: `python run.py` there checks the machine, `python run.py samples.csv results.csv`
-        runs the samples of a file, and writes results at the end and which runs failed. Bounds of
-        parameters, and what each has to satisfy by itself, are checked there; bundle.json lists
-        what is not. Objectives are stored at the start and at the end only where neither `every`
-        nor `output` is given.
+        runner. In this folder, `python run.py` checks the machine, and `python run.py samples.csv
+        results.csv` runs the samples of a file and writes the results at the end and the failed
+        runs. The runner checks the bounds of parameters and the conditions on single parameters;
+        bundle.json lists the conditions that it does not check. Objectives are stored only at the
+        start and at the end if neither `every` nor `output` is given.
 
         Args:
-            folder: where to; made if it is not there.
+            folder: target folder; created if it does not exist.
             target: "cuda" (a kernel with a thread for each run; needs numpy and cupy there) or "c"
                 (needs numpy and a C compiler).
 
@@ -713,7 +715,7 @@ class Problem(Displayed):
             statistics a `RobustOptimum`, which adds `.verification` and `.widths`.
 
         Raises:
-            ModelError: for input that makes no sense, such as objectives without a gradient or
+            ModelError: for invalid input, such as objectives without a gradient or
                 parameters that change nothing.
             InfeasibleError: if no design meets the constraints, with the nearest
                 one.
@@ -762,7 +764,7 @@ class Problem(Displayed):
             `.multipliers`, `.verification`, `.distributions`, `.table()`, `.to_csv()`, `.plot()`, …
 
         Raises:
-            ModelError: for input that makes no sense, such as a tolerance without a cost.
+            ModelError: for invalid input, such as a tolerance without a cost.
             InfeasibleError: if no tolerances reach the target, with how close they come.
             Interrupted: on Ctrl-C after an iteration or more; its `result` are the best tolerances
                 up to then.
@@ -874,7 +876,7 @@ class Problem(Displayed):
             `.plot()`, …
 
         Raises:
-            ModelError: for input that makes no sense, and if no choice determines the parameters.
+            ModelError: for invalid input, and if no choice determines the parameters.
         """
         from .identification.experiment import experiment
 

@@ -38,7 +38,7 @@ measurements.
   time is that of two motions per parameter, as if the best perturbation were known in advance. Settings whose motion takes more than 80 ms are tried with
   three perturbations, 1e-4 to 1e-2; for those above 0.6 s, no gradient is computed.
 - Every row shows the best setting of a sweep, selected by comparison with the closed form. A setting can be accurate by coincidence if errors of opposite
-  sign cancel in this one result. This favours engines with many settings; the gradients reveal it.
+  sign cancel in this one result. This favours engines with many settings; the errors of the gradients reveal such coincidences.
 """
 MODELS = """\
 ## Models of contact and friction
@@ -182,7 +182,7 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
         if faster
         else "No other model is faster than Varimech at any of these errors."
     )
-    return f"{first} Time of the {what} relative to Varimech's, at the smallest error in the table that each model reaches: {'; '.join(ratios)}.\n"
+    return f"{first} Time of the {what} relative to Varimech's, at the tightest limit in the table that each model meets: {'; '.join(ratios)}.\n"
 
 
 def section(case: str, points: list[Point]) -> str:

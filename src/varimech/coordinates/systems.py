@@ -140,7 +140,10 @@ class Automatic(Coordinates):
 
     name = "auto"
     title = "coordinates by topology"
-    suits = "all mechanisms: rtdyn1 for open trees and in space, natural in the plane and for beams"
+    suits = (
+        "all mechanisms: rtdyn1 for open trees and in space,"
+        " natural for closed loops in the plane and for beams"
+    )
 
     def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""

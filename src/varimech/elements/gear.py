@@ -64,7 +64,7 @@ class Gear(Transmission):
         rule="non-negative",
     )
     damping_depth = fields.OptionalScalar(
-        "Angle beyond the backlash at which damping has set in; 1e-4 rad if not given.",
+        "Angle beyond the backlash at which damping is fully effective; 1e-4 rad if not given.",
         unit="rad",
         rule="positive",
     )

@@ -700,12 +700,12 @@ class ElementMethods:
                 (N·m·s/rad).
             backlash: Backlash: angle by which the second gear can turn freely; needs a stiffness
                 (rad).
-            damping_depth: Angle beyond the backlash at which damping has set in; 1e-4 rad if not
-                given (rad).
+            damping_depth: Angle beyond the backlash at which damping is fully effective; 1e-4 rad
+                if not given (rad).
             efficiency: Efficiency (output over input power), in (0, 1], whichever side drives;
                 needs a stiffness.
-            slip_velocity: Rate of the first angle over which losses set in; 1e-3 rad/s if not given
-                (rad/s).
+            slip_velocity: Rate of the first angle below which losses fade out; 1e-3 rad/s if not
+                given (rad/s).
         """
 
     def rack_and_pinion(
@@ -741,12 +741,12 @@ class ElementMethods:
                 (N/m).
             damping: Damping of a compliant mesh: force per velocity (N·s/m).
             backlash: Backlash: distance by which the rack can move freely; needs a stiffness (m).
-            damping_depth: Distance beyond the backlash at which damping has set in; 1e-6 m if not
-                given (m).
+            damping_depth: Distance beyond the backlash at which damping is fully effective; 1e-6 m
+                if not given (m).
             efficiency: Efficiency (output over input power), in (0, 1], whichever side drives;
                 needs a stiffness.
-            slip_velocity: Rate of the first angle over which losses set in; 1e-3 rad/s if not given
-                (rad/s).
+            slip_velocity: Rate of the first angle below which losses fade out; 1e-3 rad/s if not
+                given (rad/s).
         """
 
     def belt(
@@ -792,8 +792,8 @@ class ElementMethods:
             name: its name.
             equations: Function of the state that must vanish (as a string, an expression of t and
                 the state), or a list of several.
-            unit: Unit of the equations ("m" for velocity equations in m/s): "m" (forces in N),
-                "rad" (N·m) or "1" (J).
+            unit: Unit of the equations (for velocity equations, their unit times s): "m" (forces in
+                N), "rad" (N·m) or "1" (J).
         """
 
     def velocity_constraint(
@@ -808,8 +808,8 @@ class ElementMethods:
             name: its name.
             equations: Function of the state that must vanish (as a string, an expression of t and
                 the state), or a list of several.
-            unit: Unit of the equations ("m" for velocity equations in m/s): "m" (forces in N),
-                "rad" (N·m) or "1" (J).
+            unit: Unit of the equations (for velocity equations, their unit times s): "m" (forces in
+                N), "rad" (N·m) or "1" (J).
         """
 
     def rolling(

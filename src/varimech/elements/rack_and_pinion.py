@@ -47,7 +47,7 @@ class RackAndPinion(Transmission):
         rule="non-negative",
     )
     damping_depth = fields.OptionalScalar(
-        "Distance beyond the backlash at which damping has set in; 1e-6 m if not given.",
+        "Distance beyond the backlash at which damping is fully effective; 1e-6 m if not given.",
         unit="m",
         rule="positive",
     )

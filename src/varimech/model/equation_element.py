@@ -27,8 +27,8 @@ class EquationElement(Force):
         positional=True,
     )
     unit = fields.Choice(
-        'Unit of the equations ("m" for velocity equations in m/s): "m" (forces in N), "rad" (N·m)'
-        ' or "1" (J).',
+        'Unit of the equations (for velocity equations, their unit times s): "m" (forces in N),'
+        ' "rad" (N·m) or "1" (J).',
         options=UNITS,
         default="m",
     )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost(ABC):
-    """What a tolerance costs; `value` and `derivative` are numbers once it belongs to a
+    """Cost of a tolerance; `value` and `derivative` are numbers once the tolerance belongs to a
     parameter.
     """
 

@@ -48,7 +48,7 @@ def efficiency() -> fields.OptionalScalar:
 def slip_velocity() -> fields.OptionalScalar:
     """The field w."""
     return fields.OptionalScalar(
-        "Rate of the first angle over which losses set in; 1e-3 rad/s if not given.",
+        "Rate of the first angle below which losses fade out; 1e-3 rad/s if not given.",
         unit="rad/s",
         rule="positive",
     )

@@ -63,7 +63,7 @@ class Bounded:
 class Allocation(Result):
     """The cheapest tolerances that satisfy constraints on statistics.
 
-    `distributions` and `parameters` go into other analyses: `m.monte_carlo(f, a.distributions,
+    Pass `distributions` and `parameters` to other analyses: `m.monte_carlo(f, a.distributions,
     parameters=a.parameters, …)`.
     """
 
@@ -85,7 +85,7 @@ class Allocation(Result):
     ∂s/∂t.
     """
     equal: Equal | None
-    """Equal tolerances at equal risk; None where no equal tolerances within the bounds have it."""
+    """Equal tolerances with the same risk; None if none within the bounds have that risk."""
     grades: Mapping[str, str]
     """Parameter → grade of ISO 286-1, of tolerances in grades."""
     continuous_cost: float

@@ -33,7 +33,7 @@ class Moments(Result):
 
     order: int
     accuracy: float
-    """What errors the horizon allows, in standard deviations."""
+    """Largest error up to the horizon, in standard deviations."""
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
     distributions: ParameterDistributions

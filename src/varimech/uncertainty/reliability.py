@@ -56,29 +56,29 @@ class LimitShare:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability(Result):
-    """The probability of an event, and the values of the parameters by which it is most likely to
-    happen.
+    """The probability of an event, and the parameter values at which the event is most likely to
+    occur.
     """
 
     label: str
     event: str
     beta: float
-    """Reliability index; negative where the event is more likely than not. Of one limit the
-    distance of the nearest design point; of a system, and of samples alone, −Φ⁻¹(P).
+    """Reliability index; negative if the event is more likely than not. For one limit, it is the
+    distance of the nearest design point; for a system, and for samples alone, it is −Φ⁻¹(P).
     """
     form: float
-    """Probability of first order, of the union of what lies beyond all design points; NaN of
-    methods without design points.
+    """First-order probability of the union of the regions beyond all design points; NaN for methods
+    without design points.
     """
     sorms: dict[str, float]
-    """Probabilities of second order, by formula; not a number where the limit is curved too much
-    for one.
+    """Second-order probabilities by formula; NaN if the curvature of the limit is too large for a
+    formula.
     """
     design: dict[str, float]
     """The design point: parameter → value."""
     importance: dict[str, float]
-    """Parts of 1 by which the variables behind the parameters share in it; of correlated ones, in
-    order, what those before leave over.
+    """Importance factors of the independent variables behind the parameters; they sum to 1. For
+    correlated parameters, each factor excludes the effect of the preceding parameters.
     """
     units: tuple[str, ...]
     curvatures: np.ndarray = field(repr=False)
@@ -93,8 +93,8 @@ class Reliability(Result):
     of the first.
     """
     notes: tuple[str, ...]
-    """What speaks against the numbers: methods that disagree, limits that bend around the origin,
-    runs that failed.
+    """Reasons to doubt the numbers: methods that disagree, limits that curve around the origin,
+    failed runs.
     """
     limits: tuple[LimitShare, ...] = ()
     """For a system: each limit alone, and the system without it."""
@@ -110,7 +110,7 @@ class Reliability(Result):
 
     @property
     def probability(self) -> float:
-        """The best that is known: from samples, else of second order, else of first order."""
+        """The best estimate available: from samples, else of second order, else of first order."""
         if self.sampled is not None and self.sampled.hits:
             return self.sampled.probability
         return self.sorm if math.isfinite(self.sorm) else self.form

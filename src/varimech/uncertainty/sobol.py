@@ -47,9 +47,9 @@ class SobolIndices(Result):
     """Where they come from, in words."""
     indices: xr.Dataset
 
-    first = Variable("The part of the variance that is due to each parameter alone.")
-    second = Variable("What two parameters add only together.")
-    total = Variable("The part that a parameter has to do with at all.")
+    first = Variable("Share of the variance that is due to each parameter alone.")
+    second = Variable("Share that is due to the interaction of two parameters.")
+    total = Variable("Share that is due to a parameter and all its interactions.")
     _dims = ("objective", "parameter")
 
     @property
