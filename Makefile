@@ -49,9 +49,10 @@ verify: $(FRAMEWORKS)  ## every acceptance figure with its bound, in one table, 
 	$(BIN)/pytest -n 2 --dist worksteal -m slow -o faulthandler_timeout=3600
 	$(BIN)/python tools/verify/verify.py
 
-harden: setup  ## thousands of random mechanisms, files and builds, each of which agrees, is refused by name, or is a fault; takes hours
+harden: setup  ## thousands of random mechanisms, files, messages to a studio and builds, each of which agrees, is refused by name, or is a fault; takes hours
 	$(BIN)/python tools/harden/harden.py --count 5000 --processes 2
 	$(BIN)/python tools/harden/fuzz_files.py --count 100000
+	$(BIN)/python tools/harden/fuzz_studio.py --count 100000
 	$(BIN)/python tools/harden/soak.py --builds 10000
 
 $(PEERS)/.ready: tools/compare/constraints.txt
