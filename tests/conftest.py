@@ -5,10 +5,9 @@ nothing is compiled that no test waits for.
 from __future__ import annotations
 
 import gc
-import math
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 
 # processes of pytest-xdist use all cores already; threads of OpenBLAS would wait for each other
@@ -17,7 +16,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
-from varimech.backends import runner
+from varimech.backends import native
+from varimech.backends.background import Work
 from varimech.backends.compiler import BuildError
 from varimech.backends.machine import lane_machine, machine
 from varimech.elements import registry
@@ -25,8 +25,6 @@ from varimech.elements import registry
 settings.register_profile("repeatable", derandomize=True, database=None)
 # a test that passes here passes everywhere; tools/ look for what is new
 settings.load_profile("repeatable")
-
-runner.PATIENCE = math.inf  # code built in the background would come too late for a test
 
 SLOW = (
     "test_adjoint.py::test_direct_and_adjoint_agree[governor",
@@ -123,6 +121,23 @@ def _machine() -> None:
     with suppress(BuildError):
         machine()
         lane_machine()
+
+
+@pytest.fixture(autouse=True)
+def _no_builds_in_the_background(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code built in the background comes too late for a test, and takes the processor from the
+    next ones; tests of such builds are marked.
+    """
+    if request.node.get_closest_marker("builds_in_background") is None:
+        monkeypatch.setattr(native, "in_background", _done_at_once)
+
+
+def _done_at_once(task: Callable[[], None], estimated: float = 0.0) -> Work:
+    work = Work(task, estimated)
+    work.set()
+    return work
 
 
 @pytest.fixture(autouse=True)

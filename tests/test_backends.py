@@ -383,6 +383,7 @@ def test_auto_compiles_in_the_background_what_takes_long(
         assert len(begun) == 1 and begun[0].wait(60) and len(compilations) == 1
 
 
+@pytest.mark.builds_in_background
 @pytest.mark.skipif(os.name != "posix", reason="a script")
 @pytest.mark.parametrize("text", ["kill -9 $$", "sleep 60"], ids=["killed", "hangs"])
 def test_a_build_in_the_background_that_fails_is_done_without(
@@ -409,6 +410,7 @@ def test_a_build_in_the_background_that_fails_is_done_without(
     assert "bytecode goes on" in caplog.messages[0] and "broken-cc failed" in caplog.messages[0]
 
 
+@pytest.mark.builds_in_background
 def test_a_run_describes_what_executed_it(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on, advance = Event(), Event(), native.NativeProgram.advance
     m = pendulum()
@@ -452,6 +454,7 @@ def test_an_error_in_the_background_does_not_stop_what_follows(
     assert "ZeroDivisionError" in caplog.text
 
 
+@pytest.mark.builds_in_background
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 def test_a_fork_in_the_middle_of_a_build_can_run_and_leaves_it_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
