@@ -487,8 +487,8 @@ class ElementMethods:
             first: Point of the first body; without points, the joint connects the two bodies that
                 have a point with its name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
-                motion.
+            friction: Sliding friction coefficient of the thread; the load is the whole joint force,
+                across and along the axis.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.

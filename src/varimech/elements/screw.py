@@ -27,6 +27,12 @@ class Screw(Cylindrical):
     """A nut on a thread (space): the bodies share an axis; one turn advances by the pitch."""
 
     kind = "screw"
+    friction = fields.Scalar(
+        "Sliding friction coefficient of the thread; the load is the whole joint force, across and"
+        " along the axis.",
+        rule="non-negative",
+        default=0.0,
+    )
     pitch = fields.Scalar(
         "Advance of the second body per turn; negative for a left-hand thread.",
         unit="m",
