@@ -345,8 +345,9 @@ def test_objectives_reports_and_files_name_it(tmp_path: Path) -> None:
     for ask in (m.sensitivity, m.hessian):
         with pytest.warns(
             vm.RedundantReactionWarning, match=r"not unique: 'one'\. mechanism 'door'"
-        ):
+        ) as caught:
             computed = ask(named, "heavier", **options)
+        assert {warning.filename for warning in caught} == {__file__}  # the line of the call
     with pytest.warns(vm.RedundantReactionWarning):
         g = m.sensitivity(named, "heavier", **options)
     assert g.not_unique == ("one",) and "not unique: 'one'" in repr(g)

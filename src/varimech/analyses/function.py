@@ -7,7 +7,6 @@ Leading dimensions of x are batches. Derivatives are those of the discrete solut
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from numbers import Integral
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..backends.cuda import check_gpu
+from ..core.caller_warnings import warn_caller
 from ..core.errors import ModelError, VarimechError, VarimechWarning, check_whole, unknown_name
 from ..sensitivity.objective import Objective
 from .gradients import check_method
@@ -281,9 +281,7 @@ class Function:
         )
         if self._failures == "raise":
             raise VarimechError(message) from first
-        warnings.warn(
-            FailedRunsWarning(f"{message}; results of failed runs are NaN", failures), stacklevel=3
-        )
+        warn_caller(FailedRunsWarning(f"{message}; results of failed runs are NaN", failures))
 
     def _description(self, point: np.ndarray) -> str:
         """Values of the first few parameters with their units."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
 from ..certification.certify import certify
+from ..core.caller_warnings import warn_caller
 from ..core.errors import ModelError, unknown_name
 from ..core.messages import Message
 from ..results.event_smoothness import EventWarning, rough_events, sticking_limits
@@ -166,7 +166,7 @@ def _executed(
     rough = rough_events(solver.equations, trajectory)
     rough += sticking_limits(solver.equations, trajectory, trajectory, ρ)
     for event in rough[:MOST_WARNINGS]:
-        warnings.warn(EventWarning(f"{solver.model.name!r}: {event}"), stacklevel=2)
+        warn_caller(EventWarning(f"{solver.model.name!r}: {event}"))
     return trajectory, seconds, None
 
 

@@ -6,7 +6,6 @@ Outputs are computed from stored states when asked for, or looked up in what was
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..coordinates.redundancy import LOADS, RedundantReactionWarning, not_unique
+from ..core.caller_warnings import warn_caller
 from ..core.errors import ModelError, unknown_name
 from ..core.names import Named
 from ..core.symbols import SX
@@ -615,4 +615,4 @@ class NamedOutputs(Result):
 
 
 def _warn(what: str, shared: str) -> None:
-    warnings.warn(RedundantReactionWarning(not_unique([what], shared)), stacklevel=4)
+    warn_caller(RedundantReactionWarning(not_unique([what], shared)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.redundancy import RedundantReactionWarning, not_unique
+from ..core.caller_warnings import warn_caller
 from ..sensitivity.objective import Objective, functions_of
 
 
@@ -28,7 +28,7 @@ def warn_of_redundant_reactions(
     if names:
         shared = equations.redundancy.shared(*sampled())
         text = str(shared) if shared else _multipliers(equations)
-        warnings.warn(RedundantReactionWarning(not_unique(map(repr, names), text)), stacklevel=2)
+        warn_caller(RedundantReactionWarning(not_unique(map(repr, names), text)))
 
 
 def _multipliers(equations: Equations) -> str:

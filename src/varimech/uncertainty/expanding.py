@@ -5,9 +5,7 @@ derivatives.
 from __future__ import annotations
 
 import os
-import sys
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from ..analyses.simulation import Simulation
 from ..analyses.solvers import seconds_of
 from ..analyses.stability import StabilityObjectives
 from ..backends.trajectory import Trajectory
+from ..core.caller_warnings import warn_caller
 from ..core.errors import ModelError, check_numbers
 from ..core.messages import Call, Message
 from ..model.parameter_set import ParameterSet
@@ -276,7 +275,7 @@ def _warn(result: Moments, failed: list[str]) -> None:
             failed[0],
             Call("monte_carlo"),
         )
-        warnings.warn(HorizonWarning(message), stacklevel=4)
+        warn_caller(HorizonWarning(message))
     short = [
         (name, t)
         for name, t in zip(result.objective_names, result.horizons, strict=True)
@@ -296,12 +295,4 @@ def _warn(result: Moments, failed: list[str]) -> None:
         Message("{order} (for means), ", order=2) if result.order == 1 else "",
         Call("monte_carlo"),
     )
-    warnings.warn(HorizonWarning(message), stacklevel=_level_of_caller())
-
-
-def _level_of_caller() -> int:
-    """The stack level, for a warning of the calling function, of the code that uses Varimech."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("varimech."):
-        level, frame = level + 1, frame.f_back
-    return level
+    warn_caller(HorizonWarning(message))
