@@ -353,6 +353,20 @@ def test_polynomials_of_degree_one_have_errors_of_quantiles() -> None:
     assert found.error.item() > abs(found["q"] - exact)
 
 
+@pytest.mark.parametrize("p", [0.02, 0.98, 0.999])
+def test_quantiles_by_form_where_the_limit_is_curved_more_than_the_sphere(p: float) -> None:
+    """The largest value of 3 (0.7 + 0.6 Φ(u₁)) − 2 (2 + 0.2 u₂) on the circle of radius Φ⁻¹(p)."""
+    dists = {"a": (1.0, stats.uniform(0.7, 0.6)), "b": (2.0, vm.Tolerance(0.6))}
+    found = carrier(dists).statistics(
+        {"q": vm.quantile(function_of("3 * a - 2 * b"), p)}, method="form", **OPTIONS
+    )
+    z = stats.norm.ppf(p)
+    angles = np.linspace(0, 2 * np.pi, 400_001)
+    u = abs(z) * np.array([np.cos(angles), np.sin(angles)])
+    y = 3 * (0.7 + 0.6 * stats.norm.cdf(u[0])) - 2 * (2 + 0.2 * u[1])
+    assert found["q"] == pytest.approx(y.max() if z > 0 else y.min(), abs=1e-8)
+
+
 def test_errors_of_samples_of_a_skewed_distribution() -> None:
     """The influence of a sample on the mean is ψ − μ, on the deviation ((ψ − μ)² − σ²)/(2σ): with the
     skewness 2 and the kurtosis 9 of an exponential distribution the variance of the estimate of
