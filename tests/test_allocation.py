@@ -276,6 +276,49 @@ def test_grades_are_the_best_of_all(seed: int) -> None:
         assert t == grades_of(m.parameters[name].value)[a.grades[name]]
 
 
+def long_and_short(a: vm.Cost) -> vm.Mechanism:
+    """A carrier with lengths of 250 mm and 100 mm."""
+    m = carrier({})
+    for name, nominal, cost in (("a", 0.25, a), ("b", 0.1, vm.cost(1.0, 1e-4))):
+        m.parameter(name, nominal, unit="m")
+        m.tolerance(name, 2e-4, cost=cost)
+    return m
+
+
+MOVED: Any = {
+    "constraints": {
+        "s": vm.std(vm.final("a + b", unit="m")) <= 1e-4,
+        "mean": vm.mean(vm.final("a + b", unit="m")) >= 0.43,
+    },
+    "over": ["a"],
+    "bounds": {"a": (0.2, 0.39)},
+    "grades": True,
+}
+
+
+def test_grades_are_those_of_nominal_values_that_moved() -> None:
+    """IT11 is 0.36 mm for 315 mm to 400 mm, and 0.29 mm for 180 mm to 250 mm; IT12 of 100 mm is
+    0.35 mm.
+    """
+    a = allocate(long_and_short(vm.cost(1.0, 1e-4)), **MOVED)
+    assert 0.33 <= a.nominals["a"][1] <= 0.39
+    assert a.grades == {"a": "11", "b": "12"}
+    assert a.tolerances == pytest.approx({"a": 0.18e-3, "b": 0.175e-3})
+
+
+def test_grades_whose_costs_are_for_another_size_are_refused() -> None:
+    m = long_and_short(vm.grade_cost({9: 5.0, 10: 4.0, 11: 3.0, 12: 2.0, 13: 1.0}))
+    with pytest.raises(ModelError, match=r"'a' have their costs for a size of 250 mm, .* moved to"):
+        allocate(m, **MOVED)
+    within = {**MOVED, "over": ["b"], "bounds": {"b": (0.081, 0.12)}}
+    within["constraints"] = {
+        **MOVED["constraints"],
+        "mean": vm.mean(vm.final("a + b", unit="m")) >= 0.36,
+    }
+    a = allocate(m, **within)
+    assert 0.11 <= a.nominals["b"][1] <= 0.12 and set(a.grades) == {"a", "b"}
+
+
 def test_some_in_grades_and_the_others_follow() -> None:
     m, g, σ = graded(7)
     f = vm.final(" + ".join(f"{float(s)!r}*{n}" for s, n in zip(g, NAMES, strict=True)))

@@ -285,6 +285,21 @@ def test_subset_simulation_of_rare_events(study: vm.GlobalStudy) -> None:
     assert contrary.sampled.lower < 1 - p < contrary.sampled.upper
 
 
+@pytest.mark.parametrize("β", [0.7, 1.5])
+def test_subset_simulation_of_frequent_events(study: vm.GlobalStudy, β: float) -> None:
+    """The samples of the first level count, too: of n plain samples, the coefficient of variation is
+    √((1 − p)/(n p)), of a level with p = 0.1 at least.
+    """
+    limit = first >= float(ROWS[0] @ MEANS + β * np.linalg.norm(ROWS[0] * SIGMAS))
+    inside, p = 0, float(stats.norm.sf(β))
+    least = math.sqrt((1 - p) / (400 * p)) if p > 0.15 else 0.15
+    for seed in range(10):
+        s = study.probability(limit, method="subset", samples=400, seed=seed, level=0.95).sampled
+        assert s is not None and s.variation > 0.8 * least
+        inside += s.lower <= p <= s.upper
+    assert inside >= 8
+
+
 @pytest.mark.parametrize("hits", [0, 1, 7, 40])
 def test_clopper_pearson(hits: int) -> None:
     known = stats.binomtest(hits, 40).proportion_ci(0.95, method="exact")

@@ -350,6 +350,11 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         lambda: optimum(["± a"]),
     ),
     ("p = 0.0 must be", lambda: vm.quantile(F, 0.0)),
+    ("bounded by 99.9: it lies between 0 and 1", lambda: vm.probability(F <= 1) >= 99.9),
+    ("bounded by -0.1: it", lambda: vm.probability(F <= 1).between(-0.1, 0.9)),
+    ("<= 1 holds for every design; write 0.01 for 1 %", lambda: vm.probability(F >= 1) <= 1),
+    (">= 0 holds for every design", lambda: vm.probability(F >= 1) >= 0),
+    (">= 0 holds for every design", lambda: vm.probability(F >= 1).between(0, 1)),
     (
         "width of 'a' is 0; it must be positive",
         lambda: evaluator(

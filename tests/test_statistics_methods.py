@@ -322,6 +322,51 @@ def test_the_error_of_a_worst_value_by_polynomials_is_that_of_its_mean_and_devia
     assert [worst, least] == pytest.approx([mean + 3 * std] * 2)
 
 
+BOUNDED: list[Any] = [
+    stats.triang(0.2, loc=0.7, scale=0.6),
+    stats.truncnorm(-1, 2, loc=1.0, scale=0.2),
+    stats.beta(2, 4, loc=0.7, scale=0.6),
+]
+
+
+@pytest.mark.parametrize("p", [0.02, 0.99])
+@pytest.mark.parametrize("given", BOUNDED, ids=["triangular", "truncated normal", "beta"])
+def test_errors_of_polynomials_hold_in_the_tails(given: Any, p: float) -> None:
+    """Polynomials of normal variables leave most in the tails of bounded variables, where few runs
+    are: the sum may even stay within a limit that the variable exceeds.
+    """
+    a = function_of("a")
+    quantities = {"q": vm.quantile(a, p), "p": vm.probability(a <= float(given.ppf(p)))}
+    by_chaos = carrier({"a": (1.0, given)}).statistics(quantities, method="chaos", **OPTIONS)
+    for name, exact in (("q", given.ppf(p)), ("p", p)):
+        error = by_chaos.error.sel(statistic=name).item()
+        assert abs(by_chaos[name] - exact) < 1.2 * error  # an estimate
+        assert error > 0.05 * (given.std() if name == "q" else min(p, 1 - p))
+
+
+def test_polynomials_of_degree_one_have_errors_of_quantiles() -> None:
+    found = carrier(NORMAL).statistics(
+        {"q": vm.quantile(LINEAR, 0.9)}, method="chaos", degree=1, **OPTIONS
+    )
+    exact = -0.5 + stats.norm.ppf(0.9) * 0.5
+    assert found["q"] == pytest.approx(exact, abs=1e-3)
+    assert found.error.item() > abs(found["q"] - exact)
+
+
+@pytest.mark.parametrize("p", [0.02, 0.98, 0.999])
+def test_quantiles_by_form_where_the_limit_is_curved_more_than_the_sphere(p: float) -> None:
+    """The largest value of 3 (0.7 + 0.6 Φ(u₁)) − 2 (2 + 0.2 u₂) on the circle of radius Φ⁻¹(p)."""
+    dists = {"a": (1.0, stats.uniform(0.7, 0.6)), "b": (2.0, vm.Tolerance(0.6))}
+    found = carrier(dists).statistics(
+        {"q": vm.quantile(function_of("3 * a - 2 * b"), p)}, method="form", **OPTIONS
+    )
+    z = stats.norm.ppf(p)
+    angles = np.linspace(0, 2 * np.pi, 400_001)
+    u = abs(z) * np.array([np.cos(angles), np.sin(angles)])
+    y = 3 * (0.7 + 0.6 * stats.norm.cdf(u[0])) - 2 * (2 + 0.2 * u[1])
+    assert found["q"] == pytest.approx(y.max() if z > 0 else y.min(), abs=1e-8)
+
+
 def test_errors_of_samples_of_a_skewed_distribution() -> None:
     """The influence of a sample on the mean is ψ − μ, on the deviation ((ψ − μ)² − σ²)/(2σ): with the
     skewness 2 and the kurtosis 9 of an exponential distribution the variance of the estimate of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,6 +143,39 @@ def test_errors_of_moments_see_the_tails_of_uniform_variables(p: float) -> None:
     for name in asked:  # both are p itself
         error = found.error.sel(statistic=name).item()
         assert 0.005 < abs(found[name] - p) < 2 * error < 0.5
+
+
+def test_errors_of_moments_are_infinite_where_the_tails_are_unknown() -> None:
+    """Student's distribution with four degrees of freedom has no fourth moment, and an object with
+    quantiles, mean and variance tells none of the higher ones.
+    """
+
+    class Uniform:
+        def ppf(self, p: Any) -> Any:
+            return 0.7 + 0.6 * np.asarray(p)
+
+        def mean(self) -> float:
+            return 1.0
+
+        def var(self) -> float:
+            return 0.6**2 / 12
+
+    f = function_of("3 * a")
+    for given in (Uniform(), stats.t(4, loc=1.0, scale=0.1)):
+        found = carrier({"a": (1.0, given), "b": (1.0, given)}).statistics(
+            {
+                "q": vm.quantile(f, 0.9),
+                "p": vm.probability(f <= 3.4),
+                "s": vm.std(f),
+                "n": vm.quantile(function_of("a - a"), 0.9),
+            },
+            method="moments",
+            **OPTIONS,
+        )
+        errors = found.error.to_numpy()
+        assert errors[0] == math.inf
+        assert errors[1] == pytest.approx(found["p"])  # anything from 0 to 1
+        assert errors[2] < 1e-9 and errors[3] == 0
 
 
 def test_errors_of_moments_contain_deviations_that_are_too_small() -> None:

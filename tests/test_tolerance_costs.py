@@ -17,7 +17,14 @@ import pytest
 import varimech as vm
 from varimech.core.errors import FileError, ModelError
 from varimech.files.editing import with_tolerance
-from varimech.model.iso_grades import GRADES, SIZES, grade_width, grades_of, nearest_grade
+from varimech.model.iso_grades import (
+    GRADES,
+    SIZES,
+    grade_width,
+    grades_of,
+    nearest_grade,
+    size_range,
+)
 
 
 def model() -> vm.Mechanism:
@@ -152,6 +159,8 @@ def test_sizes_at_the_ends_of_ranges() -> None:
     assert grade_width(0.1 - 0.02, "IT7") == 15e-6  # rounding of a length
     assert "14" not in grades_of(0.001) and "14" in grades_of(0.00101)
     assert "01" in grades_of(0.5) and "01" not in grades_of(0.501)
+    assert size_range(0.08) == (0.05, 0.08) and size_range(-0.0800001) == (0.08, 0.12)
+    assert size_range(0.001) == (0.0, 0.001) and size_range(0.002) == (0.001, 0.003)
 
 
 def test_the_grade_of_a_width_is_not_coarser() -> None:

@@ -124,16 +124,41 @@ def grades_of(size: float, label: str = "size") -> dict[str, float]:
     >>> grades_of(0.03)['7']
     1.05e-05
     """
+    row = _ROWS[_place(size, label)]
+    names = GRADES[len(GRADES) - len(row) :]
+    if abs(size) <= SMALL:
+        names = names[: names.index(COARSE)]
+    return {name: width / 2e6 for name, width in zip(names, row, strict=False)}
+
+
+def size_range(size: float, label: str = "size") -> tuple[float, float]:
+    """The sizes (m) that have the same grades with the same tolerances as a nominal size: above the
+    first, up to the second.
+
+    Args:
+        size: nominal size (m).
+        label: name of the value in messages.
+
+    Raises:
+        ModelError: for a size that the table does not have.
+
+    >>> size_range(0.25)
+    (0.18, 0.25)
+    """
+    place = _place(size, label)
+    if place == 0:
+        return (0.0, SMALL) if abs(size) <= SMALL else (SMALL, SIZES[0] / 1e3)
+    return SIZES[place - 1] / 1e3, SIZES[place] / 1e3
+
+
+def _place(size: float, label: str) -> int:
+    """The range of a size, by number."""
     millimetres = 1e3 * abs(size)
     if not 0 < millimetres <= SIZES[-1]:
         problem = f"of {1e3 * size:g} mm has no grades: ISO 286-1 has sizes up to {SIZES[-1]} mm"
         remedy = "give the tolerance as a length"
         raise ModelError(problem, label=label, remedy=remedy)
-    row = _ROWS[bisect_left(SIZES, round(millimetres, 9))]  # 0.08 m is 80 mm, whatever its last bit
-    names = GRADES[len(GRADES) - len(row) :]
-    if abs(size) <= SMALL:
-        names = names[: names.index(COARSE)]
-    return {name: width / 2e6 for name, width in zip(names, row, strict=False)}
+    return bisect_left(SIZES, round(millimetres, 9))  # 0.08 m is 80 mm, whatever its last bit
 
 
 def grade_width(size: float, grade: object, label: str = "grade") -> float:

@@ -18,8 +18,10 @@ import numpy as np
 from ..analyses.simulation import Simulation
 from ..core.errors import ModelError, VarimechError, check_whole
 from ..core.messages import Message
+from ..model.iso_grades import size_range
 from ..model.parameter import Parameter
 from ..model.parameter_set import listed
+from ..model.tolerance_cost import GradeCost
 from ..optimization.checks import check_influence
 from ..optimization.design_problem import quantities_of
 from ..optimization.quantities import Constraints, named_constraints
@@ -47,6 +49,8 @@ from .statistic import Probability, Statistic
 from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
 from .verification import Checked, Verification, verified
 
+BEYOND = 1e-9
+"""Share by which a size is clearly beyond the end of a range: sizes are rounded to 1e-9 mm."""
 MOST_CORRECTIONS = 3
 """Most corrections of targets by samples: each leaves a small part of the error of the one before."""
 
@@ -140,12 +144,50 @@ def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = F
 
 def _in_steps(stated: Statement, task: AllocationTask, best: Found) -> Graded:
     """The design in grades; tolerances without grades, and nominal values, follow."""
+    task = _at_sizes(task, best, stated.grades)
     graded = in_grades(task, best, stated.grades)
     rest = [c.name not in stated.grades for c in task.choices]
     if not any(rest) and not task.nominals:
         return graded
     free = np.array([True] * len(task.nominals) + rest)
-    return replace(graded, x=cheapest(task, graded.x, free, warm=True).x)
+    x = cheapest(task, graded.x, free, warm=True).x
+    # solvers pass bounds by rounding, beyond which other grades begin
+    return replace(graded, x=np.clip(x, task.variables.lower, task.variables.upper))
+
+
+def _at_sizes(task: AllocationTask, best: Found, grades: Sequence[str]) -> AllocationTask:
+    """The task with the grades of the nominal values of a design, which then stay within the range
+    of sizes that has these grades.
+
+    Raises:
+        ModelError: if a cost by grades is for another range of sizes.
+    """
+    choices = {c.name: c for c in task.choices}
+    lower, upper = task.variables.lower.copy(), task.variables.upper.copy()
+    for k, name in enumerate(task.nominals):
+        if name not in grades:
+            continue
+        c, nominal = choices[name], float(best.x[k])
+        low, high = size_range(nominal, f"nominal value of {name!r}")
+        if not isinstance(c.cost, GradeCost):
+            choices[name] = replace(c, nominal=nominal)
+        elif size_range(float(c.cost.size or c.nominal)) != (low, high):
+            problem = (
+                f"the grades of {name!r} have their costs for a size of"
+                f" {1e3 * float(c.cost.size or c.nominal):g} mm, and its nominal value moved to"
+                f" {1e3 * nominal:g} mm, where their tolerances are others"
+            )
+            remedy = Message(
+                "give its nominal value {bounds} within one range of sizes, leave it out of"
+                " {over}, or leave {grades} out"
+            )
+            raise ModelError(problem, element="allocate", field="grades", remedy=remedy)
+        low *= 1 + BEYOND  # a size at the end of a range belongs to the range below
+        if nominal < 0:
+            low, high = -high, -low
+        lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
+    variables = replace(task.variables, lower=lower, upper=upper)
+    return replace(task, choices=tuple(choices.values()), variables=variables)
 
 
 def statement(s: Simulation, constraints: Constraints, options: AllocationOptions) -> Statement:

@@ -12,7 +12,8 @@ normal space (Hermite polynomials), or, of independent uniform parameters, their
 (Legendre). Quantiles and probabilities are those of samples of the sum, which cost no run. D. Xiu and
 G. E. Karniadakis, SIAM J. Sci. Comput. 24 (2002).
 
-Errors are by leave-one-out, as the standard deviation of what the sum leaves over.
+Errors are by leave-one-out, as the standard deviation of what the sum leaves over; of quantiles and
+probabilities, also what the polynomials of the highest degree change, because few runs reach the tails.
 """
 
 from __future__ import annotations
@@ -129,6 +130,12 @@ class ChaosMethod:
         return inverse, off
 
     @cached_property
+    def _lower_degree(self) -> np.ndarray:
+        """Ψ⁺ without the polynomials of the highest degree."""
+        count = sum(sum(degrees) < self.degree for degrees in self.exponents)
+        return np.linalg.pinv(self.basis(self.points)[:, :count])
+
+    @cached_property
     def _samples(self) -> np.ndarray:
         """Polynomials at the samples for quantiles and probabilities."""
         return self.basis(self._drawn(DRAWN, GROUPS))
@@ -153,12 +160,13 @@ class ChaosMethod:
         a = inverse @ values
         da = np.einsum("kn,ncv->kcv", inverse, derivatives)
         left = np.sqrt(((off @ values) ** 2).mean(axis=0))
+        lower = self._lower_degree @ values if errors else None
         found = {}
         for name, statistic in self.task.statistics.items():
             columns = self.task.columns(statistic)
             if isinstance(statistic, (Quantile, Probability)):
                 over_time = [[c[k : k + 1] for c in columns] for k in range(len(columns[0]))]
-                each = [self._by_samples(statistic, c, a, da, left) for c in over_time]
+                each = [self._by_samples(statistic, c, a, da, left, lower) for c in over_time]
             else:
                 each = [
                     _of_coefficients(statistic, a[:, c], da[:, c], float(left[c]), self.count)
@@ -174,18 +182,25 @@ class ChaosMethod:
         a: np.ndarray,
         da: np.ndarray,
         left: np.ndarray,
+        lower: np.ndarray | None,
     ) -> tuple[float, np.ndarray, float]:
-        """Of samples of the sum, over one column of each function; what the sum leaves over widens
-        its distribution.
+        """Of samples of the sum, over one column of each function. What the sum leaves over depends
+        on the same variables as the sum, and is largest in the tails: it may move a quantile or a
+        limit by its whole standard deviation, times their distance from the mean.
         """
         Ψ, c = self._samples, [int(k[0]) for k in columns]
         drawn = SampledStatistics(Ψ @ a[:, c], np.einsum("nk,kcv->ncv", Ψ, da[:, c]), GROUPS)
         value, slope, error = drawn.of(statistic, list(range(len(c))))
         for k, limit in enumerate(statistic.limits if isinstance(statistic, Probability) else ()):
-            error += drawn.density(k, limit) * _widening(a[:, c[k]], left[c[k]])
+            error += drawn.change(k, limit, float(left[c[k]]))
         if isinstance(statistic, Quantile):
             # at least 1: the shape changes as well, also where the deviation does not matter
-            error += max(abs(_sigmas(statistic)), 1.0) * _widening(a[:, c[0]], left[c[0]])
+            error += max(abs(_sigmas(statistic)), 1.0) * left[c[0]]
+        if lower is not None:
+            rougher = Ψ[:, : len(lower)] @ lower[:, c]
+            none = np.zeros((len(Ψ), len(c), 0))
+            before, _, _ = SampledStatistics(rougher, none, GROUPS).of(statistic, [*range(len(c))])
+            error = max(error, abs(value - before))
         return value, slope, error
 
 

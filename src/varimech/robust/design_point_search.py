@@ -8,6 +8,10 @@ The first are found by the iteration of Hasofer, Lind, Rackwitz and Fiessler,
 with step lengths that decrease  ½|u|² + κ |y − c|,  κ > |u|/|∇y|  (Y. Zhang and A. Der Kiureghian,
 Reliability and Optimization of Structural Systems (1995)); the second by  u⁺ = β ∇y/|∇y|, turned
 back halfway while y gets worse (B. D. Youn, K. K. Choi and Y. H. Park, J. Mech. Des. 125 (2003)).
+That iteration turns to and fro where y is curved more than the sphere, as with bounded parameters;
+after a few steps it goes on by Newton's method for  ∇y = λu,  u·u = β²:
+
+    (∇²y − λI) du − u dλ = −(∇y − λu),   u·du = 0,   λ = ∇y·u/β² .
 At a design point, with s = 1 where y > c fails and −1 where y < c does,
 
     α = s ∇y/|∇y|,   β = α·u*,   dβ/dx = −s (∂y/∂x)/|∇y|,
@@ -31,6 +35,8 @@ CONVERGED = 1e-7
 """Tolerance of design points in standard deviations: derivatives are then as exact as gradients of
 runs.
 """
+FIRST = 10
+"""Steps of the search on a sphere without second derivatives, of which most searches need fewer."""
 MOST = 60
 """Most iterations of a search; it takes some five to ten."""
 SHORTEST = 2.0**-10
@@ -224,11 +230,13 @@ def extreme_on_sphere(
     if start is None:
         _check_slope(column, here)
         here = column.at(β * sign * here.slope / here.length)
-    for _ in range(MOST):
+    for k in range(MOST):
         _check_slope(column, here)
         target = β * sign * here.slope / here.length
         if np.linalg.norm(target - here.u) <= CONVERGED * max(1.0, β):
             return here
+        if k >= FIRST:
+            target = _by_newton(column, here, sign, target)
         share, there = 1.0, _reached(column, target)
         while there is None or sign * there.y < sign * here.y - ROUGH * abs(here.y):
             share /= 2
@@ -239,6 +247,24 @@ def extreme_on_sphere(
             there = _reached(column, β * turned / size) if size > 0 else None
         here = there
     raise _lost_on_sphere(column, β)
+
+
+def _by_newton(column: StandardColumn, here: At, sign: float, target: np.ndarray) -> np.ndarray:
+    """The next point of Newton's method on a sphere; the given one where y does not have its largest
+    (sign 1) or smallest value on the sphere nearby, or a run fails.
+    """
+    u, d = here.u, here.u.size
+    λ = float(here.slope @ u) / float(u @ u)
+    try:
+        K = curved_at(column, u).H - λ * np.eye(d)
+    except VarimechError:
+        return target
+    along = np.linalg.svd(u[None])[2][1:].T
+    if (np.linalg.eigvalsh(sign * along.T @ K @ along) >= 0).any():
+        return target
+    step = along @ np.linalg.solve(along.T @ K @ along, -along.T @ here.slope)
+    turned = u + step
+    return np.asarray(turned * (np.linalg.norm(u) / np.linalg.norm(turned)))
 
 
 def _reached(column: StandardColumn, u: np.ndarray) -> At | None:

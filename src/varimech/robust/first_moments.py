@@ -14,6 +14,7 @@ correlations come from C alone. Exact for linear functions of normal parameters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -119,7 +120,7 @@ class FirstMoments:
         """Third central moment of each column, to the order that first and second derivatives
         know.
         """
-        third = np.asarray(m.g**3 @ third_moments(m.point))
+        third = third_moments(m.point, m.g)
         wanted, d = columns_of(self.task, (Quantile, Probability)), m.g.shape[1]
         if not wanted.size:
             return third
@@ -206,21 +207,29 @@ def sigmas_of(statistic: Statistic) -> float:
     return float(ndtri(statistic.p)) if isinstance(statistic, Quantile) else 0.0
 
 
-def third_moments(point: RandomPoint) -> np.ndarray:
-    """Third central moments of the random parameters; 0 where they are not known."""
+def third_moments(point: RandomPoint, g: np.ndarray) -> np.ndarray:
+    """Third central moment of each column to first order; infinite or NaN where a parameter has none
+    that is known.
+    """
     own = point.design.distributions
     μ3 = np.array([m.higher_moments[0] for m in own.marginals])
-    scaled = np.where(np.isfinite(μ3), μ3, 0.0) * (point.sigma / own.sigma) ** 3
-    return np.asarray(scaled)
+    return _contracted(g**3, μ3 * (point.sigma / own.sigma) ** 3)
 
 
 def excesses(point: RandomPoint, g: np.ndarray) -> np.ndarray:
     """Fourth central moment of each column beyond that of a normal one, to first order; of
-    parameters that are not independent as if they were, and 0 where there is none.
+    parameters that are not independent as if they were, and infinite or NaN where one has none that
+    is known.
     """
     own = point.design.distributions
     κ4 = np.array([m.higher_moments[1] / m.sigma**4 - 3 for m in own.marginals])
-    return np.asarray(g**4 @ (np.where(np.isfinite(κ4), κ4, 0.0) * point.sigma**4))
+    return _contracted(g**4, κ4 * point.sigma**4)
+
+
+def _contracted(powers: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """Sum over the parameters on which a column depends."""
+    with np.errstate(invalid="ignore"):  # 0 · ∞ of those on which it does not
+        return np.asarray(np.where(powers == 0, 0.0, powers * moments).sum(axis=1))
 
 
 def neighbour_errors(
@@ -295,10 +304,13 @@ def errors_of(
 def _shape(z: float, σ: float, third: float, fourth: float) -> float:
     """What skewness and kurtosis add to a quantile: (z² − 1)/6 · μ₃/σ² of the expansion of Cornish
     and Fisher, and z³/24 · κ₄/σ³, without the −3z that makes it vanish at √3 (of a uniform
-    variable, the error of the quantile 0.99 is 0.63 σ, and this is 0.63 σ).
+    variable, the error of the quantile 0.99 is 0.63 σ, and this is 0.63 σ). Infinite where one of
+    them is not known.
     """
     if σ == 0:
         return 0.0
+    if not (math.isfinite(third) and math.isfinite(fourth)):
+        return math.inf
     return float(abs(z**2 - 1) / 6 * abs(third) / σ**2 + abs(z) ** 3 / 24 * abs(fourth) / σ**3)
 
 

@@ -111,16 +111,18 @@ class SampledStatistics:
             return self._probability(statistic, columns)
         return self._of_one(statistic, self._column(columns[0]))
 
-    def density(self, c: int, limit: Limited) -> float:
-        """Density of a column at its limits, times their distances from the mean in standard
-        deviations, or 1 if that is more: by how much a probability changes with the deviation, or
-        with the shape, which matters near the mean.
+    def change(self, c: int, limit: Limited, off: float) -> float:
+        """By how much a probability changes if a column is off at its limits: by `off`, times their
+        distances from the mean in standard deviations, or 1 if that is more. Near the mean, the shape
+        matters; and the density at a limit may vanish although that of the true column does not.
         """
         column, total = self._column(c), 0.0
         (m, _), (σ, _) = column.mean, column.std
         for bound in (limit.lower, limit.upper):
             if math.isfinite(bound) and σ > 0:
-                total += float(column.below(bound)[2].mean()) * max(abs(bound - m) / σ, 1.0)
+                δ = off * max(abs(bound - m) / σ, 1.0)
+                shares = [float(column.below(b)[0].mean()) for b in (bound - δ, bound, bound + δ)]
+                total += max(shares[1] - shares[0], shares[2] - shares[1])
         return total
 
     def _column(self, c: int) -> Column:

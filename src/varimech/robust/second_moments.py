@@ -159,7 +159,7 @@ class QuadraticMoments:
         HC = H @ C
         curved = 3 * np.einsum("ci,cij,cj->c", g @ C, H, g @ C)
         pure = np.einsum("cij,cjk,cki->c", HC, HC, HC)
-        return np.asarray(g**3 @ third_moments(self.point) + curved + pure)
+        return np.asarray(third_moments(self.point, g) + curved + pure)
 
     @cached_property
     def fourth(self) -> np.ndarray:

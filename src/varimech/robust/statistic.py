@@ -146,6 +146,20 @@ class Probability(Statistic):
         """See `Statistic`."""
         return f"probability of {', '.join(c.rule for c in self.comparisons)}"
 
+    def _bounded(self, lower: float, upper: float) -> Constraint:
+        """Refuse percentages, and bounds that every design keeps: 1 may be meant as 1 %."""
+        for bound in (lower, upper):
+            if math.isfinite(bound) and not 0 <= bound <= 1:
+                problem = f"cannot be bounded by {bound:g}: it lies between 0 and 1"
+                remedy = "write 0.01 for 1 %"
+                raise ModelError(problem, element="probability", remedy=remedy)
+        if lower <= 0 and upper >= 1:
+            bounds = f">= {lower:g}" if math.isfinite(lower) else f"<= {upper:g}"
+            problem = f"{bounds} holds for every design"
+            remedy = "write 0.01 for 1 %"
+            raise ModelError(problem, element="probability", remedy=remedy)
+        return super()._bounded(lower, upper)
+
 
 def mean(of: Random) -> Mean:
     """The mean of an objective over the random parameters.

@@ -18,10 +18,10 @@ class Comparable:
     unit: str
 
     def __le__(self, upper: Any) -> Constraint:
-        return Constraint(self, -math.inf, _number("<=", upper))
+        return self._bounded(-math.inf, _number("<=", upper))
 
     def __ge__(self, lower: Any) -> Constraint:
-        return Constraint(self, _number(">=", lower), math.inf)
+        return self._bounded(_number(">=", lower), math.inf)
 
     __lt__ = __le__
     __gt__ = __ge__
@@ -45,7 +45,7 @@ class Comparable:
                 f"between({low:g}, {high:g}) is empty",
                 remedy="give lower < upper, or equals(value)",
             )
-        return Constraint(self, low, high)
+        return self._bounded(low, high)
 
     def equals(self, value: float) -> Constraint:
         """Hold the quantity at a value (`==` compares objects in Python).
@@ -57,7 +57,11 @@ class Comparable:
             The constraint.
         """
         number = _number("equals", value)
-        return Constraint(self, number, number)
+        return self._bounded(number, number)
+
+    def _bounded(self, lower: float, upper: float) -> Constraint:
+        """The constraint, unless the quantity refuses such bounds."""
+        return Constraint(self, lower, upper)
 
 
 @dataclass(frozen=True)
