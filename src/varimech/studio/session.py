@@ -15,7 +15,7 @@ from ..core.atomic_files import write_text
 from ..core.errors import FileError, ModelError, VarimechError, unknown_name
 from ..core.expressions import fixed_number
 from ..files.editing import DIGITS, with_values
-from ..files.reading import mechanism_of_text, table_files
+from ..files.reading import mechanism_of_text, named_files
 from .building import changed
 from .engine import Designed, Engine
 from .findings import drawing, undrawn
@@ -38,7 +38,7 @@ class Session:
     def __init__(self, make: Callable[..., Any], text: str, path: Path | None = None):
         self._lock, self._make = threading.RLock(), make
         self.path, self.saved = path, text if path is not None else ""
-        self._known_files = table_files(text, path)
+        self._known_files = named_files(text, path)
         self.identity = secrets.token_hex(8)
         """By which pages notice that they are connected to another session."""
         self.source = path.name if path is not None else hashlib.sha256(text.encode()).hexdigest()
