@@ -18,6 +18,10 @@ export class Numbers {
     Object.assign(this, { place, aim, latest: null });
   }
 
+  unitOf(objective) {
+    return ((this.latest ? this.latest[0] : []).find(({ name }) => name === objective) || { unit: "" }).unit;
+  }
+
   // `without`: parameters whose derivatives are not computed
   update(objectives, parameters, without = []) {
     this.latest = [objectives, parameters, without];
