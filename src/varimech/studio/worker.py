@@ -28,6 +28,8 @@ REST = 3.0
 """Times that such a gradient rests for as long as it took, unless there is a pause: it has at most a
 quarter of the time, and numbers still move while a slider does.
 """
+LONG = 0.4
+"""s, of gradients that wait for a pause: to a designer who drags, slower ones look like freezing."""
 FAST = ("motion", "numbers", "tolerances", "designs")
 """Results that follow every change, in order of priority."""
 OPTIONAL = frozenset({"samples", "designs", "modes", "locus"})
@@ -124,7 +126,8 @@ class Worker:
         )
         if fast:
             rests = self._polite and self._took > PROMPT
-            wait = min(pause, self._rested - now) if rests else 0.0
+            turn = pause if self._took > LONG else self._rested - now
+            wait = min(pause, turn) if rests else 0.0
             return ((), wait) if wait > 0 else (fast if self._polite else fast[:1], None)
         if late:
             return ((), pause) if pause > 0 else (late[:1], None)

@@ -4,7 +4,7 @@ import { Plot } from "./plot.js";
 import { quantity, quantityOf, typed } from "./studio_units.js";
 
 const COLOUR = "#1f5fbf";
-const NEAR = 3; // a limit is drawn if the range of the histogram grows by less than this factor
+const LIMIT_NEAR = 3; // a limit is drawn if the range of the histogram grows by less than this factor
 
 // share of sorted values that are below `low` or above `high`; null stands for no limit
 export function failing(values, [low, high]) {
@@ -174,7 +174,7 @@ export class Tolerances {
   // limits that are near the samples are drawn
   marks({ limits, samples: { histogram: { start, width, counts } } }) {
     const end = start + counts.length * width;
-    return limits.filter((limit) => limit !== null && Math.max(end, limit) - Math.min(start, limit) < NEAR * (end - start));
+    return limits.filter((limit) => limit !== null && Math.max(end, limit) - Math.min(start, limit) < LIMIT_NEAR * (end - start));
   }
 
   showSamples(entry) {
