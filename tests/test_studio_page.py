@@ -138,6 +138,18 @@ def test_a_mistake_in_the_text_is_marked_at_its_line(context: Any, studio: OpenS
     page.wait_for_selector("#mistake", state="hidden")
 
 
+def test_a_file_with_a_mistake_opens_at_its_text(context: Any, tmp_path: Path) -> None:
+    with served(CRANK.replace("mass: 0.8", "mas: 0.8"), tmp_path / "crank.yaml") as studio:
+        page = context.new_page()
+        page.goto(studio.address)
+        page.wait_for_selector("#mistake:not([hidden])")  # in the tab that is shown
+        assert "mas" in page.locator("#mistake").inner_text()
+        page.get_by_label("Text of the model file").fill(CRANK)
+        wait_until(page, READY)
+        page.get_by_role("tab", name="Numbers").click()
+        wait_until(page, "document.querySelectorAll('#numbers .number').length > 0")
+
+
 def test_an_impossible_value_says_why(context: Any, studio: OpenStudio) -> None:
     page = opened(context, studio)
     page.get_by_label("Value of rod").fill("50 mm")

@@ -56,6 +56,8 @@ class Studio {
   }
 
   state(state) {
+    if (!this.before && state.problem) element("tab-text").click(); // a file with a mistake says so at once
+    element("tab-text").classList.toggle("mistaken", Boolean(state.problem));
     this.restore(state);
     this.parameters = state.parameters;
     element("name").textContent = state.name || "Studio";
@@ -67,7 +69,7 @@ class Studio {
     element("save").disabled = Boolean(state.file) && !state.changed;
     element("save").textContent = state.file ? "Save" : "Download";
     element("save").title = state.file ? "Write the file (Ctrl+S)" : "Keep the model as a file (Ctrl+S)";
-    element("no-parameters").hidden = state.parameters.length > 0;
+    element("no-parameters").hidden = state.parameters.length > 0 || Boolean(state.problem);
     element("status").textContent = "";
     this.sliders.update(state.parameters);
     this.tolerances.setParameters(state.parameters);
