@@ -111,6 +111,19 @@ def test_parameters_are_shown_in_the_units_of_the_text(session: Session) -> None
     assert session.state()["parameters"][0]["shown"]["unit"] == "um"
 
 
+def test_a_model_without_parameters_moves() -> None:
+    text = CRANK.replace("length: crank", "length: 0.1").replace("length: rod", "length: 0.25")
+    begin, end = text.index("# what"), text.index("ground:")
+    engine = Session(vm.Mechanism, text[:begin] + text[end:]).engine
+    assert engine is not None and engine.parameters == []
+    for kind in ("motion", "derivatives"):
+        place = first_place(unpacked(getattr(engine, kind)({}).encoded()), "S")
+        assert place == pytest.approx([slider_at(0.1, 0.25), 0], abs=1e-6)
+    for kind in ("numbers", "tolerances", "samples"):
+        assert unpacked(getattr(engine, kind)({}).encoded())["objectives"] == []
+    assert engine.designs({}).content["designs"] == [{"name": None, "values": {}, "objectives": []}]
+
+
 def test_undo_redo_and_revert(session: Session) -> None:
     texts = [CRANK]
     for value in ("120 mm", "130 mm"):

@@ -31,7 +31,7 @@ export class Numbers {
     if (!cards.length) {
       const hint = document.createElement("p");
       hint.className = "soft";
-      hint.textContent = "No objectives. State some under studies: objectives: in the text, such as travel: {range: displacement(\"guide\")}.";
+      hint.textContent = !parameters.length ? "Objectives are shown with their derivatives once the model has parameters." : "No objectives. State some under studies: objectives: in the text, such as travel: {range: displacement(\"guide\")}.";
       cards.push(hint);
     }
     if (objectives.length && without.length) {
