@@ -29,6 +29,9 @@ def test_a_file_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     for text in ("first", "second"):
         write_text(path, text)
         assert path.read_text(encoding="utf-8") == text and os.listdir(path.parent) == ["file.txt"]
+    path.chmod(0o600)
+    write_text(path, "private")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

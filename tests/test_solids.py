@@ -129,6 +129,17 @@ def test_shapes_in_files(tmp_path: Path) -> None:
         vm.Mechanism.from_file(path)
 
 
+def test_meshes_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of the model in another folder still finds the mesh."""
+    pytest.importorskip("trimesh")
+    (tmp_path / "part.obj").write_text(TETRAHEDRON)
+    monkeypatch.chdir(tmp_path)
+    m = body_with(vm.mesh("part.obj", scale=1e-3))
+    (tmp_path / "copies").mkdir()
+    again = vm.Mechanism.from_file(m.to_file(tmp_path / "copies" / "block.yaml"))
+    assert drawing_plan(again.data)["surfaces"] == drawing_plan(m.data)["surfaces"]
+
+
 @pytest.mark.parametrize(
     ("shape", "match"),
     [

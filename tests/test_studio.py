@@ -100,6 +100,30 @@ def test_a_value_that_is_tried_is_not_in_the_text(session: Session) -> None:
     assert not session.state()["can_undo"]
 
 
+def test_parameters_are_shown_in_the_units_of_the_text(session: Session) -> None:
+    shown = {p["name"]: p["shown"] for p in session.state()["parameters"]}
+    assert shown["crank"] == {"unit": "mm", "factor": pytest.approx(1e-3)}
+    session.edit(CRANK.replace("{value: 100 mm, unit: m, bounds: [0.05, 0.2]}", "0.1"))
+    assert session.state()["parameters"][0]["shown"] is None
+    session.edit(session.text.replace("crank: 0.1", "crank: 1e5 um"))
+    assert session.state()["parameters"][0]["shown"]["unit"] == "um"
+    session.edit(session.text.replace("mass: 0.8", "mas: 0.8"))
+    assert session.state()["parameters"][0]["shown"]["unit"] == "um"
+
+
+def test_a_model_without_parameters_moves() -> None:
+    text = CRANK.replace("length: crank", "length: 0.1").replace("length: rod", "length: 0.25")
+    begin, end = text.index("# what"), text.index("ground:")
+    engine = Session(vm.Mechanism, text[:begin] + text[end:]).engine
+    assert engine is not None and engine.parameters == []
+    for kind in ("motion", "derivatives"):
+        place = first_place(unpacked(getattr(engine, kind)({}).encoded()), "S")
+        assert place == pytest.approx([slider_at(0.1, 0.25), 0], abs=1e-6)
+    for kind in ("numbers", "tolerances", "samples"):
+        assert unpacked(getattr(engine, kind)({}).encoded())["objectives"] == []
+    assert engine.designs({}).content["designs"] == [{"name": None, "values": {}, "objectives": []}]
+
+
 def test_undo_redo_and_revert(session: Session) -> None:
     texts = [CRANK]
     for value in ("120 mm", "130 mm"):
@@ -268,6 +292,7 @@ def test_slow_gradients_wait_for_a_pause(
 ) -> None:
     monkeypatch.setattr("varimech.studio.worker.PAUSE", 1000.0)
     monkeypatch.setattr("varimech.studio.worker.PROMPT", prompt)
+    monkeypatch.setattr("varimech.studio.worker.REST", math.inf)
     polite = Worker(session, published, ("numbers",), (), polite=True)
     published.wait("numbers", session.revision)
     session.set_values({"crank": 0.12}, final=False)
@@ -279,6 +304,24 @@ def test_slow_gradients_wait_for_a_pause(
         polite.wake()
     published.wait("numbers", session.revision)
     polite.end()
+
+
+def test_slow_gradients_follow_without_a_pause_all_of_one_design(
+    session: Session, published: Published, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a slider moves, no kind of numbers waits for its end."""
+    monkeypatch.setattr("varimech.studio.worker.PAUSE", 1000.0)
+    monkeypatch.setattr("varimech.studio.worker.PROMPT", 0.0)
+    polite = Worker(session, published, ("numbers", "tolerances"), (), polite=True)
+    published.wait("tolerances", session.revision)
+    for k in range(20):
+        session.set_values({"crank": 0.1 + 0.001 * k}, final=False)
+        polite.wake()
+        time.sleep(0.01)
+    published.wait("tolerances", session.revision)
+    polite.end()
+    shown = [(m["kind"], m["revision"]) for m in published.messages]
+    assert [r for k, r in shown if k == "numbers"] == [r for k, r in shown if k == "tolerances"]
 
 
 def test_no_error_ends_the_worker(

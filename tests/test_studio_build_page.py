@@ -82,6 +82,8 @@ def test_a_four_bar_from_nothing(opened: tuple[Hand, Path], tmp_path: Path) -> N
     hand, path = opened
     page = hand.page
     assert "Draw a link" in page.inner_text("#findings")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    board = page.locator("#board").bounding_box()
     hand.pick("ground")
     hand.click((0, 0))
     hand.wait("d.nodes.length === 1")
@@ -103,6 +105,8 @@ def test_a_four_bar_from_nothing(opened: tuple[Hand, Path], tmp_path: Path) -> N
     hand.wait("d.drivers.length === 1 && d.free === 0")
     assert page.inner_text("#dofs") == "1 DOF, 1 driven"
     assert page.inner_text("#findings") == ""
+
+    assert page.locator("#board").bounding_box() == board  # nothing moves under the pointer
 
     bodies = yaml.safe_load(hand.text)["bodies"]
     page.click("#undo")

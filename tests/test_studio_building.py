@@ -146,8 +146,16 @@ def test_a_typed_length_keeps_its_unit_and_closes_the_loop(four_bar: Session) ->
     places = nodes(four_bar)
     assert math.dist(places["C"], places["D"]) == pytest.approx(0.25, abs=1e-9)
     assert places["C"] == pytest.approx(PLACES["C"], abs=1e-6)
-    with pytest.raises(ModelError, match="bounds"):
-        four_bar.draw("value", section="bodies", name="L2", key="length", text="9 m")
+    four_bar.draw(
+        "value", section="bodies", name="L2", key="length", text="1 m"
+    )  # beyond its bounds
+    assert plain(four_bar.text)["parameters"]["L2"] == {
+        "value": "1 m",
+        "bounds": ["0.5 m", "2 m"],
+    }
+    four_bar.undo()
+    with pytest.raises(ModelError, match="outside its bounds"):
+        four_bar.draw("value", section="bodies", name="L2", key="length", text="-1 m")
     with pytest.raises(ModelError, match="dimension"):
         four_bar.draw("value", section="bodies", name="L2", key="mass", text="9 mm")
 
@@ -165,6 +173,8 @@ def test_names_change_everywhere(four_bar: Session) -> None:
     assert nodes(four_bar)["pin 1"] == pytest.approx(PLACES["C"], abs=1e-6)
     with pytest.raises(ModelError, match="in use"):
         four_bar.draw("rename", kind="point", old="A", new="B")
+    with pytest.raises(ModelError, match="expressions"):  # L2 is a parameter, too
+        four_bar.draw("rename", kind="body", old="L2", new="con rod")
 
 
 def test_deleting_a_link_takes_all_that_depends_on_it(four_bar: Session) -> None:

@@ -136,6 +136,18 @@ def test_hovering_shows_derivatives(opened: Opened) -> None:
     time.sleep(0.3)
     area.hover(position={"x": 150, "y": 60})
     opened.until(lambda: "Ls1" in page.locator(".slopes").first.inner_text(), "derivatives")
+    box, card = area.bounding_box(), page.locator(".readout:not([hidden])").bounding_box()
+    assert box["x"] <= card["x"] and card["x"] + card["width"] <= box["x"] + box["width"]
+    for number in page.locator(".readout:not([hidden]) b").all():
+        assert number.evaluate("b => b.scrollWidth <= b.clientWidth + 1")
+
+
+def test_a_model_without_a_file_is_downloaded(opened: Opened) -> None:
+    page = opened.page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download", exact=True).click()
+    assert download.value.suggested_filename == "five-bar.yaml"
+    assert download.value.path().read_text(encoding="utf-8") == opened.session.text
 
 
 def test_an_objective_is_brought_to_a_typed_value(opened: Opened) -> None:
@@ -144,7 +156,7 @@ def test_an_objective_is_brought_to_a_typed_value(opened: Opened) -> None:
     field = page.get_by_label("Wanted value of psi1")
     field.fill("0.6")
     field.press("Enter")
-    opened.until(lambda: page.inner_text("#handle-note") == "reached", "the value")
+    opened.until(lambda: page.inner_text("#handle-note") == "psi1: reached", "the value")
     opened.until(lambda: "0.6 m²·s" in page.inner_text("#numbers .number >> nth=0"), "the number")
     assert session.engine is not None
     problem = session.engine.problem(session.values)

@@ -182,7 +182,7 @@ def test_eigenvalues_move_with_the_slider_and_a_mode_moves(context: Any) -> None
         page.get_by_role("tab", name="Modes").click()
         page.get_by_label("Over the range of").select_option("c")
         wait_until(page, "Boolean(studio.modes.locus) && studio.modes.locus.parameter === 'c'")
-        assert "passes zero at 0 N*s/m" in page.locator("#modes").inner_text()
+        assert "passes zero at 0 N·s/m" in page.locator("#modes").inner_text()
         wait_until(page, f"Boolean({NOW})")
         slider = page.get_by_role("slider", name="c", exact=True)
         slider.evaluate("(s) => { s.value = 12; s.dispatchEvent(new Event('input')); }")

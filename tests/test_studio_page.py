@@ -118,6 +118,11 @@ def test_the_keyboard_suffices(context: Any, studio: OpenStudio) -> None:
     value.press("Enter")
     wait_until(page, "document.getElementById('status').textContent.includes('kg')")
     assert text_of(page) == CRANK.replace("100 mm", "130 mm")
+    assert value.get_attribute("aria-invalid") == "true"
+    value.fill("125")  # in the unit that is shown
+    value.press("Enter")
+    wait_for_text(page, CRANK.replace("100 mm", "125 mm"))
+    assert value.get_attribute("aria-invalid") is None
 
 
 def test_a_mistake_in_the_text_is_marked_at_its_line(context: Any, studio: OpenStudio) -> None:
@@ -133,6 +138,18 @@ def test_a_mistake_in_the_text_is_marked_at_its_line(context: Any, studio: OpenS
     page.wait_for_selector("#mistake", state="hidden")
 
 
+def test_a_file_with_a_mistake_opens_at_its_text(context: Any, tmp_path: Path) -> None:
+    with served(CRANK.replace("mass: 0.8", "mas: 0.8"), tmp_path / "crank.yaml") as studio:
+        page = context.new_page()
+        page.goto(studio.address)
+        page.wait_for_selector("#mistake:not([hidden])")  # in the tab that is shown
+        assert "mas" in page.locator("#mistake").inner_text()
+        page.get_by_label("Text of the model file").fill(CRANK)
+        wait_until(page, READY)
+        page.get_by_role("tab", name="Numbers").click()
+        wait_until(page, "document.querySelectorAll('#numbers .number').length > 0")
+
+
 def test_an_impossible_value_says_why(context: Any, studio: OpenStudio) -> None:
     page = opened(context, studio)
     page.get_by_label("Value of rod").fill("50 mm")
@@ -145,13 +162,16 @@ def test_an_impossible_value_says_why(context: Any, studio: OpenStudio) -> None:
 
 def test_two_tabs_see_the_same(context: Any, studio: OpenStudio) -> None:
     first, second = opened(context, studio), opened(context, studio)
-    first.get_by_label("Value of crank").fill("0.12")
+    second.get_by_label("Value of rod").fill("26")  # not finished
+    first.get_by_label("Value of crank").fill("120")
     first.get_by_label("Value of crank").press("Enter")
     wait_for_text(second, CRANK.replace("100 mm", "120 mm"))
     wait_until(
         second,
-        "document.querySelector('[aria-label=\"Value of crank\"]').value.startsWith('0.12 ')",
+        "document.querySelector('[aria-label=\"Value of crank\"]').value.startsWith('120 ')",
     )
+    assert second.get_by_label("Value of rod").input_value() == "26"
+    second.keyboard.press("Escape")
     first.close()
     second.get_by_role("button", name="Undo").click()
     wait_for_text(second, CRANK)
@@ -165,7 +185,7 @@ def test_a_server_that_is_started_again_gets_what_was_not_saved(
     with served(CRANK, path) as first:
         port = int(first.address.split(":")[2].split("/")[0])
         page = opened(context, first)
-        page.get_by_label("Value of crank").fill("0.12")
+        page.get_by_label("Value of crank").fill("120")
         page.get_by_label("Value of crank").press("Enter")
         wait_for_text(page, changed)
     wait_until(page, "document.body.classList.contains('offline')")

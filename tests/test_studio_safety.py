@@ -199,6 +199,21 @@ def test_tables_of_a_text_from_a_page_stay_in_the_folder(page: Page, folder: Pat
     assert page.ask("edit", text=with_table("inside.csv"))["problem"] is None
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_meshes_of_a_text_from_a_page_stay_in_the_folder(
+    page: Page, folder: Path, several: bool
+) -> None:
+    (folder.parent / "outside.stl").write_text("solid outside\nendsolid\n")
+    for file in ("../outside.stl", str(folder.parent / "outside.stl"), "/etc/passwd"):
+        shape = f"{{mesh: {json.dumps(file)}}}"
+        text = CRANK.replace(
+            "mass: 1.2,", f"mass: 1.2, shape: {f'[{shape}]' if several else shape},"
+        )
+        problem = page.ask("edit", text=text)["problem"]
+        assert "outside the folder" in problem["message"], file
+        assert text.splitlines()[problem["line"] - 1].startswith("  slider:")
+
+
 def test_tables_of_the_opened_text_may_be_anywhere(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "force.csv").write_text("0,0\n1,1\n")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary = target.with_name(f".{uuid.uuid4().hex[:8]}.{target.name}")  # matches TEMPORARY
         try:
             yield temporary
+            if target.exists():
+                shutil.copymode(target, temporary)  # what only its owner could read stays so
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -17,6 +17,7 @@ from ..model.parameter import Tolerance
 from .checking import check_studies
 from .document import SECTIONS, Document, document_class
 from .entries import ParameterEntry
+from .field_types import SolidEntry
 from .measured_data import DataEntry
 from .source_map import SourceMap, Where, parse_yaml, placing_errors, read_yaml
 from .tolerance_fields import ToleranceEntry
@@ -249,27 +250,23 @@ def mechanism_of_text(
         make: class of mechanisms.
         text: of the file.
         path: of the file.
-        known_files: of tables and data that may be read from anywhere; others must be below the folder of the
-            file. None if the text is trusted.
+        known_files: of tables, data and meshes that may be read from anywhere; others must be below the
+            folder of the file. None if the text is trusted.
     """
     marked = parse_yaml(text, path or Path("text"))
     document = checked(marked)
     if known_files is not None:
-        _check_table_files(marked, document, known_files, None if path is None else path.parent)
+        _check_named_files(marked, document, known_files, None if path is None else path.parent)
     return _made(make, marked, document)
 
 
-def table_files(text: str, path: Path | None = None) -> frozenset[str]:
-    """Files of the tables and data of a model text; none if the text has mistakes."""
+def named_files(text: str, path: Path | None = None) -> frozenset[str]:
+    """Files that a model text names: of tables, data and meshes; none if the text has mistakes."""
     try:
         document = checked(parse_yaml(text, path or Path("text")))
     except FileError:
         return frozenset()
-    paths = [
-        *(table.file for table in document.tables.values()),
-        *(data.file for data in _measured(document).values()),
-    ]
-    return frozenset(path for path in paths if path is not None)
+    return frozenset(file for *_, file, _ in _named_files(document))
 
 
 def _measured(document: Document) -> dict[str, DataEntry]:
@@ -278,26 +275,35 @@ def _measured(document: Document) -> dict[str, DataEntry]:
     return {} if fit is None else fit.data
 
 
-def _check_table_files(
+def _named_files(document: Document) -> Iterator[tuple[Where, str, str, str]]:
+    """Files that a document names: where, in which field, by which path, and what may stand instead."""
+    for name, table in document.tables.items():
+        if table.file is not None:
+            yield ("tables", name), "file", table.file, "give x: and y:"
+    for name, data in _measured(document).items():
+        if data.file is not None:
+            yield ("studies", "fit", "data", name), "file", data.file, "give times: and values:"
+    for section in SECTIONS:
+        for name, entry in getattr(document, section).items():
+            for key, value in entry:
+                for solid in value if isinstance(value, list) else [value]:
+                    if isinstance(solid, SolidEntry) and solid.mesh is not None:
+                        yield (section, name, key), "mesh", solid.mesh, "give a box"
+
+
+def _check_named_files(
     marked: SourceMap, document: Document, known: Container[str], folder: Path | None
 ) -> None:
-    entries: list[tuple[Where, str | None, str]] = [
-        *((("tables", name), table.file, "x: and y:") for name, table in document.tables.items()),
-        *(
-            (("studies", "fit", "data", name), data.file, "times: and values:")
-            for name, data in _measured(document).items()
-        ),
-    ]
-    for where, file, instead in entries:
-        if file is None or file in known:
+    for where, field, file, instead in _named_files(document):
+        if file in known:
             continue
         if folder is None or not (folder / file).resolve().is_relative_to(folder.resolve()):
             with placing_errors(marked, where):
                 raise ModelError(
                     "is outside the folder of the model",
-                    field="file",
+                    field=field,
                     value=file,
-                    remedy=f"copy the file into that folder, or give {instead}",
+                    remedy=f"copy the file into that folder, or {instead}",
                 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -313,14 +314,17 @@ class _Writer:
 
     def _solid(self, solid: Solid, label: str) -> dict[str, object]:
         first, second = solid.sizes[:2]
-        entry: dict[str, object] = {solid.kind: self._value(solid.sizes, label)}
+        entry: dict[str, object]
         if solid.kind == "extrusion":
             entry = {
                 "extrusion": self._value(first, label),
                 "thickness": self._value(second, label),
             }
         elif solid.kind == "mesh":
-            entry = {"mesh": first, "scale": self._value(second, label)}
+            file = str(Path(first).absolute())  # the text may be written to another folder
+            entry = {"mesh": file, "scale": self._value(second, label)}
+        else:
+            entry = {solid.kind: self._value(solid.sizes, label)}
         if tuple(solid.at) != ORIGIN:
             entry["at"] = self._value(solid.at, label)
         if solid.rotation is not None:

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from ..core.errors import ModelError, unknown_name
-from ..core.units import split_quantity
+from ..core.units import si_value, split_quantity
 from ..files.editing import scalars, with_entry, with_scalar, with_value, without_entry
 from .entries import bounded, known_place, mapping, place_of, revolute, row
 from .sketch import GROUND, Member, Node, Place, Sketch
@@ -66,11 +66,28 @@ class DrawnText:
             if split_quantity(given) is not None:
                 self.text = with_scalar(self.text, ("bodies", bar, "length"), length)
             return  # an expression: it decides itself
-        made = isinstance(parameter, dict) and set(parameter) == {"value", "bounds"}
-        if made and str(parameter["value"]).endswith(" mm"):
-            self.text = with_value(self.text, ("parameters", given), bounded(length * 1e3, "mm"))
-        else:
+        if not self.widened(given, f"{length * 1e3!r} mm"):
             self.text = with_scalar(self.text, ("parameters", given, "value"), length)
+
+    def widened(self, name: str, quantity: str) -> bool:
+        """Whether a value is beyond the bounds of a parameter as drawings make them; it is written with
+        bounds of its own then.
+        """
+        given = self.section("parameters").get(name)
+        split = split_quantity(quantity)
+        if split is None or not isinstance(given, dict) or set(given) != {"value", "bounds"}:
+            return False
+        ends = [split_quantity(str(bound)) for bound in given["bounds"]]
+        number, low, high = (
+            None if q is None else q[0] * (si_value(1.0, q[1], name) if q[1] else 1.0)
+            for q in (split, *ends)
+        )
+        if number is None or low is None or high is None or low <= number <= high:
+            return False
+        if number <= 0:  # no length, mass, stiffness or speed that a slider could scale
+            return False
+        self.text = with_value(self.text, ("parameters", name), bounded(*split))
+        return True
 
     def set_scalar(self, where: tuple[str, str, str], text: str) -> None:
         """Replace one value, given by section, name and key."""

@@ -93,7 +93,9 @@ class Engine:
     def problem(self, values: Values | None = None) -> Problem:
         """The problem that the studies state, with values that differ from the nominal ones."""
         if self._problem is None:
-            self._problem = problem_of(self.mechanism, self.objectives, self.settings(), self.wrt)
+            self._problem = problem_of(
+                self.mechanism, self.objectives, self.settings(), self.wrt or None
+            )
         return self._problem if not values else self._problem.with_options(parameters=values)
 
     def motion(self, values: Values) -> Message:
@@ -106,13 +108,14 @@ class Engine:
         """Objectives with their derivatives, and those of all curves and points."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RedundantReactionWarning)
-            message = self._seen(self.gradient(values).run)
+            run = self.gradient(values).run if self.wrt else self.problem(values).run()
+            message = self._seen(run)
         message.kind = "derivatives"
         return message
 
     def numbers(self, values: Values) -> Message:
         """Objectives with their derivatives."""
-        rows = _objective_rows(self.gradient(values)) if self.objectives else []
+        rows = _objective_rows(self.gradient(values)) if self._has_gradient else []
         known = self.mechanism.data.parameter_set.parameters
         return Message("numbers", objectives=rows, without=[n for n in known if n not in self.wrt])
 
@@ -167,7 +170,7 @@ class Engine:
         nominal = {n: p.value for n, p in self.mechanism.data.parameter_set.parameters.items()}
         key = tuple(sorted(values.items()))
         if key not in self._numbers:
-            gradient = self.gradient(values) if self.objectives else None
+            gradient = self.gradient(values) if self._has_gradient else None
             self._numbers = {
                 **dict(list(self._numbers.items())[-MOST_DESIGNS:]),
                 key: [] if gradient is None else _objective_rows(gradient),
@@ -270,6 +273,10 @@ class Engine:
             return objectives_of(self.studies)
         except VarimechError:
             return {}
+
+    @property
+    def _has_gradient(self) -> bool:
+        return bool(self.objectives and self.wrt)
 
     @property
     def wrt(self) -> list[str]:

@@ -29,7 +29,8 @@ class Job:
     """A computation, its progress and its result."""
 
     kind: str
-    began: float = field(default_factory=time.time)
+    began: float = field(default_factory=time.monotonic)
+    ended: float | None = None
     status: str = "running"
     """"running", "done", "failed" or "cancelled"."""
     note: str = ""
@@ -44,7 +45,7 @@ class Job:
             "status": self.status,
             "note": self.note,
             "share": self.share,
-            "seconds": time.time() - self.began,
+            "seconds": (time.monotonic() if self.ended is None else self.ended) - self.began,
             **self.result,
         }
 
@@ -113,6 +114,7 @@ class Jobs:
             changed()
         process.join()
         with self._lock:
+            job.ended = time.monotonic()
             if job.status == "running":  # it has ended without a word
                 job.status = "failed"
                 job.note = f"its process has ended with code {process.exitcode}"

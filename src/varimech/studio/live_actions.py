@@ -81,6 +81,8 @@ def set_tolerance(session: Session, name: str, width: float | str) -> None:
     known = {} if session.engine is None else session.engine.mechanism.data.parameter_set.parameters
     if name not in known:
         raise unknown_name("parameter", name, known)
+    if width == "":
+        raise ModelError(f"{name!r} has no new tolerance", remedy="to remove it, edit the text")
     if isinstance(width, str):
         width = fixed_number(width, known[name].unit, f"tolerance of {name!r}")
     session.change(lambda text: with_tolerance(text, name, float(width)))

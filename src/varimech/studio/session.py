@@ -15,7 +15,7 @@ from ..core.atomic_files import write_text
 from ..core.errors import FileError, ModelError, VarimechError, unknown_name
 from ..core.expressions import fixed_number
 from ..files.editing import DIGITS, with_values
-from ..files.reading import mechanism_of_text, table_files
+from ..files.reading import mechanism_of_text, named_files
 from .building import changed
 from .engine import Designed, Engine
 from .findings import drawing, undrawn
@@ -23,6 +23,7 @@ from .history import History
 from .jobs import Jobs
 from .linear import LinearChoice
 from .sketch import Sketch
+from .written_units import units_of
 
 LINEAR = frozenset({"modes", "locus"})
 """Results about small motions."""
@@ -38,7 +39,7 @@ class Session:
     def __init__(self, make: Callable[..., Any], text: str, path: Path | None = None):
         self._lock, self._make = threading.RLock(), make
         self.path, self.saved = path, text if path is not None else ""
-        self._known_files = table_files(text, path)
+        self._known_files = named_files(text, path)
         self.identity = secrets.token_hex(8)
         """By which pages notice that they are connected to another session."""
         self.source = path.name if path is not None else hashlib.sha256(text.encode()).hexdigest()
@@ -65,6 +66,8 @@ class Session:
         """What pages look at of small motions."""
         self.drawing = False
         """Whether a page draws the mechanism, and needs a sketch of it."""
+        self._units: dict[str, dict[str, object]] = {}
+        """Units in which the text gives values of parameters."""
         self._moved: dict[str, float] = {}
         """Values of the text that differ from those of the engine's mechanism."""
         self._read()
@@ -106,7 +109,12 @@ class Session:
                 "can_redo": self.history.can_redo,
                 "problem": self.problem,
                 "parameters": [
-                    {**p, "now": values.get(str(p["name"]), p["value"])} for p in parameters
+                    {
+                        **p,
+                        "now": values.get(str(p["name"]), p["value"]),
+                        "shown": self._units.get(str(p["name"])),
+                    }
+                    for p in parameters
                 ],
                 "kept": list(self.kept),
                 "drawing": self._drawing() if self.drawing else None,
@@ -305,6 +313,7 @@ class Session:
             self.problem = {"message": str(error), "line": None, "remedy": ""}
             return
         self.problem = None
+        self._units = units_of(self.text)
         moved = None if self.engine is None else _moved(self.engine.mechanism, mechanism)
         self._moved = moved or {}
         if moved is None:

@@ -166,6 +166,8 @@ def value(drawn: DrawnText, section: str, name: str, key: str, text: str) -> Non
     quantity, text = split_quantity(before), str(text)
     if quantity is not None and quantity[1] and is_number(text):
         text = f"{text.strip()} {quantity[1]}"
+    if where[0] == "parameters" and drawn.widened(where[1], text):
+        return
     drawn.set_scalar(where, text.strip())
 
 
@@ -175,6 +177,9 @@ def rename(drawn: DrawnText, kind: str, old: str, new: str) -> None:
     old, new = str(old), str(new)
     if new in taken:
         raise ModelError(f"{new!r} is in use already", remedy="choose another name")
+    if kind == "body" and old in drawn.section("parameters") and not new.isidentifier():
+        remedy = f"use letters, digits and _ only: the parameter {old!r} gets this name, too"
+        raise ModelError(f"{new!r} cannot stand in expressions", remedy=remedy)
     point = drawn.named(old).members[0][1] if kind == "point" else None
     drawn.text = renamed(drawn.text, point or old, new, is_point=point is not None)
 

@@ -21,9 +21,15 @@ PAUSE = 0.12
 they take longer than a frame.
 """
 PROMPT = 0.05
-"""s that gradients may take to follow every change. Those that take longer wait for a pause, too:
+"""s that gradients may take to follow every change. Those that take longer rest between changes, or
 else they share the processor, and Python's lock, with the motion that the designer looks at.
 """
+REST = 3.0
+"""Times that such a gradient rests for as long as it took, unless there is a pause: it has at most a
+quarter of the time, and numbers still move while a slider does.
+"""
+LONG = 0.4
+"""s, of gradients that wait for a pause: to a designer who drags, slower ones look like freezing."""
 FAST = ("motion", "numbers", "tolerances", "designs")
 """Results that follow every change, in order of priority."""
 OPTIONAL = frozenset({"samples", "designs", "modes", "locus"})
@@ -39,7 +45,7 @@ class OutOfDate(Exception):
 
 class Worker:
     """Computes what pages show of a session, and publishes it: `kinds` after every change,
-    `late` ones when there is a pause. A `polite` worker leaves all of them to a pause once one has
+    `late` ones when there is a pause. A `polite` worker computes all of them less often once one has
     taken longer than `PROMPT`.
     """
 
@@ -53,7 +59,7 @@ class Worker:
     ):
         self._session, self._publish = session, publish
         self._kinds, self._late, self._polite = kinds, late, polite
-        self._took: dict[str, float] = {}
+        self._took = self._rested = 0.0
         self._changed, self._ended = threading.Condition(), False
         self._changed_at = 0.0
         self._done: dict[str, object] = {}
@@ -78,19 +84,23 @@ class Worker:
             with self._changed:
                 if self._ended:
                     return
-                kind, wait = self._next()
-                if kind is None:
+                kinds, wait = self._next()
+                if not kinds:
                     self._changed.wait(wait)
                     continue
-                state = self._session.state_of(kind)
+                states = {kind: self._session.state_of(kind) for kind in kinds}
                 engine, values, revision = self._session.design
-                self._done[kind] = state
+                self._done |= states
             if engine is None:
                 continue
             began = time.monotonic()
-            with suppress(OutOfDate), report_progress_to(self._listener(kind, state)):
-                self._publish(_computed(engine, kind, values, revision))
-            self._took[kind] = time.monotonic() - began
+            for kind, state in states.items():
+                with suppress(OutOfDate), report_progress_to(self._listener(kind, state)):
+                    self._publish(_computed(engine, kind, values, revision))
+            if kinds[0] in self._kinds:
+                ended = time.monotonic()
+                self._took = ended - began
+                self._rested = ended + REST * self._took
 
     def _listener(self, kind: str, state: object) -> Callable[..., None]:
         """Stops long computations of this thread whose result is out of date."""
@@ -103,16 +113,25 @@ class Worker:
 
         return listen
 
-    def _next(self) -> tuple[str | None, float | None]:
-        """The result to compute next; otherwise how long to wait for it."""
-        rest = PAUSE - (time.monotonic() - self._changed_at)
+    def _next(self) -> tuple[tuple[str, ...], float | None]:
+        """The results to compute next, of one design; otherwise how long to wait for it. A polite worker
+        computes all that are out of date, since they share a gradient and are shown together.
+        """
+        now = time.monotonic()
+        pause = PAUSE - (now - self._changed_at)
         unwatched = OPTIONAL - self._session.watched
-        slow = self._polite and any(self._took.get(kind, 0.0) > PROMPT for kind in self._kinds)
-        for kind in (*self._kinds, *self._late):
-            if kind not in unwatched and self._is_out_of_date(kind):
-                waits = rest > 0 and (slow or kind in self._late)
-                return (None, rest) if waits else (kind, None)
-        return None, None
+        fast, late = (
+            tuple(k for k in kinds if k not in unwatched and self._is_out_of_date(k))
+            for kinds in (self._kinds, self._late)
+        )
+        if fast:
+            rests = self._polite and self._took > PROMPT
+            turn = pause if self._took > LONG else self._rested - now
+            wait = min(pause, turn) if rests else 0.0
+            return ((), wait) if wait > 0 else (fast if self._polite else fast[:1], None)
+        if late:
+            return ((), pause) if pause > 0 else (late[:1], None)
+        return (), None
 
     def _is_out_of_date(self, kind: str) -> bool:
         return self._done.get(kind) != self._session.state_of(kind)

@@ -143,7 +143,7 @@ export class Plot {
     this.showCard(view.readout(found));
   }
 
-  // beside the place that it describes, where there is more space
+  // beside the place that it describes, where there is more space, and within the plot
   showCard({ head, rows }) {
     const { card, found, view, size } = this;
     card.replaceChildren();
@@ -154,8 +154,8 @@ export class Plot {
       addTo(row, "span", "").textContent = name;
       addTo(row, "b", "").textContent = text;
     }
-    const at = found.x === undefined ? (view.x.from + view.x.to) / 2 : view.x.pixel(found.x), right = at < size.width / 2;
-    Object.assign(card.style, { left: right ? `${at + 12}px` : "auto", right: right ? "auto" : `${size.width - at + 12}px`, top: found.row === undefined ? "12px" : `${view.y.to + (found.row + 1) * view.height}px` });
+    const at = found.x === undefined ? (view.x.from + view.x.to) / 2 : view.x.pixel(found.x), width = card.offsetWidth, left = at < size.width / 2 ? at + 12 : at - 12 - width;
+    Object.assign(card.style, { left: `${Math.max(0, Math.min(size.width - width, left))}px`, top: found.row === undefined ? "12px" : `${view.y.to + (found.row + 1) * view.height}px` });
   }
 
   // a button for each curve, which switches it on and off

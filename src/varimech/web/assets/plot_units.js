@@ -3,7 +3,7 @@
 const PREFIXES = { "-9": "n", "-6": "µ", "-3": "m", 3: "k", 6: "M", 9: "G" };
 const SMALL = /^(m|s|rad|N|J|W|Pa|Hz|V|A)(?![^·/])/; // units with prefixes of small numbers
 const LARGE = /^(m$|(N|J|W|Pa|Hz|V|A)(?![^·/]))/; // kN, but neither krad nor km/s²
-const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+export const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 export function superscript(exponent) {
   return String(exponent).replace("-", "⁻").replace(/\d/g, (digit) => RAISED[digit]);

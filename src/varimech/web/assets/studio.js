@@ -2,6 +2,7 @@
 
 import { Animation } from "./animation.js";
 import { connectInfluence } from "./influence.js";
+import { download, fileName } from "./pictures.js";
 import { Player, connectPlayer, connectView, element, showChoices } from "./player.js";
 import { Build } from "./studio_build.js";
 import { Designs } from "./studio_designs.js";
@@ -24,7 +25,7 @@ class Studio {
     this.tolerances = new Tolerances(element("tolerances"), this.link);
     this.designs = new Designs(element("designs"), this.link);
     this.modes = new ModesPane(element("modes"), this.link, (data) => this.animateMode(data));
-    this.handles = new Handles(element("stage"), this.link, () => this.player && !this.mode && this.player.animation, () => this.sliders.following());
+    this.handles = new Handles(element("stage"), this.link, () => this.player && !this.mode && this.player.animation, () => this.sliders.following(), (objective) => this.numbers.unitOf(objective));
     this.text = new TextPane(element("source"), element("lines"), element("mistake"), this.link);
     this.plots = new LivePlots(element("plots"), (time) => this.player && (this.player.time = time));
     this.parameters = [];
@@ -55,6 +56,8 @@ class Studio {
   }
 
   state(state) {
+    if (!this.before && state.problem) element("tab-text").click(); // a file with a mistake says so at once
+    element("tab-text").classList.toggle("mistaken", Boolean(state.problem));
     this.restore(state);
     this.parameters = state.parameters;
     element("name").textContent = state.name || "Studio";
@@ -62,8 +65,11 @@ class Studio {
     element("file").textContent = state.file ? `${state.file}${state.changed ? ", changed" : ""}` : "no file";
     element("undo").disabled = !state.can_undo;
     element("redo").disabled = !state.can_redo;
-    element("revert").disabled = element("save").disabled = !state.file || !state.changed;
-    element("no-parameters").hidden = state.parameters.length > 0;
+    element("revert").disabled = !state.file || !state.changed;
+    element("save").disabled = Boolean(state.file) && !state.changed;
+    element("save").textContent = state.file ? "Save" : "Download";
+    element("save").title = state.file ? "Write the file (Ctrl+S)" : "Keep the model as a file (Ctrl+S)";
+    element("no-parameters").hidden = state.parameters.length > 0 || Boolean(state.problem);
     element("status").textContent = "";
     this.sliders.update(state.parameters);
     this.tolerances.setParameters(state.parameters);
@@ -98,7 +104,7 @@ class Studio {
     this.motionNow = { animation, parameters };
     if (!this.player) this.begin(animation, parameters);
     else if (!this.mode) this.player.animation.setData(animation, parameters);
-    this.plots.parameters = parameters.map((p) => p.name);
+    this.plots.parameters = parameters;
     this.plots.update(plots, events);
     showChoices(this.player.animation);
     if (!this.mode) this.showMotion();
@@ -182,16 +188,24 @@ class Studio {
   }
 
   connectTools() {
-    for (const kind of ["undo", "redo", "revert", "save"]) element(kind).onclick = () => this.link.send(kind);
+    for (const kind of ["undo", "redo", "revert"]) element(kind).onclick = () => this.link.send(kind);
+    element("save").onclick = () => this.save();
     document.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey)) return;
       const key = event.key.toLowerCase(), inText = event.target.tagName === "TEXTAREA";
-      if (key === "s") this.link.send("save");
+      if (key === "s") this.save();
       else if (key === "z" && !inText) this.link.send(event.shiftKey ? "redo" : "undo");
       else if (key === "y" && !inText) this.link.send("redo");
       else return;
       event.preventDefault();
     });
+  }
+
+  // a studio that was opened without a file has none to write
+  save() {
+    if (!this.before) return;
+    if (this.before.file) this.link.send("save");
+    else download(`${fileName(this.before.name, "mechanism")}.yaml`, this.text.source.value, "application/yaml");
   }
 
   connectTabs() {

@@ -60,7 +60,10 @@ export class Build {
     if (!on) document.body.classList.remove("unfinished");
     element("build").hidden = !on;
     element("build-toggle").setAttribute("aria-pressed", String(on));
-    if (on) element("tab-text").click(); // the text grows beside the drawing
+    if (on) {
+      element("tab-text").click(); // the text grows beside the drawing
+      element("build").scrollIntoView({ block: "nearest" });
+    }
     this.link.send("drawing", { on });
   }
 
@@ -79,7 +82,7 @@ export class Build {
       this.board.fit();
     }
     this.count(drawing);
-    this.choose(this.board.chosen);
+    if (!this.typing) this.choose(this.board.chosen);
   }
 
   count({ dofs, free, links, findings }) {
@@ -103,19 +106,25 @@ export class Build {
     this.board.draw();
     if (found && item.kind !== "force") {
       const kind = item.kind === "point" ? "point" : "body";
-      fields.push(this.field("name", item.name, (text) => this.link.send("draw", { stroke: "rename", arguments: { kind, old: item.name, new: text } })));
+      fields.push(this.field("name", item.name, (text, field) => this.link.send("draw", { stroke: "rename", arguments: { kind, old: item.name, new: text } }, field)));
     }
     for (const [key, value] of Object.entries((found && found.typed) || {})) {
       const given = (text) => ({ section: SECTION[item.kind], name: item.name, key, text });
-      fields.push(this.field(key.replace("_", " "), value, (text) => this.link.send("draw", { stroke: "value", arguments: given(text) })));
+      fields.push(this.field(key.replace("_", " "), value, (text, field) => this.link.send("draw", { stroke: "value", arguments: given(text) }, field)));
     }
+    this.typing = false;
     element("chosen").replaceChildren(...fields);
   }
 
   field(label, value, send) {
     const row = document.createElement("label"), input = document.createElement("input");
     input.value = value;
-    input.onchange = () => send(input.value.trim());
+    input.oninput = () => (this.typing = true);
+    input.onblur = () => (this.typing = false);
+    input.onchange = () => {
+      this.typing = false;
+      send(input.value.trim(), input);
+    };
     row.append(label, input);
     return row;
   }

@@ -1,6 +1,6 @@
 // Designs side by side, and long computations whose results are designs.
 
-import { quantity } from "./studio_units.js";
+import { quantity, quantityOf } from "./studio_units.js";
 
 function cell(row, name, text, className = "") {
   return row.appendChild(Object.assign(document.createElement(name), { textContent: text, className }));
@@ -59,10 +59,11 @@ export class Designs {
     for (const { name } of others) head.append(this.heading(name));
     rows.push(head);
     for (const { name, value, unit } of now.objectives || []) {
-      rows.push(this.row(name, value, unit, others.map(({ objectives }) => objectives && (objectives.find((o) => o.name === name) || {}).value), "objective"));
+      rows.push(this.row(name, value, (number, digits) => quantity(number, unit, digits), others.map(({ objectives }) => objectives && (objectives.find((o) => o.name === name) || {}).value), "objective"));
     }
-    for (const { name, unit } of this.parameters) {
-      rows.push(this.row(name, now.values[name], unit, others.map(({ values }) => values && values[name])));
+    for (const parameter of this.parameters) {
+      const { name } = parameter;
+      rows.push(this.row(name, now.values[name], (number, digits) => quantityOf(parameter, number, digits), others.map(({ values }) => values && values[name])));
     }
     this.table.replaceChildren(...rows);
   }
@@ -77,14 +78,14 @@ export class Designs {
     return place;
   }
 
-  row(name, value, unit, others, className = "") {
+  row(name, value, written, others, className = "") {
     const row = document.createElement("tr");
     row.className = className;
     cell(row, "th", name);
-    cell(row, "td", quantity(value, unit, 5));
+    cell(row, "td", written(value, 5));
     for (const other of others) {
-      const place = cell(row, "td", quantity(other, unit, 5)), change = other - value;
-      if (Number.isFinite(change) && change !== 0) cell(place, "small", ` ${change > 0 ? "+" : ""}${quantity(change, unit, 3)}`);
+      const place = cell(row, "td", written(other, 5)), change = other - value;
+      if (Number.isFinite(change) && change !== 0) cell(place, "small", ` ${change > 0 ? "+" : ""}${written(change, 3)}`);
     }
     return row;
   }

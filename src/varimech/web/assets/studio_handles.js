@@ -24,9 +24,9 @@ export function displacement(camera, place, pixels) {
 }
 
 export class Handles {
-  // `animation` returns the present one, `following` the names of parameters that may change
-  constructor(canvas, link, animation, following) {
-    Object.assign(this, { canvas, link, animation, following, held: null, wanted: null });
+  // `animation` returns the present one, `following` the names of parameters that may change, `unitOf` the unit of an objective
+  constructor(canvas, link, animation, following, unitOf) {
+    Object.assign(this, { canvas, link, animation, following, unitOf, held: null, wanted: null });
     this.mark = document.createElement("div");
     this.mark.className = "target";
     this.mark.hidden = true;
@@ -129,11 +129,12 @@ export class Handles {
   // what the last pull has reached, as the session reports it
   show(handle) {
     const note = element("handle-note");
-    if (!handle) this.wanted = this.held ? this.wanted : null;
+    if (!handle || handle.objective) this.wanted = this.held ? this.wanted : null;
     this.follow();
     note.textContent = "";
     if (!handle) return;
     const bounds = handle.at_bounds.length ? `; at a bound: ${handle.at_bounds.join(", ")}` : "";
-    note.textContent = handle.reached ? "reached" : `${quantity(handle.left, handle.point || handle.points ? "m" : "", 3)} left${bounds}`;
+    const unit = handle.objective ? this.unitOf(handle.objective) : "m";
+    note.textContent = `${handle.objective ? `${handle.objective}: ` : ""}${handle.reached ? "reached" : `${quantity(handle.left, unit, 3)} left${bounds}`}`;
   }
 }

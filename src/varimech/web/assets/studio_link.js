@@ -55,13 +55,15 @@ function notebookChannel(received, changed) {
 export class Link {
   // `receive` is called with each message, `status` with whether there is a connection
   constructor(receive, status) {
-    Object.assign(this, { receive, status, open: false, waiting: null, answered: true });
+    Object.assign(this, { receive, status, open: false, waiting: null, answered: true, field: null });
     const channel = location.protocol === "about:" ? notebookChannel : socketChannel;
     this.pass = channel((bytes) => this.take(unpack(bytes)), (open) => this.change(open));
   }
 
   take(message) {
     if (["motion", "failed", "refused"].includes(message.kind)) this.answer();
+    if (message.kind === "refused" && this.field) this.field.setAttribute("aria-invalid", "true");
+    if (["state", "refused"].includes(message.kind)) this.field = null;
     this.receive(message);
   }
 
@@ -72,7 +74,9 @@ export class Link {
     this.status(open);
   }
 
-  send(kind, content = {}) {
+  // `field`: in which it was typed; marked if it is refused
+  send(kind, content = {}, field = null) {
+    this.field = field;
     if (this.open) this.pass(JSON.stringify({ kind, ...content }));
   }
 
@@ -83,9 +87,9 @@ export class Link {
   }
 
   // a request after those that wait
-  sendLast(kind, content) {
+  sendLast(kind, content, field = null) {
     this.waiting = null;
-    this.send(kind, content);
+    this.send(kind, content, field);
   }
 
   answer() {

@@ -18,6 +18,10 @@ export class Numbers {
     Object.assign(this, { place, aim, latest: null });
   }
 
+  unitOf(objective) {
+    return ((this.latest ? this.latest[0] : []).find(({ name }) => name === objective) || { unit: "" }).unit;
+  }
+
   // `without`: parameters whose derivatives are not computed
   update(objectives, parameters, without = []) {
     this.latest = [objectives, parameters, without];
@@ -27,7 +31,7 @@ export class Numbers {
     if (!cards.length) {
       const hint = document.createElement("p");
       hint.className = "soft";
-      hint.textContent = "No objectives. State some under studies: objectives: in the text, such as travel: {range: displacement(\"guide\")}.";
+      hint.textContent = !parameters.length ? "Objectives are shown with their derivatives once the model has parameters." : "No objectives. State some under studies: objectives: in the text, such as travel: {range: displacement(\"guide\")}.";
       cards.push(hint);
     }
     if (objectives.length && without.length) {

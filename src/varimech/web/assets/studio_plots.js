@@ -1,7 +1,7 @@
 // Curves over time that follow the design.
 
 import { Plot } from "./plot.js";
-import { readable } from "./plot_units.js";
+import { quantity } from "./studio_units.js";
 
 export class LivePlots {
   constructor(place, onTime) {
@@ -29,7 +29,7 @@ export class LivePlots {
       return figure;
     });
     this.place.replaceChildren(...figures);
-    this.plots = plots.map((plot, k) => new Plot(figures[k].querySelector(".plot-area"), this.spec(plot, []), { onTime: this.onTime, onHover: (found) => this.showSlopes(figures[k].querySelector(".slopes"), found) }));
+    this.plots = plots.map((plot, k) => new Plot(figures[k].querySelector(".plot-area"), this.spec(plot, []), { onTime: this.onTime, onHover: (found) => this.showSlopes(figures[k].querySelector(".slopes"), found, plot) }));
   }
 
   spec({ title, unit, x, curves }, events) {
@@ -39,13 +39,13 @@ export class LivePlots {
     };
   }
 
-  // derivatives of all curves at the time under the pointer
-  showSlopes(place, found) {
+  // derivatives of all curves at the time under the pointer, that of the parameter first which moves the curve most
+  showSlopes(place, found, { title, unit }) {
     const lines = (found ? found.points : []).filter(({ curve }) => curve.derivatives).map(({ curve, index }) => {
-      const slopes = curve.derivatives.map((d, k) => `${this.parameters[k]} ${readable(d[index], 3)}`);
-      return `∂ ${curve.name || "curve"}: ${slopes.join(", ")}`;
+      const slopes = this.parameters.map((p, k) => ({ ...p, slope: curve.derivatives[k][index] })).sort((a, b) => Math.abs(b.slope * b.scale) - Math.abs(a.slope * a.scale));
+      return `${curve.name || title}: ${slopes.map((p) => `${p.name} ${quantity(0.01 * p.scale * p.slope, unit, 3)} (∂ ${quantity(p.slope, `${unit || "1"} per ${p.unit || "1"}`, 3)})`).join(", ")}`;
     });
-    place.textContent = lines.length ? ["Derivatives at this time, in SI units", ...lines].join("\n") : "";
+    place.textContent = lines.length ? ["Change at this time for +1 % of each parameter, and the derivative", ...lines].join("\n") : "";
   }
 
   setTime(time) {

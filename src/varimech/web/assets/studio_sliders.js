@@ -1,10 +1,10 @@
 // Parameters as sliders, with values that can be typed in, with units.
 
-import { quantity } from "./studio_units.js";
+import { quantityOf, typed } from "./studio_units.js";
 
 export class Sliders {
   constructor(place, link) {
-    Object.assign(this, { place, link, rows: new Map(), held: null });
+    Object.assign(this, { place, link, rows: new Map(), held: null, typing: null });
   }
 
   // `parameters`: as the session lists them
@@ -37,9 +37,16 @@ export class Sliders {
       this.held = null;
       this.link.sendLast("set", { values: { [name]: Number(range.value) }, final: true });
     };
-    value.onchange = () => this.link.sendLast("set", { values: { [name]: value.value.replace("−", "-") }, final: true });
+    value.oninput = () => (this.typing = name);
+    value.onchange = () => {
+      this.typing = null;
+      this.link.sendLast("set", { values: { [name]: typed(this.rows.get(name).p, value.value) }, final: true }, value);
+    };
+    value.onblur = () => (this.typing = null);
     value.onkeydown = (event) => {
-      if (event.key === "Escape") this.write(name, this.rows.get(name).p.now);
+      if (event.key !== "Escape") return;
+      this.typing = null;
+      this.write(name, this.rows.get(name).p.now);
     };
     part(".reset").onclick = () => this.link.sendLast("set", { values: { [name]: this.rows.get(name).p.value }, final: true });
     this.rows.set(name, { row, range, value, part, p: null });
@@ -56,18 +63,19 @@ export class Sliders {
     entry.p = p;
     range.min = Math.min(p.low, p.now);
     range.max = Math.max(p.high, p.now);
-    part(".low").textContent = quantity(p.low, p.unit);
-    part(".high").textContent = quantity(p.high, p.unit);
-    part(".tolerance").textContent = p.tolerance === null ? "" : `± ${quantity(p.tolerance, p.unit)}`;
+    part(".low").textContent = quantityOf(p, p.low);
+    part(".high").textContent = quantityOf(p, p.high);
+    part(".tolerance").textContent = p.tolerance === null ? "" : `± ${quantityOf(p, p.tolerance)}`;
     part(".reset").classList.toggle("on", p.now !== p.value);
-    part(".reset").title = `Back to ${quantity(p.value, p.unit)}`;
+    part(".reset").title = `Back to ${quantityOf(p, p.value)}`;
     if (this.held === p.name) return; // under the finger
     range.value = p.now;
-    this.write(p.name, p.now);
+    if (this.typing !== p.name) this.write(p.name, p.now);
   }
 
   write(name, number) {
     const { value, p } = this.rows.get(name);
-    value.value = quantity(number, p ? p.unit : "", 5);
+    value.value = quantityOf(p, number, 5);
+    value.removeAttribute("aria-invalid");
   }
 }

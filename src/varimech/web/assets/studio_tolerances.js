@@ -1,9 +1,10 @@
 // Tolerances: standard deviations and their causes at once, distributions from samples a moment later.
 
 import { Plot } from "./plot.js";
-import { quantity } from "./studio_units.js";
+import { quantity, quantityOf, typed } from "./studio_units.js";
 
 const COLOUR = "#1f5fbf";
+const LIMIT_NEAR = 3; // a limit is drawn if the range of the histogram grows by less than this factor
 
 // share of sorted values that are below `low` or above `high`; null stands for no limit
 export function failing(values, [low, high]) {
@@ -64,7 +65,8 @@ export class Tolerances {
   }
 
   // a slider from the finest tolerance to the widest one, with its cost
-  slider({ name, unit, tolerance, choice }, field) {
+  slider(parameter, field) {
+    const { name, tolerance, choice } = parameter;
     const slider = document.createElement("input"), cost = document.createElement("output"), last = choice.widths.length - 1;
     const show = (width) => {
       this.chosen.set(name, { choice, width });
@@ -76,7 +78,7 @@ export class Tolerances {
     slider.setAttribute("aria-label", `Tolerance of ${name}, finer to wider`);
     slider.oninput = () => {
       const width = choice.widths[slider.valueAsNumber];
-      field.value = quantity(width, unit);
+      field.value = quantityOf(parameter, width);
       show(width);
     };
     slider.onchange = () => {
@@ -92,15 +94,15 @@ export class Tolerances {
     if (this.widths.contains(document.activeElement)) return; // something is being typed
     this.chosen = new Map();
     this.widths.replaceChildren(...parameters.map((parameter) => {
-      const { name, unit, tolerance, varies, choice } = parameter;
+      const { name, tolerance, varies, choice } = parameter;
       const label = document.createElement("label"), field = document.createElement("input");
       add(label, "span", "", `${name} ±`);
-      field.value = tolerance === null ? (varies ? "distribution" : "") : quantity(tolerance, unit);
+      field.value = tolerance === null ? (varies ? "distribution" : "") : quantityOf(parameter, tolerance);
       field.disabled = varies && tolerance === null; // it has another distribution, which the text states
       field.placeholder = "none";
       field.setAttribute("aria-label", `Tolerance of ${name}`);
       field.onchange = () => {
-        this.link.send("tolerance", { name, width: field.value.replace("µ", "u") });
+        this.link.send("tolerance", { name, width: typed(parameter, field.value) }, field);
         field.blur();
       };
       if (choice) label.append(...this.slider(parameter, field));
@@ -135,7 +137,7 @@ export class Tolerances {
       field.inputMode = "decimal";
       field.oninput = () => {
         entry.limits[k] = field.value.trim() === "" || !Number.isFinite(Number(field.value)) ? null : Number(field.value);
-        this.showFailing(entry);
+        if (entry.samples) this.showSamples(entry);
       };
       return field;
     });
@@ -163,13 +165,24 @@ export class Tolerances {
       const entry = this.cards.get(samples.name);
       if (!entry || !samples.histogram) continue;
       entry.samples = samples;
-      const spec = { title: samples.name, over_time: false, x: { label: samples.name, unit: entry.unit }, y: { label: "samples" }, curves: [], histogram: { name: "samples", colour: COLOUR, ...samples.histogram } };
-      if (entry.plot) entry.plot.setData(spec);
-      else entry.plot = new Plot(entry.area, spec);
       const [low, , median, , high] = samples.quantiles.map((q) => quantity(q.value, entry.unit));
       entry.quantiles.textContent = `${samples.count} samples${samples.failed ? ` (${samples.failed} more could not be run)` : ""}: median ${median}; 99.73 % between ${low} and ${high}; σ ${quantity(samples.deviation, entry.unit, 3)}`;
-      this.showFailing(entry);
+      this.showSamples(entry);
     }
+  }
+
+  // limits that are near the samples are drawn
+  marks({ limits, samples: { histogram: { start, width, counts } } }) {
+    const end = start + counts.length * width;
+    return limits.filter((limit) => limit !== null && Math.max(end, limit) - Math.min(start, limit) < LIMIT_NEAR * (end - start));
+  }
+
+  showSamples(entry) {
+    const { samples, unit, area } = entry;
+    const spec = { title: samples.name, over_time: false, x: { label: samples.name, unit }, y: { label: "samples" }, curves: [], marks: this.marks(entry), histogram: { name: "samples", colour: COLOUR, ...samples.histogram } };
+    if (entry.plot) entry.plot.setData(spec);
+    else entry.plot = new Plot(area, spec);
+    this.showFailing(entry);
   }
 
   showFailing({ samples, limits, failing: place }) {
