@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.progress import ProgressCallback
 from ..integrators.runge_kutta import RungeKutta
-from .backward import STOPS, Backward, EventRecord, Record, Records
+from .backward import Backward
 from .bound import bound, evaluated
 from .chain_calls import ChainCalls, Trouble
 from .events import (
@@ -47,6 +47,7 @@ from .inputs import Inputs
 from .modes import EventCalls, EventFailure, ModalUnits
 from .passage import PassageCalls, PassageRecord
 from .program import ChainFunctions, Function, Program
+from .records import STOPS, EventRecord, Record, Records
 from .samples import AT_START, Samples
 from .selection import select
 from .switching import Switches, ahead, integrands_jump, is_short, jumps
