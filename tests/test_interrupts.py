@@ -22,7 +22,8 @@ from oscillator import GOAL, of, oscillator, x_of
 import varimech as vm
 from test_monte_carlo import same, study
 from varimech import cli
-from varimech.backends import compiler, interpreted, native, tape
+from varimech.backends import compiler, native, tape
+from varimech.backends.workspace import Workspace
 from varimech.core import interrupts, progress
 from varimech.optimization import ipopt, refinement, search
 from varimech.optimization.design_problem import DesignProblem
@@ -98,7 +99,7 @@ def on_the_way(backend: str, hooked: Callable[..., None]) -> None:
     if backend == "native":
         hooked(native, "next_slice")
     else:
-        hooked(interpreted._Run, "_keep", 200)
+        hooked(Workspace, "keep", 200)
 
 
 @pytest.mark.parametrize("options", SCHEMES, ids=["equal", "every", "chosen"])

@@ -303,8 +303,8 @@ def test_a_run_without_progress_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     """With a bound that no run can meet: the interpreted driver stops there, and the message names
     tolerance and remedy.
     """
-    monkeypatch.setattr("varimech.backends.interpreted.TRIES", 50)
-    monkeypatch.setattr("varimech.backends.interpreted.PROGRESS", 2.0)
+    monkeypatch.setattr("varimech.backends.step_length.TRIES", 50)
+    monkeypatch.setattr("varimech.backends.step_length.PROGRESS", 2.0)
     m = _block(lambda t: vm.sin(3000 * t), 1.0, x0=1.0)
     with pytest.raises(
         vm.SimulationError,

@@ -40,9 +40,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/varimech")
 NUMERICS = (
     "analyses/*.py",
-    "backends/{backward,batch,bound,columns,complex_step,events,explicit,inputs,interpreted,kept_steps,lane*}.py",
-    "backends/{modes,newton,passage,plan_tables,samp*,scheme_tables,selection,slices,sundials*,sweeps,switching}.py",
-    "backends/{tape,trajectory}.py",
+    "backends/{assembly,backward,batch,bound,columns,complex_step,event*,explicit,inputs,interpreted,jumps}.py",
+    "backends/{kept_steps,lane*,modes,motion,newton,outputs,passage,plan_tables,samp*,scheme_tables,selection}.py",
+    "backends/{slices,step_*,sundials*,sweeps,switching,tape,trajectory,workspace}.py",
     "certification/*.py",
     "coordinates/*.py",
     "coordinates/relative/*.py",

@@ -4,91 +4,21 @@ Everything recorded is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
-from ..core.errors import ModelError
-from ..core.messages import Message
 from .bound import Call, bound, evaluated
-from .chain_calls import ChainCalls
 from .columns import all_columns
 from .explicit import combined
 from .inputs import Inputs
+from .motion import Motion
 from .passage import PassageRecord
 from .program import ChainFunctions, Program
+from .records import STOPS, AnyRecord, EventRecord, Record
 from .samples import AT_END, AT_START, Samples
 from .scheme_tables import SchemeTables
 from .switching import Switches, ahead, is_short
 from .units import Units
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """What has to be known of a step."""
-
-    begin: float
-    length: float
-    end: float
-    states: np.ndarray
-    """At its stages."""
-    solved: list[np.ndarray]
-    """Unknowns and multipliers of iterated chains, at its stages and its end."""
-    chosen: np.ndarray
-
-
-STOPS = 2
-"""Kind of an event that ends the run."""
-
-
-@dataclass(frozen=True, eq=False)
-class EventRecord:
-    """What has to be known of an event."""
-
-    end: float
-    states: np.ndarray
-    """Before it, and after its impact."""
-    function: int
-    """The function that vanishes there; −1 at the start of a run."""
-    rate: float
-    kind: int
-    """1 for an impact, `STOPS` where it ends the run, else 0."""
-    modes: np.ndarray
-    """Before it."""
-    number: int
-    """Of the event among the ends of steps."""
-
-    @property
-    def length(self) -> float:
-        """It takes no time."""
-        return 0.0
-
-
-AnyRecord = Record | EventRecord | PassageRecord
-
-
-class Records:
-    """Those of one run, as long as they fit into the memory allowed."""
-
-    def __init__(self, program: Program, inputs: Inputs):
-        self._most = inputs.memory / (8 * program.record_size)
-        self._memory = inputs.memory
-        self.list: list[AnyRecord] = []
-
-    def append(self, record: AnyRecord) -> None:
-        """One more."""
-        if len(self.list) >= self._most:
-            raise ModelError(
-                f"MB holds {len(self.list)} steps of an adjoint that is interpreted",
-                field="memory",
-                value=self._memory / 1e6,
-                remedy=Message(
-                    "give more, or {backend}, which takes long runs with little memory",
-                    backend="native",
-                ),
-            )
-        self.list.append(record)
 
 
 class Backward:
@@ -103,33 +33,40 @@ class Backward:
         start_unknowns: np.ndarray,
     ):
         self.program, self.inputs = program, inputs
-        n, row = program.state_size, program.costate_row
-        self.costate, self.gradient = np.zeros((n, row)), np.zeros((program.pulled, row))
-        self.step, self.time, self.chosen = np.zeros(1), np.zeros(1), np.zeros(program.coordinates)
-        self.contribution, self.guess, self.start_unknowns = (
-            np.zeros((program.pulled, row)),
-            guess,
-            start_unknowns,
-        )
-        self.state, self.solved = np.zeros(n), np.zeros(sum(program.solved_sizes))
-        self.given, self.pulled = np.zeros((n, row)), np.zeros((n, row))
-        settings = [penalty, inputs.parameters, self.time]
-        bare = list(settings)
-        if program.start is not None:
-            self._start = self._bound(
-                program.start, guess[: program.start.finish.numel_in(0)], settings
-            )
-        if program.jacobian is not None:
-            settings.insert(0, self.chosen)
+        self.guess, self.start_unknowns = guess, start_unknowns
         self.crossed: list[int] = []
         """Jumps that the steps have passed, from 1 on, by number of the step."""
+        self.samples: Samples | None = None
+        """Where samples were taken."""
         self.switches = (
             None
             if program.switching is None
             else Switches(program, inputs.parameters, inputs.schedule)
         )
+        if program.units is not None:
+            self.units = Units(program, inputs.parameters, inputs.schedule)
         self.tables = None if program.scheme is None else SchemeTables(program.scheme)
-        self.combined = np.zeros(2 * program.coordinates)
+        self._allocate()
+        self._bind_chains(penalty)
+        self._bind_objectives()
+
+    def _allocate(self) -> None:
+        program = self.program
+        n, row, q = program.state_size, program.costate_row, program.coordinates
+        self.costate, self.gradient = np.zeros((n, row)), np.zeros((program.pulled, row))
+        self.contribution = np.zeros((program.pulled, row))
+        self.given, self.pulled = np.zeros((n, row)), np.zeros((n, row))
+        self.step, self.time, self.chosen = np.zeros(1), np.zeros(1), np.zeros(q)
+        self.state, self.solved = np.zeros(n), np.zeros(sum(program.solved_sizes))
+        self.combined = np.zeros(2 * q)
+
+    def _bind_chains(self, penalty: np.ndarray) -> None:
+        program, inputs = self.program, self.inputs
+        bare = [penalty, inputs.parameters, self.time]
+        settings = bare if program.jacobian is None else [self.chosen, *bare]
+        if program.start is not None:
+            guess = self.guess[: program.start.finish.numel_in(0)]
+            self._start = self._bound(program.start, guess, bare)
         self._step = (
             self._bound(program.step, self.state, [self.step, *settings])
             if program.scheme is None
@@ -139,29 +76,25 @@ class Backward:
             rates = program.step if program.rates is None else program.rates
             self._pull_rates = self._bound(rates, self.combined, settings)
             self._motion = Motion(program, settings, inputs)
-        self.samples: Samples | None = None
-        """Where samples were taken."""
         if program.impact is not None:
             self._impact = self._bound(program.impact, self.combined, bare)
         if program.passage is not None:
-            self.data, self.over = np.zeros(program.passage.size), np.zeros(2 * program.coordinates)
-            self.given_over = np.zeros((n + program.objective_count, row))
+            self.data, self.over = np.zeros(program.passage.size), np.zeros(self.combined.size)
+            rows = program.state_size + program.objective_count
+            self.given_over = np.zeros((rows, program.costate_row))
             settings = [penalty, self.data, inputs.parameters, self.time]
             self._over = self._bound(program.passage.chain, self.over, settings, self.given_over)
-        if program.units is not None:
-            self.units = Units(program, inputs.parameters, inputs.schedule)
-        measured, arguments = (
-            program.objectives.integrands.numel_in(0),
-            [self.state, inputs.parameters, self.time],
-        )
-        self.measure_pulled = np.zeros((measured, row))
-        self.own_contribution = self.contribution[: inputs.parameters.size]  # without that of time
+
+    def _bind_objectives(self) -> None:
+        o, parameters = self.program.objectives, self.inputs.parameters
+        measured = o.integrands.numel_in(0)
+        self.measure_pulled = np.zeros((measured, self.program.costate_row))
+        self.own_contribution = self.contribution[: parameters.size]  # without that of time
+        arguments = [self.state[:measured], parameters, self.time]
         results = [self.measure_pulled, self.own_contribution]
-        o = program.objectives
-        arguments[0] = self.state[:measured]
-        pullbacks = o.integrand_pullback, o.final_pullback
         self._integrands, self._finals = (
-            None if f is None else bound(f, arguments, results) for f in pullbacks
+            None if f is None else bound(f, arguments, results)
+            for f in (o.integrand_pullback, o.final_pullback)
         )
 
     def _bound(
@@ -439,37 +372,3 @@ class Backward:
                     costates[i - 1],
                 )
         self.costate[:] = costates[0]
-
-
-class Motion:
-    """Rates of whole states along the motion, in a sweep backwards."""
-
-    def __init__(self, program: Program, settings: list[np.ndarray], inputs: Inputs):
-        self._n = program.coordinates
-        self._Y, self._Y_ = np.zeros(2 * self._n), np.zeros((2 * self._n, program.row_length))
-        self._new = np.zeros(program.state_size)
-        self._new_ = np.zeros((program.state_size, program.row_length))
-        self._known = program.along_time and bool(program.direction_count)
-        self._sizes = program.solved_sizes
-        seeds = np.zeros_like(program.seeds)
-        if self._known:
-            seeds[-1, 0] = 1.0
-        arrays = self._Y, self._Y_, settings, self._new, self._new_
-        chain = program.step if program.rates is None else program.rates
-        self.chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
-
-    def solved_at(self, positions_and_velocities: np.ndarray) -> np.ndarray:
-        """Unknowns and multipliers of iterated rates."""
-        self._Y[:] = positions_and_velocities
-        self.chain.solve()
-        return self.chain.solved(self._sizes)
-
-    def at(self, state: np.ndarray) -> np.ndarray:
-        """ẋ at a state; zero for accelerations and multipliers where these are not known."""
-        n, motion = self._n, np.zeros(state.size)
-        motion[: 2 * n] = state[n : 3 * n]
-        if self._known:
-            self._Y[:], self._Y_[:, 0] = state[: 2 * n], state[n : 3 * n]
-            self.chain.solve()
-            motion[2 * n :] = self._new_[2 * n :, 0]
-        return motion

@@ -73,14 +73,12 @@ class Samples:
         self._occurrences[k] += 1
         return bool(occurrence == 0 or self._occurrences[k] == occurrence)
 
-    def derivative(
-        self, k: int, S: np.ndarray, motion: np.ndarray | None, shift: np.ndarray
-    ) -> np.ndarray:
-        """Derivatives of a function in all directions at a state with derivatives S, whose time
-        moves by `shift` where there is a motion; its gradients are known.
+    def derivative(self, k: int, S: np.ndarray) -> np.ndarray:
+        """Derivatives of a function in all directions at a state with derivatives S, at fixed time;
+        its gradients are known.
         """
-        total = self.slopes[1][k] + self.slopes[0][k] @ S
-        if motion is None:
-            return total
-        along = float(self.slopes[0][k] @ motion + self.slopes[3][k, 0])
-        return np.asarray(total + along * shift)
+        return np.asarray(self.slopes[1][k] + self.slopes[0][k] @ S)
+
+    def rate(self, k: int, motion: np.ndarray) -> float:
+        """Rate of a function along the motion; its gradients are known."""
+        return float(self.slopes[0][k] @ motion + self.slopes[3][k, 0])

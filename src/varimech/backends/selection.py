@@ -8,12 +8,49 @@ from __future__ import annotations
 
 import numpy as np
 
+from .bound import bound
+from .failures import SINGULAR as SINGULAR_POSITION
+from .step_log import StepLog
+from .workspace import Workspace
+
 POOR = 0.5
 """The present choice is kept until its smallest pivot falls below this share of the best one's."""
 SINGULAR = 1e-5
 """Smaller pivots than this share of the largest entry amplify errors too much."""
 DEPENDENT = 1e-9
 """Pivots below this share of the largest entry are zero."""
+
+
+class IndependentCoordinates:
+    """The choice of a run, which is renewed after each step."""
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = w = workspace
+        self.selections = int(w.inputs.chosen is not None)
+        """How often coordinates were chosen."""
+        jacobian, q = w.program.jacobian, w.program.coordinates
+        self._evaluate = None
+        if jacobian is not None:
+            self._jacobian = np.zeros((q, jacobian.size1_out(0)))
+            arguments = [w.new[:q], w.parameters, w.time]
+            self._evaluate = bound(jacobian, arguments, [self._jacobian])
+
+    def renew(self, log: StepLog) -> None:
+        """Choose anew at the new state if the present choice has become poor.
+
+        Raises:
+            StepFailure: at a singular position.
+        """
+        if self._evaluate is None:
+            return
+        self._evaluate()
+        present = self._workspace.chosen
+        best, singular = select(self._jacobian.T, present if self.selections else None)
+        if best is not present:
+            present[:] = best
+            self.selections += 1
+        if singular:
+            raise self._workspace.failure(len(log.ends), log.time, 0.0, SINGULAR_POSITION)
 
 
 def select(J: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, bool]:
