@@ -65,13 +65,14 @@ void main() {
 const SHADOWED = `
 uniform highp sampler2DShadow shadow;
 
-// share of the light that arrives, averaged over a neighbourhood
-float lightAt(vec3 at, float bias, float width) {
+// share of the light that arrives, averaged over (2 reach + 1)² places
+float lightAt(vec3 at, float bias, float spacing, int reach) {
   if (any(lessThan(at, vec3(0.0))) || any(greaterThan(at, vec3(1.0)))) return 1.0;
   float sum = 0.0;
-  for (int i = -2; i <= 2; i++)
-    for (int j = -2; j <= 2; j++) sum += texture(shadow, vec3(at.xy + width * vec2(i, j), at.z - bias));
-  return sum / 25.0;
+  for (int i = -reach; i <= reach; i++)
+    for (int j = -reach; j <= reach; j++) sum += texture(shadow, vec3(at.xy + spacing * vec2(i, j), at.z - bias));
+  int across = 2 * reach + 1;
+  return sum / float(across * across);
 }
 `;
 
@@ -99,7 +100,8 @@ void main() {
   }
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
   float key = max(dot(n, toLight), 0.0);
-  float arrives = key > 0.0 ? lightAt(lit, 0.0015 + 0.004 * (1.0 - key), texel) : 0.0;
+  // interpolated between nine places as smooth as 25, which take twice as long without a GPU
+  float arrives = key > 0.0 ? lightAt(lit, 0.0015 + 0.004 * (1.0 - key), 1.8 * texel, 1) : 0.0;
   float sky = 0.5 + 0.5 * dot(n, up), front = max(dot(n, towards), 0.0);
   vec3 colour = base * (0.17 + 0.26 * sky + 0.2 * front + 0.72 * key * arrives);
   vec3 halfway = normalize(toLight + towards);
@@ -143,7 +145,7 @@ void main() {
   vec2 near = abs(fract(at - 0.5) - 0.5) / width;
   float line = (1.0 - min(min(near.x, near.y), 1.0)) * clamp(0.5 / max(width.x, width.y), 0.0, 1.0);
   float fade = 1.0 - smoothstep(0.45, 1.0, length(across));
-  float shade = (1.0 - lightAt(lit, 0.0015, 3.0 * texel)) * dark;
+  float shade = (1.0 - lightAt(lit, 0.0015, 3.0 * texel, 2)) * dark;
   float lines = 0.9 * line;
   seen = vec4(ink * lines, lines + shade * (1.0 - lines)) * fade;
 }
