@@ -315,6 +315,14 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("need 132 runs", lambda: statistics_of(vm.std(F), method="chaos", degree=10, samples=40)),
     ("probabilities and quantiles", lambda: statistics_of(vm.std(F), method="form")),
     (
+        "samples = 64 has no effect on the method 'moments'",
+        lambda: statistics_of(vm.std(F), method="moments", samples=64),
+    ),
+    (
+        "order = 2 has no effect on the method 'chaos'",
+        lambda: optimum(["a"], statistics="chaos", order=2),
+    ),
+    (
         "order 2 are for one comp",
         lambda: statistics_of(vm.probability(F <= 3, F >= 1), order=2, method="moments"),
     ),

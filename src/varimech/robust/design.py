@@ -230,7 +230,7 @@ def settings_of(analysis: str, options: StatisticsOptions, seed: int = 0) -> Sta
     keys = ("order", "samples", "degree")
     given: Any = {key: options.get(key) for key in keys}
     settings = StatisticsSettings(**given, seed=seed)
-    settings.check(analysis)
+    settings.check(analysis, options.get("statistics", "auto"))
     return settings
 
 

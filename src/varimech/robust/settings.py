@@ -12,6 +12,13 @@ its standard deviation by Sobol points, the deviation to some 2 %.
 """
 MOST_SAMPLES = 1 << 16
 """Most samples that are chosen automatically, each a run with gradients."""
+UNUSED = {
+    "moments": ("samples", "degree"),
+    "samples": ("order", "degree"),
+    "form": ("samples", "degree"),
+    "chaos": ("order",),
+}
+"""Settings that a method has no use for; FORM leaves means and deviations to moments of an order."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,8 @@ class StatisticsSettings:
     """Of polynomial chaos."""
     seed: int = 0
 
-    def check(self, analysis: str) -> None:
-        """Refuse numbers that make no sense.
+    def check(self, analysis: str, method: str) -> None:
+        """Refuse invalid numbers, and those that the method would ignore.
 
         Raises:
             ModelError: with the name of the option.
@@ -40,3 +47,8 @@ class StatisticsSettings:
         if self.degree is not None:
             check_whole(analysis, 1, degree=self.degree)
         check_whole(analysis, 0, seed=self.seed)
+        for name in UNUSED.get(method, ()):
+            if (value := getattr(self, name)) is not None:
+                problem = f"has no effect on the method {method!r}"
+                remedy = "leave it out, or choose another method"
+                raise ModelError(problem, element=analysis, field=name, value=value, remedy=remedy)

@@ -49,7 +49,7 @@ def statistics_of(
     """Compute statistics; `Problem.statistics` documents the arguments."""
     began = time.perf_counter()
     settings = StatisticsSettings(order, samples, degree, seed)
-    settings.check("statistics")
+    settings.check("statistics", method)
     design = _design(s, wrt, given, correlation)
     scalars = {n: q for n, q in wanted.items() if not q.over_time}
     paths = {n: q for n, q in wanted.items() if q.over_time}

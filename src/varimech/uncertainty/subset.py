@@ -13,7 +13,7 @@ The estimate is about log-normal, and so is the interval:
 with δ_k the coefficient of variation of each level, in which the correlation of samples of a chain
 counts. That of the first level, of n plain samples, is computed here: OpenTURNS leaves it out, or
 returns its square where there is no other level. The levels are taken as fully correlated, the upper
-bound of Au and Beck: of 200 simulations each of linear limits at β = 1 to 4, 96 to 100 % of the 95 %
+bound of Au and Beck: of 200 simulations each of linear limits at β = 1 to 4, 92 to 100 % of the 95 %
 intervals contained the true value; with levels as independent 80 to 90 % did.
 """
 
