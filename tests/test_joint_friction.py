@@ -559,24 +559,43 @@ def test_friction_of_a_ball_needs_a_radius(kind: str) -> None:
         getattr(m, kind)("j", "ground.O", "b.C", friction=0.1, **axes)
 
 
-@pytest.mark.parametrize("μ", [0.02, 0.2])
-def test_friction_of_a_thread(μ: float) -> None:
-    """A nut under its weight turns down the thread, or is held where μ r > h."""
-    mass, J, r, pitch, T = 2.0, 1e-3, 0.02, 0.01, 0.5
+@pytest.mark.parametrize(
+    ("μ", "pitch"), [(0.02, 0.01), (0.2, 0.01), (0.9, 0.126), (1.1, 0.125), (0.3, 0.125)]
+)
+def test_friction_of_a_thread(μ: float, pitch: float) -> None:
+    """A nut under its weight turns down the thread, flat or steep, or is held where μ exceeds the
+    tangent of the lead angle h/r.
+    """
+    mass, J, r, T = 2.0, 1e-3, 0.02, 0.5
     m = vm.Mechanism("nut", gravity=(0, 0, -G))
     m.ground_point("O", (0, 0, 0))
     m.body("n", mass=mass, inertia=(J,) * 3, points={"C": (0, 0, 0)})
     m.screw("s", "ground.O", "n.C", axis=(0, 0, 1), pitch=pitch, friction=μ, friction_radius=r)
     m.start(displacement={"s": 0.0})
     h = pitch / (2 * math.pi)
-    q = math.hypot(r, h)
-    # forces along the axis and torques about it, with the axial force F and friction μ F up the thread
-    A = [[mass * h, -(1 + μ * h / q)], [J, h - μ * r * r / q]]
+    lead = math.atan(h / r)
+    # the flank pushes with N at right angles to itself, and friction μ N acts up the thread:
+    # m h α = N cos + μ N sin − m g,  J α = r (μ N cos − N sin)
+    A = [
+        [mass * h, -(math.cos(lead) + μ * math.sin(lead))],
+        [J, r * (math.sin(lead) - μ * math.cos(lead))],
+    ]
     α, _ = np.linalg.solve(A, [-mass * G, 0.0])
-    expected = h * α * T**2 / 2 if μ * r < h else 0.0
-    assert (expected == 0) == (μ > 0.1)
+    held = μ > math.tan(lead)
+    expected = 0.0 if held else h * α * T**2 / 2
+    assert held == ((μ, pitch) in [(0.2, 0.01), (1.1, 0.125)])
     end = float(m.simulate(T).displacement("s").values[-1])
     assert end == pytest.approx(expected, abs=1e-11)
+
+
+def test_friction_of_a_thread_needs_a_radius() -> None:
+    m = vm.Mechanism("nut", gravity=(0, 0, -G))
+    m.ground_point("O", (0, 0, 0))
+    m.body("n", mass=2.0, inertia=(1e-3,) * 3, points={"C": (0, 0, 0)})
+    with pytest.raises(
+        vm.ModelError, match="screw joint 's': friction in a screw needs the radius"
+    ):
+        m.screw("s", "ground.O", "n.C", axis=(0, 0, 1), pitch=0.01, friction=0.1)
 
 
 @pytest.mark.parametrize("coordinates", ["natural", "rtdyn0"])

@@ -91,7 +91,7 @@ def _shown(value: Any) -> str:
 
 def table(kind: type[Element]) -> str:
     """The arguments of an element as a table in Markdown."""
-    lines = ["| argument | what | unit | if not given |", "|---|---|---|---|"]
+    lines = ["| argument | description | unit | default |", "|---|---|---|---|"]
     for field in kind.fields():
         default = "required" if field.required else f"`{_shown(field.default)}`"
         lines.append(f"| `{field.name}` | {field.description} | {field.unit} | {default} |")

@@ -213,7 +213,7 @@ def section(case: str, points: list[Point]) -> str:
         ),
         (
             "value: settings",
-            "Settings for which no other setting of the same model is both faster and more accurate in the value:",
+            "Pareto-optimal settings of each model: no other setting is both faster and more accurate. The error is that of the value, not of the gradient.",
             FRONT_HEADINGS,
             front_rows(motions),
         ),

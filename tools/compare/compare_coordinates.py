@@ -70,7 +70,7 @@ SETTINGS = f"""\
   read, write or set a constant). For large models, which use plans, the operations of each kernel are multiplied by the number of its elements.
   A factorisation counts as two operations per product and one per entry of L and per pivot; a solution, as two per entry of L and U and one per pivot.
   For index 1, the table lists one evaluation of accelerations, multipliers and residuals; for ALI3-P, one step with predictor, iterations (average
-  number) and projections. Derivatives add the coefficients and one tangent per parameter.
+  number) and projections. With derivatives, the count also includes the coefficients of the linearised equations and one tangent evaluation per parameter.
 - **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, minus the fastest
   of as many runs of one step, divided by the difference in steps. Index 1 uses projections and RK4 (three evaluations of the accelerations per step, and
   a fourth at its end), ALI3-P the trapezoidal rule. The step is 1 ms (benchmarks: 0.1 ms).

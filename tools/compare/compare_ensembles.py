@@ -210,8 +210,8 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
         f"best results of the other programs by factors of {ratios}. Much of the difference is due to the integrator: with RK4 on one core, Varimech\n"
         f"computes {number(rate(rk4))} runs per second. The hand-written program, with two coordinates instead of six and no constraints, computes\n"
         f"{number(rate(by_hand))}.\n"
-        f"A study on one core executes {alone['operations'] * rate(alone):.1e} of the counted instructions per second; this excludes sampling, assembly,\n"
-        "the combination of stages and the accumulation of statistics.\n"
+        f"On one core, a study executes {alone['operations'] * rate(alone):.1e} instructions of the generated functions per second. Instructions for sampling,\n"
+        "assembly, combining stages and accumulating statistics are not counted.\n"
     )
 
 

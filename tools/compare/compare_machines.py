@@ -220,9 +220,9 @@ def second_text(report: Report | str) -> str:
     total = seconds(report["stating"] + report["first"])
     return (
         "## A second machine\n\n"
-        f"{names[1]} after {names[0]} in one process: the first motion (1 ms) of the second machine"
-        f" is complete {total} after its first statement. It is executed by {report['execution']},"
-        f" and {report['libraries']} libraries were built for it. The bytecode interpreter and the"
+        f"{names[0]}, then {names[1]} in one process: the first simulation (1 ms) of the second"
+        f" machine ends {total} after the first statement of its model. It is executed by"
+        f" {report['execution']}, and {report['libraries'] or 'no'} libraries were built for it. The bytecode interpreter and the"
         " time loops are compiled once per computer. Code for a particular model is compiled in the"
         " background if this is expected to save time; large models with the same kinds of elements"
         " share it.\n"

@@ -69,8 +69,7 @@ selects them according to the topology of the mechanism. The results are the sam
 MEASURED = """\
 ## Cost of accuracy
 
-The table shows the time, in milliseconds, of a whole compiled run that reaches a given error (CVODES and IDAS use interpreted rates). The error is the
-largest one of all points at 50 instants, relative to the largest coordinate. "–" means that every setting tried missed the error, stopped with an
+The table shows the time, in milliseconds, of a whole compiled run that reaches a given error (CVODES and IDAS call an interpreted right-hand side). The error is the largest position error of any point at 50 instants, divided by the largest coordinate. "–" means that no setting tried reached the error, stopped with an
 error message, or took longer than 8 s. The first column is the default method. `python tools/compare/compare.py methods` repeats these measurements, and
 `make compare` repeats those of all pages.
 """

@@ -39,7 +39,7 @@ Without derivatives of statistics, finding the cheapest tolerances requires nest
 SETTINGS = """\
 ## Settings
 
-- **allocate**: `statistics="form"`, without verification. The number of runs includes those that compute the design with equal tolerances at equal risk.
+- **allocate**: `statistics="form"`, without verification. The number of runs includes those for the [baseline](allocation.md), the design with equal tolerances and the same risk.
 - **Nested loops**: SLSQP varies the logarithms of the tolerances, with exact derivatives of the cost. The constraint bounds the 99 % quantile of the samples of one `m.problem(…).ensemble(…)` with common random numbers. Its derivatives are forward differences with steps of 2 %.
 - The risk of each result is estimated with 100,000 independent samples, and given with a 95 % interval. Times are CPU seconds, summed over all threads, without compilation.
 """

@@ -215,8 +215,7 @@ the cause. The penalty is not the cause either: with the pure penalty formulatio
 both curves as well, so they show L ∂x₁/∂L. Differences of 0.1 % reproduce this derivative well (the first three lines coincide). The paper
 differentiates only forces with respect to L0. It omits the term M' q̈, which is also the reason why it does not treat the density. Without this term, and
 with (18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
-after 5 s. The mass of the bar grows with its length, and the effect of the mass grows with time. If the curves were computed as the text of the paper
-describes, the differences are therefore correct, and the analytical curve is not.
+after 5 s. The mass of the bar grows with its length, and the effect of the mass grows with time. If the curves were computed as the text of the paper describes, the finite-difference curves are therefore correct, and the analytical curve is not.
 
 **The formula.** φ = |a × b| depends on the node positions, not on L0. Only α ∝ L0⁻⁵ depends on L0, so the derivative of the bending force F is ∂F/∂L0 =
 −(5/L0) F. The paper's (17) adds terms for φ, and its (18), with −2, is not the sum of (16) and (17), which has +2. The table compares the three formulas,

@@ -317,9 +317,12 @@ def large_models() -> Iterator[Figure]:
     yield Figure(
         "1,000 bars: s to state, derive and compile", computed[1000][0], 5.0, shown="{:.2f}"
     )
-    spread = max(each.values()) / min(each.values()) - 1
+    variation = max(each.values()) / min(each.values()) - 1
     yield Figure(
-        "100, 1,000 and 4,000 bars: spread of the time a step and bar", spread, 0.3, shown="{:.0%}"
+        "100, 1,000 and 4,000 bars: variation of the time per step and bar",
+        variation,
+        0.3,
+        shown="{:.0%}",
     )
     per_bar = [(computed[b][2] - computed[a][2]) / (b - a) for a, b in ((100, 1000), (1000, 4000))]
     yield Figure(

@@ -210,8 +210,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -241,8 +241,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -266,8 +266,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             rotation: Orientation of the second body relative to the first: an angle in the plane, a
                 3×3 matrix in space (see `varimech.rotation`); aligned if not given.
@@ -289,8 +289,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -312,8 +312,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             length: Distance between the points (m).
         """
@@ -334,8 +334,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -362,8 +362,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -394,8 +394,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -425,8 +425,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -454,8 +454,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             friction: Sliding friction coefficient; the load is the joint force transverse to its
                 motion.
@@ -484,11 +484,11 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient of the thread; the load is the whole joint force,
-                across and along the axis.
+            friction: Sliding friction coefficient of the thread; the load consists of the radial
+                force and the normal force of the flank.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
@@ -515,8 +515,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point of the first body; without points, the joint connects the two bodies that
-                have a point with its name.
+            first: Point of the first body. If both points are omitted, the joint connects the two
+                bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
             direction: Direction of the beam at the clamp (the tangent of a curved beam), in the
                 first body's frame.

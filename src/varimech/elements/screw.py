@@ -3,8 +3,10 @@
     n·a₂ = 0,  n·(r₂ − r₁) = 0,  s = p φ / 2π     n: both normals of a₁,  s = a₁·(r₂ − r₁)
 
 The last one is stated as  h sin(φ − s/h) = 0  with h = p / 2π, which holds for any number of turns:
-the displacement counts them. Friction acts along the thread at its radius r: its slip is
-(r² φ̇ + h ṡ) / √(r² + h²), its load the magnitude of the radial and the axial force.
+the displacement counts them. Friction acts along the thread at its radius r. Its slip is
+(r² φ̇ + h ṡ) / √(r² + h²). Its load is the magnitude of the radial force and of the normal force of
+the flank, √(1 + h²/r²) |F| for the axial force F, because the flank is inclined by h/r. Under an
+axial force the thread holds if μ r > h, as in textbooks.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..core.errors import ModelError
 from ..core.symbols import SX
 from ..model import fields
 from ..model.body import Body, Frames
 from ..model.conditions import Condition
+from ..model.model_data import ModelData
 from ..model.motion_functions import MotionFunctions
 from ..model.relative_motion import RelativeMotion, rotation_about
 from .cylindrical import Cylindrical
@@ -28,8 +32,8 @@ class Screw(Cylindrical):
 
     kind = "screw"
     friction = fields.Scalar(
-        "Sliding friction coefficient of the thread; the load is the whole joint force, across and"
-        " along the axis.",
+        "Sliding friction coefficient of the thread; the load consists of the radial force and the"
+        " normal force of the flank.",
         rule="non-negative",
         default=0.0,
     )
@@ -56,6 +60,20 @@ class Screw(Cylindrical):
     @property
     def loaded(self) -> tuple[Condition, ...]:
         return self.conditions()[-2:]
+
+    @property
+    def load_components(self) -> list[SX]:
+        radial, axial = super().load_components
+        return [radial, axial * ca.sqrt(1 + (self.advance / self.friction_radius) ** 2)]
+
+    def prepare(self, model: ModelData) -> None:
+        super().prepare(model)
+        if self.has_friction and self.friction_radius.is_zero():
+            raise ModelError(
+                "friction in a screw needs the radius of its thread",
+                element=self.label,
+                remedy='give friction_radius, such as friction_radius="5 mm"',
+            )
 
     def slips(self, frames: Frames) -> tuple[SX, ...]:
         r, h = self.friction_radius, self.advance

@@ -40,8 +40,8 @@ class Joint(Element):
     """How a report draws it, one of `SYMBOLS`."""
 
     first = fields.End(
-        "Point of the first body; without points, the joint connects the two bodies that have a"
-        " point with its name."
+        "Point of the first body. If both points are omitted, the joint connects the two bodies that"
+        " have a point with the joint's name."
     )
     second = fields.End("Point of the second body, on which the reaction acts.")
 

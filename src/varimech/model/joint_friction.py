@@ -95,11 +95,16 @@ class FrictionJoint(Joint):
     @property
     def load(self) -> SX:
         """|R|, in terms of what stands for the multipliers (N)."""
+        return ca.sqrt(ca.sumsqr(ca.vertcat(*self.load_components)) + LIGHT**2)
+
+    @property
+    def load_components(self) -> list[SX]:
+        """Forces of each of the loaded conditions, which are perpendicular to those of the others."""
         conditions, own = self.conditions(), []
         for k in (conditions.index(condition) for condition in self.loaded):
             first = sum(self._rows[:k])
             own.append(self.multipliers[first : first + self._rows[k]])
-        return ca.sqrt(ca.sumsqr(ca.vertcat(*own)) + LIGHT**2)
+        return own
 
     def slips(self, frames: Frames) -> tuple[SX, ...]:
         """Rates that friction resists, each with `slip_components`."""
