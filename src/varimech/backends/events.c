@@ -287,6 +287,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   }
   if (r->samples) vm_take_samples(r, m, r->time, m->X, m->X_, -1, f >= 0, 2 * (double)(r->done + 1) + 1);
   vm_evaluate_units(r, m, r->time, m->X, m->units);
+  if (r->switches) vm_evaluate_switches(r, m, r->time, m->X, m->sides); /* of the new modes, and of the new state */
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
   if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */

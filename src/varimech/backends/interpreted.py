@@ -70,7 +70,7 @@ class _Run:
         if self.units is not None:
             self.events = EventPassing(w, self.log, self.units, self.samples)
         if program.switching is not None:
-            self.switches = Switches(program, inputs.parameters, inputs.schedule)
+            self.switches = Switches(program, w.parameters, inputs.schedule)
             self.jumps = Jumps(w, self.switches)
         self.passage: PassageCalls | None = None
         if program.passage is not None:
@@ -106,8 +106,7 @@ class _Run:
         """Find the initial state, and settle contacts that touch there."""
         w = self.workspace
         self.assembly.begin(self.log)
-        if self.switches is not None:
-            self.switches.before = self.switches.at(0.0, w.X[0])
+        self._renew_sides()
         if self.events is not None:
             self.events.begin()
         self.coordinates.renew(self.log)
@@ -121,8 +120,20 @@ class _Run:
 
     def _settle_start(self, events: EventPassing) -> None:
         """Settle contacts that touch at the start; what was stored there is stored anew."""
-        events.pass_event(NONE)
+        self._pass_event(events, NONE)
         self.outputs.store_again(0.0)
+
+    def _pass_event(self, events: EventPassing, trigger: int) -> None:
+        """Pass an event at the beginning of a step."""
+        events.pass_event(trigger)
+        self._renew_sides()
+
+    def _renew_sides(self) -> None:
+        """Evaluate the switching functions at the beginning of a step, where an event may have changed
+        the modes and the state that they depend on.
+        """
+        if self.switches is not None:
+            self.switches.before = self.switches.at(self.log.time, self.workspace.X[0])
 
     def _pass_given_event(self) -> bool:
         """Pass an event that stands in place of the next given step; returns whether there was
@@ -139,7 +150,7 @@ class _Run:
         if trigger < 0:
             self._settle_start(self.events)
         else:
-            self.events.pass_event(int(trigger) - 1)
+            self._pass_event(self.events, int(trigger) - 1)
         return True
 
     def _take_step(self) -> bool:
@@ -157,7 +168,7 @@ class _Run:
             if event >= 0 and 0 < length <= self.units.shortest:  # at once
                 if self.workspace.watches:
                     lengths.continue_given()
-                self.events.pass_event(event)
+                self._pass_event(self.events, event)
                 return False
             if event != NONE and length > 0:
                 lengths.approach(h, length)
@@ -167,7 +178,7 @@ class _Run:
             across = self.switches is not None and self.switches.is_across(h)
             lengths.accept(h, end, error, shortened=across or event >= 0)
         if self.events is not None and event >= 0:
-            self.events.pass_event(event)
+            self._pass_event(self.events, event)
         return True
 
     def _attempt(self, h: float, end: float) -> float | None:
@@ -240,6 +251,7 @@ class _Run:
         w.ψ += result[n:]
         w.ψ_ += slopes[n:, : w.directions]
         log.add_step(end)
+        self._renew_sides()
         again = begin == end and (end == 0 or log.done == self.schedule.steps)
         if again:  # in place of what is stored
             self.outputs.stored -= 1

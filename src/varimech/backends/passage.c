@@ -33,6 +33,7 @@ static int vm_pass_event(vm_run *r, vm_workspace *m, const double *row) {
   }
   vm_set_passage_modes(r, row + r->passage_modes);
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, m->X, m->X_, m->G, m->G_);
+  if (r->switches) vm_evaluate_switches(r, m, end, m->X, m->sides); /* of the new modes, and of the new state */
   r->time = end;
   ++r->done;
   const int again = begin == end && (end == 0 || r->done == r->total); /* what was stored there is stored anew */
