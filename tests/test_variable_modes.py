@@ -287,3 +287,17 @@ def test_lanes_pass_jumps_that_modes_move() -> None:
         assert study.values[k, 0] == pytest.approx(braked_motion(0.2, PLACE, v, 0.6)[0], rel=1e-12)
         there, back = (braked_motion(0.2, PLACE, v + h, 0.6)[0] for h in (1e-6, -1e-6))
         assert study.gradient[k, 0, 0] == pytest.approx((there - back) / 2e-6, rel=1e-8)
+
+
+@each_backend
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_force_that_is_not_finite_after_an_event(reset: bool, steps: str, backend: str) -> None:
+    """The error gives the time of the event, and its name."""
+    m = carriage({"motor": 2.0} | ({"guide": f"-{V}"} if reset else {}))
+    m.force("root", "carriage.P", lambda s: (vm.sqrt(1.5 - s.mode("motor")), 0.0))
+    with pytest.raises(vm.SimulationError, match=r"at an event of 'at x': .* not finite") as error:
+        m.simulate(END, backend=backend, **STEPS[steps])
+    a = (VALUES[0] + np.sqrt(0.5)) / 2
+    assert error.value.time == pytest.approx(np.sqrt(2 * VALUES[1] / a), rel=1e-9)
+    assert error.value.worst == "at x"

@@ -22,7 +22,7 @@ from .events import NONE
 from .explicit import added
 from .inputs import Inputs
 from .jumps import Jumps
-from .modes import ModalUnits
+from .modes import EventFailure, ModalUnits
 from .outputs import Outputs
 from .passage import PassageCalls, PassageRecord
 from .program import Program
@@ -125,7 +125,11 @@ class _Run:
 
     def _pass_event(self, events: EventPassing, trigger: int) -> None:
         """Pass an event at the beginning of a step."""
-        events.pass_event(trigger)
+        try:
+            events.pass_event(trigger)
+        except Trouble as trouble:
+            culprit = trouble.culprit if isinstance(trouble, EventFailure) else trigger
+            raise self._failure(0.0, self.log.time, trouble, culprit) from None
         self._renew_sides()
 
     def _renew_sides(self) -> None:
@@ -220,7 +224,7 @@ class _Run:
         else:
             w.ψ += added(w.G, h, w.scheme.tables.b)
             w.ψ_ += added(w.G_, h, w.scheme.tables.b)
-        crossed = 0 if self.jumps is None else self.jumps.pass_step(begin, h, end)
+        crossed = 0 if self.jumps is None else self._cross(self.jumps, h, end)
         for stages in (w.X, w.X_, w.G, w.G_):
             stages[0] = stages[w.last]
         log.add_step(end, crossed)
@@ -235,6 +239,13 @@ class _Run:
         if self.outputs.is_due(end, self.lengths.number):
             self.outputs.store(end, w.ψ, w.ψ_)
         self.coordinates.renew(log)
+
+    def _cross(self, jumps: Jumps, h: float, end: float) -> int:
+        """See `Jumps.pass_step`."""
+        try:
+            return jumps.pass_step(self.log.time, h, end)
+        except Trouble as trouble:
+            raise self._failure(h, end, trouble) from None
 
     def _pass_by_map(self, passage: PassageCalls, row: np.ndarray) -> None:
         """Pass an event at a given step by the map of the state; passage.c does the same."""
@@ -259,9 +270,9 @@ class _Run:
             self.outputs.store(end, w.ψ, w.ψ_)
         self.coordinates.renew(log)
 
-    def _failure(self, h: float, end: float, trouble: Trouble) -> Exception:
-        """Describe the failure of the next step."""
-        return self.workspace.failure(self.log.done + 1, end, h, str(trouble))
+    def _failure(self, h: float, end: float, trouble: Trouble, culprit: int = NONE) -> Exception:
+        """Describe the failure of the next step, or of an event before it."""
+        return self.workspace.failure(self.lengths.number + 1, end, h, str(trouble), culprit)
 
     def _sweep_back(self, records: Records) -> np.ndarray:
         """dψ/dρ, from the last record back to the initial state."""

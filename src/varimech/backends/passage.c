@@ -24,7 +24,8 @@ static int vm_pass_event(vm_run *r, vm_workspace *m, const double *row) {
     record[0] = begin; record[1] = 0; record[2] = end;
     memcpy(record + 3, m->X, (size_t)n * sizeof(double));
   }
-  if (!vm_solve(VM_PASSAGE, r, m, m->X, m->X_, settings, 4, m->passed, m->passed_) || !vm_finite(m->passed, n + o)) return VM_NOT_FINITE;
+  if (!vm_solve(VM_PASSAGE, r, m, m->X, m->X_, settings, 4, m->passed, m->passed_)) return vm_unsolved(m);
+  if (!vm_finite(m->passed, n + o)) return VM_NOT_FINITE;
   memcpy(m->X, m->passed, (size_t)n * sizeof(double));
   memcpy(m->X_, m->passed_, (size_t)(n * r->row) * sizeof(double));
   for (long long i = 0; i < o; ++i) {
