@@ -12,6 +12,9 @@ import pytest
 from both_backends import both_backends
 
 import varimech as vm
+from varimech.backends.chain_calls import ChainCalls, Trouble
+from varimech.backends.failures import NO_CONVERGENCE
+from varimech.backends.jumps import Jumps
 from varimech.sensitivity.switching import jumps_of
 
 T = 1.0
@@ -235,3 +238,21 @@ def test_a_jump_at_the_very_end_of_a_run() -> None:
     for backend in ("auto", "interpreted"):
         run = block(brake).simulate(0.5, backend=backend)
         assert run.displacement("guide").values[-1] == pytest.approx(0.5, abs=1e-14)
+
+
+def test_accelerations_without_a_solution_beyond_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is named, at its time, as where a step fails."""
+    differentiate = Jumps._differentiate
+
+    def failing(self: Jumps, begin: float, end: float) -> None:
+        def solve(self: ChainCalls) -> int:
+            raise Trouble(NO_CONVERGENCE)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ChainCalls, "solve", solve)
+            differentiate(self, begin, end)
+
+    monkeypatch.setattr(Jumps, "_differentiate", failing)
+    with pytest.raises(vm.SimulationError, match="no convergence") as error:
+        block(brake).sensitivity(END, duration=T, backend="interpreted")
+    assert error.value.time == pytest.approx(0.5, rel=1e-9)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from varimech.backends.sample_events import SampleEvents
 
 G = 9.81
 X, V = "displacement('guide')", "displacement_rate('guide')"
@@ -192,3 +193,44 @@ def test_friction_of_a_hinge_needs_a_radius() -> None:
     m.bar("rod", "P", "Q", length=1.0, mass=1.0)
     with pytest.raises(vm.ModelError, match="'P': friction in a hinge needs the radius of its pin"):
         m.revolute("P", friction=0.1)
+
+
+def fast_rod() -> tuple[vm.Mechanism, vm.Objective]:
+    """A rod that turns at 100 rad/s, and the peak of an acceleration, whose rate is found from
+    accelerations beside the motion: a millionth of the run, 1e-4 rad, away.
+    """
+    m = vm.Mechanism("rod", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0), mass=1.0)
+    m.revolute("O")
+    m.start(angle={"rod": 0.0}, speed={"rod": 100.0})
+    return m, vm.peak(lambda s: s.acceleration("tip")[1])
+
+
+def test_residuals_are_those_of_the_motion() -> None:
+    m, peak = fast_rod()
+    native, slow = (
+        m.sensitivity(peak, duration=1.0, tolerance=1e-6, backend=backend)
+        for backend in ("native", "interpreted")
+    )
+    residuals = native.run.info["residuals"]
+    assert residuals == slow.run.info["residuals"]
+    assert residuals[1] < 1e-12  # 5e-11 beside the motion
+    assert native.final_values[0] == pytest.approx(1e4, rel=1e-6)
+
+
+def test_the_rate_of_a_sample_leaves_residuals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where steps end with the chain that gives accelerations."""
+    rate, changes = SampleEvents.rate, list[float]()
+
+    def watched(self: SampleEvents, time: float, state: np.ndarray, k: int) -> float:
+        residuals = self._workspace.finish.residuals
+        before = residuals.copy()
+        result = rate(self, time, state, k)
+        changes.append(float(np.abs(residuals - before).max()))
+        return result
+
+    monkeypatch.setattr(SampleEvents, "rate", watched)
+    m, peak = fast_rod()
+    m.sensitivity(peak, duration=0.05, formulation="penalty", backend="interpreted")
+    assert changes and max(changes) == 0.0

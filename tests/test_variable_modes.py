@@ -1,4 +1,4 @@
-"""Modes and states that events set to expressions, against closed forms."""
+"""Modes and states that events set, to expressions too, against closed forms."""
 
 from __future__ import annotations
 
@@ -176,3 +176,128 @@ def test_events_without_end() -> None:
         vm.SimulationError, match=r"'at x' has events without end at this time; .* as a"
     ):
         m.simulate(3.0)
+
+
+# jumps whose place depends on a mode
+
+
+PLACE, BRAKE = 0.5, 0.4
+"""Place of the brake (m) while the mode is 0, and its force (N)."""
+
+
+def braked(moved: float, q: float) -> vm.Mechanism:
+    """1 kg on a guide, with 1 m/s, and a brake beyond p; an event at q moves the brake."""
+    m = vm.Mechanism("block", dimension=2)
+    p, v, event = m.parameter("p", PLACE), m.parameter("v", 1.0), m.parameter("q", q)
+    m.ground_point("O", (0, 0))
+    m.body("block", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "block.P", axis=(1, 0))
+    m.mode("moved")
+
+    def brake(s: vm.State) -> Any:
+        beyond = s.displacement("guide") > p + moved * s.mode("moved")
+        return vm.where(beyond, -BRAKE, 0.0), 0.0
+
+    m.force("brake", "block.P", brake)
+    m.event("e", lambda s: s.displacement("guide") - event, direction="rising", do={"moved": 1.0})
+    m.start(displacement={"guide": 0.0}, speed={"guide": v})
+    return m
+
+
+def braked_motion(moved: float, p: float, v: float, q: float) -> list[float]:
+    """Place and speed at `END`: the brake acts between p and q, where these are in this order, and
+    beyond the later one of q and p + moved.
+    """
+    left, x = END, min(p, q)
+    left -= x / v
+    for until, a in ((q, -BRAKE), (max(q, p + moved), 0.0)):
+        if until > x:
+            faster = np.sqrt(v**2 + 2 * a * (until - x))
+            left -= 2 * (until - x) / (v + faster)
+            x, v = until, faster
+    return [x + v * left - BRAKE * left**2 / 2, v - BRAKE * left]
+
+
+PLACES = {
+    "not reached yet": (0.2, 0.3),
+    "left and reached again": (0.2, 0.6),
+    "reached again within a step": (0.103, 0.6),
+    "reached at the event": (-0.3, 0.4),
+}
+STEPS: dict[str, dict[str, Any]] = {
+    "chosen": {},
+    "given": {"step": 0.01},
+    "given and long": {"step": 0.05},
+    "explicit": {"step": 0.01, "integrator": "rk4"},
+}
+
+
+@each_backend
+@pytest.mark.parametrize("method", ["direct", "adjoint", "finite-difference", "complex-step"])
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("case", PLACES)
+def test_a_mode_moves_the_place_of_a_jump(case: str, steps: str, method: str, backend: str) -> None:
+    """Also where the mode, and not the motion, takes the brake away or sets it on."""
+    (moved, q), h = PLACES[case], 1e-6
+    g = braked(moved, q).sensitivity(
+        {"x": vm.final(X), "v": vm.final(V)},
+        ["p", "v", "q"],
+        duration=END,
+        method=method,
+        backend=backend,
+        **STEPS[steps],
+    )
+    at = np.array([PLACE, 1.0, q])
+    np.testing.assert_allclose(g.final_values, braked_motion(moved, *at), rtol=1e-12)
+    for j, d in enumerate(h * np.eye(3)):
+        there, back = (np.array(braked_motion(moved, *(at + s * d))) for s in (1, -1))
+        slope = (there - back) / (2 * h)
+        np.testing.assert_allclose(g.final_gradient[:, j], slope, rtol=1e-8, atol=1e-8)
+    assert steps != "chosen" or g.run.info["rejected"] < 12  # nothing else is taken for a jump
+
+
+@each_backend
+@pytest.mark.parametrize("case", PLACES)
+def test_second_derivatives_where_a_mode_moves_the_place_of_a_jump(case: str, backend: str) -> None:
+    (moved, q), h = PLACES[case], 1e-4
+    H = braked(moved, q).hessian({"x": vm.final(X)}, ["p", "v", "q"], duration=END, backend=backend)
+    at, steps = np.array([PLACE, 1.0, q]), h * np.eye(3)
+    expected = [
+        [
+            sum(
+                i * j * braked_motion(moved, *(at + i * first + j * second))[0]
+                for i in (1, -1)
+                for j in (1, -1)
+            )
+            / (4 * h**2)
+            for second in steps
+        ]
+        for first in steps
+    ]
+    np.testing.assert_allclose(np.asarray(H.hessian)[0], expected, rtol=1e-6, atol=1e-6)
+
+
+def test_lanes_pass_jumps_that_modes_move() -> None:
+    speeds = [1.0, 1.01, 0.97]
+    study = braked(0.2, 0.6).ensemble(
+        {"x": vm.final(X)}, {"v": speeds}, wrt=["v"], duration=END, backend="auto"
+    )
+    assert not study.failures and study.gradient is not None
+    for k, v in enumerate(speeds):
+        assert study.values[k, 0] == pytest.approx(braked_motion(0.2, PLACE, v, 0.6)[0], rel=1e-12)
+        there, back = (braked_motion(0.2, PLACE, v + h, 0.6)[0] for h in (1e-6, -1e-6))
+        assert study.gradient[k, 0, 0] == pytest.approx((there - back) / 2e-6, rel=1e-8)
+
+
+@each_backend
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_force_that_is_not_finite_after_an_event(reset: bool, steps: str, backend: str) -> None:
+    """The error gives the time of the event, and its name."""
+    m = carriage({"motor": 2.0} | ({"guide": f"-{V}"} if reset else {}))
+    m.force("root", "carriage.P", lambda s: (vm.sqrt(1.5 - s.mode("motor")), 0.0))
+    with pytest.raises(vm.SimulationError, match=r"at an event of 'at x': .* not finite") as error:
+        m.simulate(END, backend=backend, **STEPS[steps])
+    a = (VALUES[0] + np.sqrt(0.5)) / 2
+    assert error.value.time == pytest.approx(np.sqrt(2 * VALUES[1] / a), rel=1e-9)
+    assert error.value.worst == "at x"

@@ -193,6 +193,9 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
 #endif
 }
 
+/* Why a chain has no solution. Returns a status. */
+static int vm_unsolved(const vm_workspace *m) { return *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE; }
+
 /* Execute a chain from `state` (and S) with `count` settings to `result` (and S_result). Returns whether it converged. */
 static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, const double *S, const double *const *settings, int count,
                     double *result, double *S_result) {

@@ -27,6 +27,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "DIP",
             "INSTANT",
             "NEVER",
+            "AT_ONCE",
         ),
     ),
     (

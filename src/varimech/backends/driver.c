@@ -142,7 +142,7 @@ static int vm_move(vm_run *r, vm_workspace *m, double h, double end) {
   double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
   if (r->scheme) return vm_explicit_step(r, m, r->time, h, end);
   if (vm_is_short(r, h)) return vm_short_step(r, m, h, end);
-  if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) return *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) return vm_unsolved(m);
   if (!vm_finite(next, n)) return VM_NOT_FINITE;
   vm_keep_solved(r, m, 0);
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
@@ -258,7 +258,7 @@ static vm_attempt vm_first_attempt(vm_run *r, vm_workspace *m) {
 static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
   while (a->status == VM_DONE && !r->stopped && (a->event != VM_SHORTER || vm_goes_on(r))) {
     const double *passage = vm_next_passage(r);
-    if (passage) { a->status = vm_pass_event(r, m, passage); continue; }
+    if (passage) { a->status = vm_pass_event(r, m, passage); r->culprit = VM_NONE; continue; }
     if (a->event == VM_SHORTER) a->event = vm_given_event(r);
     if (a->event == VM_SHORTER) {
       a->error = 0;
@@ -271,6 +271,8 @@ static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
       r->stored = 0;
       vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
     }
+    if (a->status != VM_DONE) r->proposal = VM_AT_ONCE;
+    if (a->status == VM_NO_CONVERGENCE || a->status == VM_NOT_FINITE) r->culprit = a->event;
     a->event = VM_SHORTER;
   }
   return 0;

@@ -120,7 +120,8 @@ class EventPassing:
         that touch at the start of a run are settled.
 
         Raises:
-            StepFailure: if modes do not settle, or events do not end.
+            EventFailure: if modes do not settle, or events do not end.
+            Trouble: if a chain has no solution.
         """
         w, units, number = self._workspace, self._units, len(self._log.ends)
         before, S, modes = w.X[0].copy(), w.X_[0].copy(), units.modes.copy()
@@ -176,19 +177,15 @@ class EventPassing:
         calls, units, new = self._calls, self._units, self._workspace.new
         time, trigger = event.time, event.trigger
         z = after = before
-        try:
-            if event.impacts:
-                z = calls.impact(before, trigger, time, new)
-                event.together = units.closing
-                if trigger >= 0 and not event.stated:
-                    event.impulse = float(units.after[trigger, NORMAL])
-            if event.halts:
-                z = calls.halt(before, trigger, new)
-            if not event.stated or event.fires:  # modes that are about to end have their own event
-                after = calls.settle(z, trigger, time, new)
-        except EventFailure as failure:
-            number, reason = len(self._log.ends), str(failure)
-            raise self._workspace.failure(number, time, 0.0, reason, failure.culprit) from None
+        if event.impacts:
+            z = calls.impact(before, trigger, time, new)
+            event.together = units.closing
+            if trigger >= 0 and not event.stated:
+                event.impulse = float(units.after[trigger, NORMAL])
+        if event.halts:
+            z = calls.halt(before, trigger, new)
+        if not event.stated or event.fires:  # modes that are about to end have their own event
+            after = calls.settle(z, trigger, time, new)
         return z, after
 
     def _conclude(self, event: Event) -> None:
@@ -229,4 +226,4 @@ class EventPassing:
         if event.stated and event.impacts and not event.stops:
             endless = endless or units.accumulates(trigger, speed)
         if endless:
-            raise self._workspace.failure(len(self._log.ends), time, 0.0, ENDLESS, trigger)
+            raise EventFailure(ENDLESS, trigger)

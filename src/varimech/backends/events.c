@@ -20,9 +20,9 @@ static int vm_motion(vm_run *r, vm_workspace *m, double time, const double *stat
   memset(m->Y_, 0, (size_t)(2 * c * r->row) * sizeof(double));
   for (long long j = 0; j < 2 * c; ++j) m->Y_[j * r->row] = state[c + j];
   r->seeds = m->event_seeds;
-  vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, state, m->Y_, s.list, s.count, m->event_state, m->event_slopes);
+  const int solved = vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, state, m->Y_, s.list, s.count, m->event_state, m->event_slopes);
   r->seeds = seeds;
-  for (long long j = 2 * c; j < n; ++j) motion[j] = m->event_slopes[j * r->row];
+  for (long long j = 2 * c; j < n; ++j) motion[j] = solved ? m->event_slopes[j * r->row] : NAN;
   return 1;
 }
 
@@ -68,13 +68,13 @@ static int vm_differentiate_event(vm_run *r, vm_workspace *m, int impacts) {
     }
     const int solved = vm_solve(VM_IMPACT, r, m, x, m->X_, bare.list, bare.count, m->Z, m->Z_);
     r->seeds = seeds;
-    if (!solved) return VM_NO_CONVERGENCE;
+    if (!solved) return vm_unsolved(m);
   } else memcpy(m->Z_, m->X_, (size_t)(2 * n * row) * sizeof(double));
   for (long long c = 0; c < p; ++c) {
     for (long long j = 0; j < 2 * n; ++j) m->Z_[j * row + c] -= m->X[n + j] * m->shift[c];
     for (long long i = 0; i < o; ++i) r->integral_gradient[i * p + c] += (m->event_integrands[i] - m->G[i]) * m->shift[c];
   }
-  if (!vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, m->Z, m->Z_, s.list, s.count, m->Y, m->Y_)) return VM_NO_CONVERGENCE;
+  if (!vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, m->Z, m->Z_, s.list, s.count, m->Y, m->Y_)) return vm_unsolved(m);
   memcpy(m->X_, m->Y_, (size_t)(r->states * row) * sizeof(double));
   return VM_DONE;
 }
@@ -287,6 +287,7 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   }
   if (r->samples) vm_take_samples(r, m, r->time, m->X, m->X_, -1, f >= 0, 2 * (double)(r->done + 1) + 1);
   vm_evaluate_units(r, m, r->time, m->X, m->units);
+  if (r->switches) vm_evaluate_switches(r, m, r->time, m->X, m->sides); /* of the new modes, and of the new state */
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
   if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */

@@ -74,6 +74,8 @@ DIP = 0.1
 """A minimum of a watched function within a step is looked at if it is below this share of the
 values at its ends: interpolation over a step is more exact than that.
 """
+AT_ONCE = -1.0
+"""Proposed length of the next step where an event before it has failed."""
 INSTANT = 1e-15
 """Share of the run to which events are located: a few floating-point numbers."""
 NEVER = 1e300

@@ -80,7 +80,7 @@ static int vm_evaluate(int chain, vm_run *r, vm_workspace *m, double time, doubl
   const vm_settings s = vm_settings_at(r, &time);
   vm_combine(r, m->X, 1, h, weights, count, m->Y);
   if (r->parameters) vm_combine(r, m->X_, r->row, h, weights, count, m->Y_);
-  if (!vm_solve(chain, r, m, m->Y, m->Y_, s.list, s.count, state, S)) return *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  if (!vm_solve(chain, r, m, m->Y, m->Y_, s.list, s.count, state, S)) return vm_unsolved(m);
   return vm_finite(state, r->states) ? VM_DONE : VM_NOT_FINITE;
 }
 

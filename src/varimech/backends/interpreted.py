@@ -22,7 +22,7 @@ from .events import NONE
 from .explicit import added
 from .inputs import Inputs
 from .jumps import Jumps
-from .modes import ModalUnits
+from .modes import EventFailure, ModalUnits
 from .outputs import Outputs
 from .passage import PassageCalls, PassageRecord
 from .program import Program
@@ -70,7 +70,7 @@ class _Run:
         if self.units is not None:
             self.events = EventPassing(w, self.log, self.units, self.samples)
         if program.switching is not None:
-            self.switches = Switches(program, inputs.parameters, inputs.schedule)
+            self.switches = Switches(program, w.parameters, inputs.schedule)
             self.jumps = Jumps(w, self.switches)
         self.passage: PassageCalls | None = None
         if program.passage is not None:
@@ -106,8 +106,7 @@ class _Run:
         """Find the initial state, and settle contacts that touch there."""
         w = self.workspace
         self.assembly.begin(self.log)
-        if self.switches is not None:
-            self.switches.before = self.switches.at(0.0, w.X[0])
+        self._renew_sides()
         if self.events is not None:
             self.events.begin()
         self.coordinates.renew(self.log)
@@ -121,8 +120,24 @@ class _Run:
 
     def _settle_start(self, events: EventPassing) -> None:
         """Settle contacts that touch at the start; what was stored there is stored anew."""
-        events.pass_event(NONE)
+        self._pass_event(events, NONE)
         self.outputs.store_again(0.0)
+
+    def _pass_event(self, events: EventPassing, trigger: int) -> None:
+        """Pass an event at the beginning of a step."""
+        try:
+            events.pass_event(trigger)
+        except Trouble as trouble:
+            culprit = trouble.culprit if isinstance(trouble, EventFailure) else trigger
+            raise self._failure(0.0, self.log.time, trouble, culprit) from None
+        self._renew_sides()
+
+    def _renew_sides(self) -> None:
+        """Evaluate the switching functions at the beginning of a step, where an event may have changed
+        the modes and the state that they depend on.
+        """
+        if self.switches is not None:
+            self.switches.before = self.switches.at(self.log.time, self.workspace.X[0])
 
     def _pass_given_event(self) -> bool:
         """Pass an event that stands in place of the next given step; returns whether there was
@@ -139,7 +154,7 @@ class _Run:
         if trigger < 0:
             self._settle_start(self.events)
         else:
-            self.events.pass_event(int(trigger) - 1)
+            self._pass_event(self.events, int(trigger) - 1)
         return True
 
     def _take_step(self) -> bool:
@@ -157,7 +172,7 @@ class _Run:
             if event >= 0 and 0 < length <= self.units.shortest:  # at once
                 if self.workspace.watches:
                     lengths.continue_given()
-                self.events.pass_event(event)
+                self._pass_event(self.events, event)
                 return False
             if event != NONE and length > 0:
                 lengths.approach(h, length)
@@ -167,7 +182,7 @@ class _Run:
             across = self.switches is not None and self.switches.is_across(h)
             lengths.accept(h, end, error, shortened=across or event >= 0)
         if self.events is not None and event >= 0:
-            self.events.pass_event(event)
+            self._pass_event(self.events, event)
         return True
 
     def _attempt(self, h: float, end: float) -> float | None:
@@ -209,7 +224,7 @@ class _Run:
         else:
             w.ψ += added(w.G, h, w.scheme.tables.b)
             w.ψ_ += added(w.G_, h, w.scheme.tables.b)
-        crossed = 0 if self.jumps is None else self.jumps.pass_step(begin, h, end)
+        crossed = 0 if self.jumps is None else self._cross(self.jumps, h, end)
         for stages in (w.X, w.X_, w.G, w.G_):
             stages[0] = stages[w.last]
         log.add_step(end, crossed)
@@ -224,6 +239,13 @@ class _Run:
         if self.outputs.is_due(end, self.lengths.number):
             self.outputs.store(end, w.ψ, w.ψ_)
         self.coordinates.renew(log)
+
+    def _cross(self, jumps: Jumps, h: float, end: float) -> int:
+        """See `Jumps.pass_step`."""
+        try:
+            return jumps.pass_step(self.log.time, h, end)
+        except Trouble as trouble:
+            raise self._failure(h, end, trouble) from None
 
     def _pass_by_map(self, passage: PassageCalls, row: np.ndarray) -> None:
         """Pass an event at a given step by the map of the state; passage.c does the same."""
@@ -240,6 +262,7 @@ class _Run:
         w.ψ += result[n:]
         w.ψ_ += slopes[n:, : w.directions]
         log.add_step(end)
+        self._renew_sides()
         again = begin == end and (end == 0 or log.done == self.schedule.steps)
         if again:  # in place of what is stored
             self.outputs.stored -= 1
@@ -247,9 +270,9 @@ class _Run:
             self.outputs.store(end, w.ψ, w.ψ_)
         self.coordinates.renew(log)
 
-    def _failure(self, h: float, end: float, trouble: Trouble) -> Exception:
-        """Describe the failure of the next step."""
-        return self.workspace.failure(self.log.done + 1, end, h, str(trouble))
+    def _failure(self, h: float, end: float, trouble: Trouble, culprit: int = NONE) -> Exception:
+        """Describe the failure of the next step, or of an event before it."""
+        return self.workspace.failure(self.lengths.number + 1, end, h, str(trouble), culprit)
 
     def _sweep_back(self, records: Records) -> np.ndarray:
         """dψ/dρ, from the last record back to the initial state."""

@@ -55,6 +55,9 @@ class Jumps:
     def pass_step(self, begin: float, h: float, end: float) -> int:
         """Pass the jump that an accepted step crosses. Returns the number of its switch, negative if
         nothing jumps, or 0 if the step crosses none.
+
+        Raises:
+            Trouble: if the accelerations beyond the jump have no solution.
         """
         switches, crossed = self._switches, 0
         if self.are_crossed(h):

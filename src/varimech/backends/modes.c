@@ -51,7 +51,8 @@ static int vm_pressed(const vm_run *r, long long i, const vm_phase *p) {
 static int vm_answer(vm_run *r, vm_workspace *m, const vm_phase *p, const double *x, const double *S, double *state, double *slopes) {
   const vm_settings all = vm_settings_at(r, &r->time), bare = {{r->penalty, r->values, &r->time, 0}, 3}, *s = p->chain == VM_IMPACT ? &bare : &all;
   const int chain = p->chain == VM_RATES && !r->rates ? VM_STEP : p->chain;
-  if (!vm_solve(chain, r, m, x, S, s->list, s->count, state, slopes) || !vm_finite(state, r->states)) return VM_NOT_FINITE;
+  if (!vm_solve(chain, r, m, x, S, s->list, s->count, state, slopes)) return vm_unsolved(m);
+  if (!vm_finite(state, r->states)) return VM_NOT_FINITE;
   vm_evaluate_units(r, m, r->time, state, m->units_next);
   return VM_DONE;
 }

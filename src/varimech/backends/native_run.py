@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .events import NOTED
+from .events import AT_ONCE, NOTED
 from .failures import OF_EVENTS, SINGULAR, StepFailure
 from .inputs import Inputs
 from .program import Program
@@ -312,8 +312,8 @@ class NativeRun:
         planned = (
             float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
         )
-        end = (
-            begin if reason in (SINGULAR, *OF_EVENTS) else planned
-        )  # such steps have come to their end
+        # such steps have come to their end, or there was none
+        at_once = reason in (SINGULAR, *OF_EVENTS) or r["proposal"] == AT_ONCE
+        end = begin if at_once else planned
         state, penalty = self.arrays["state"], self.arrays["penalty"]
         return StepFailure(step, end, end - begin, state, penalty, reason, int(r["culprit"]))

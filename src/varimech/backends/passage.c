@@ -24,7 +24,8 @@ static int vm_pass_event(vm_run *r, vm_workspace *m, const double *row) {
     record[0] = begin; record[1] = 0; record[2] = end;
     memcpy(record + 3, m->X, (size_t)n * sizeof(double));
   }
-  if (!vm_solve(VM_PASSAGE, r, m, m->X, m->X_, settings, 4, m->passed, m->passed_) || !vm_finite(m->passed, n + o)) return VM_NOT_FINITE;
+  if (!vm_solve(VM_PASSAGE, r, m, m->X, m->X_, settings, 4, m->passed, m->passed_)) return vm_unsolved(m);
+  if (!vm_finite(m->passed, n + o)) return VM_NOT_FINITE;
   memcpy(m->X, m->passed, (size_t)n * sizeof(double));
   memcpy(m->X_, m->passed_, (size_t)(n * r->row) * sizeof(double));
   for (long long i = 0; i < o; ++i) {
@@ -33,6 +34,7 @@ static int vm_pass_event(vm_run *r, vm_workspace *m, const double *row) {
   }
   vm_set_passage_modes(r, row + r->passage_modes);
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, m->X, m->X_, m->G, m->G_);
+  if (r->switches) vm_evaluate_switches(r, m, end, m->X, m->sides); /* of the new modes, and of the new state */
   r->time = end;
   ++r->done;
   const int again = begin == end && (end == 0 || r->done == r->total); /* what was stored there is stored anew */

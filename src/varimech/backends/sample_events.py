@@ -46,6 +46,7 @@ class SampleEvents:
         n, short = w.program.coordinates, NUDGE * w.schedule.duration
         q, v, a = state[:n].copy(), state[n : 2 * n].copy(), state[2 * n : 3 * n].copy()
         kept, values = (w.new.copy(), w.new_.copy(), float(w.time[0])), []
+        residuals = w.rates.residuals.copy()  # of the step, where it ends with the same chain
         for dt in (-short, short):
             w.time[0] = time + dt
             w.Y[:] = np.concatenate([q + dt * (v + dt / 2 * a), v + dt * a])
@@ -56,6 +57,7 @@ class SampleEvents:
                 continue
             values.append(float(self._samples.at(time + dt, w.new)[k]))
         w.new[:], w.new_[:], w.time[0] = kept
+        w.rates.residuals[:] = residuals
         change = values[1] - values[0]
         size = abs(values[0]) + abs(values[1])
         return 0.0 if abs(change) <= CHANGED * size else change / (2 * short)

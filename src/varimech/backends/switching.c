@@ -134,7 +134,7 @@ static int vm_differentiate_jump(vm_run *r, vm_workspace *m, double end) {
     for (long long i = 0; i < o; ++i) r->integral_gradient[i * p + c] += (m->G[i] - m->G[k * o + i]) * shift;
   }
   const vm_settings s = vm_settings_at(r, &end);
-  if (!vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, y, S, s.list, s.count, m->Z, m->Z_)) return VM_NO_CONVERGENCE;
+  if (!vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, y, S, s.list, s.count, m->Z, m->Z_)) return vm_unsolved(m);
   memcpy(S, m->Z_, (size_t)(r->states * r->row) * sizeof(double));
   vm_evaluate_integrands(r, m, end, k);
   return VM_DONE;

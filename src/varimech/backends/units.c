@@ -42,7 +42,8 @@ static void vm_values_at(int function, vm_run *r, vm_workspace *m, double time, 
 static double vm_sample_rate(vm_run *r, vm_workspace *m, double time, const double *state, long long k) {
   const long long n = r->coordinates;
   const double short_time = VM_NUDGE * r->duration;
-  double values[2];
+  double values[2], residuals[3];
+  memcpy(residuals, m->residuals, sizeof residuals); /* of the step */
   for (int side = 0; side < 2; ++side) {
     const double dt = side ? short_time : -short_time, then = time + dt;
     const vm_settings s = vm_settings_at(r, &then);
@@ -50,7 +51,9 @@ static double vm_sample_rate(vm_run *r, vm_workspace *m, double time, const doub
       m->event_state[j] = state[j] + dt * (state[n + j] + dt / 2 * state[2 * n + j]);
       m->event_state[n + j] = state[n + j] + dt * state[2 * n + j];
     }
-    if (!vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, m->event_state, m->event_slopes, s.list, s.count, m->event_motion, m->event_slopes)) return NAN;
+    const int solved = vm_solve(r->rates ? VM_RATES : VM_STEP, r, m, m->event_state, m->event_slopes, s.list, s.count, m->event_motion, m->event_slopes);
+    memcpy(m->residuals, residuals, sizeof residuals);
+    if (!solved) return NAN;
     vm_values_at(VM_SAMPLES, r, m, then, m->event_motion, m->sampled);
     values[side] = m->sampled[k];
   }

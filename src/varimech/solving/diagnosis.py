@@ -14,6 +14,7 @@ from ..backends.explicit import PROGRESS, TRIES
 from ..backends.failures import (
     ENDLESS,
     NO_CONVERGENCE,
+    NOT_FINITE,
     OF_EVENTS,
     OVERLAP,
     SINGULAR,
@@ -48,9 +49,12 @@ def explained(
         return _of_events(failure, inputs.parameters, equations)
     scheme, ρ, t = method.integrator, inputs.parameters, failure.time
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
+    event = _failed_event(failure, equations)
+    if event:
+        length = f", at an event of {event!r}"
     numbered = "" if failure.reason == STEPPED_OVER else f"step {failure.step}, "
     when = f"{equations.model.name!r}: {numbered}t = {t:.6g} s{length if numbered else ''}"
-    if scheme.difference is None:
+    if scheme.difference is None or not failure.length:
         q, v = _before(failure, equations)
     else:
         q, v = _last_finite_iterate(failure, inputs, step, scheme.difference)
@@ -60,6 +64,7 @@ def explained(
         worst, residual = WHOLE, math.nan
     elif failure.reason not in (SINGULAR, UNDERFLOW, STALLED, STEPPED_OVER, NO_CONVERGENCE):
         worst, residual = _not_finite(equations, q, v, ρ, t), math.nan
+        worst = event if event and worst == WHOLE else worst  # or modes have made it so
     where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
     given = inputs.schedule.tolerance == 0
     tolerance = (
@@ -83,6 +88,8 @@ def explained(
         NO_CONVERGENCE: f"no convergence in {inputs.max_iterations} iterations{where}",
     }.get(failure.reason, not_finite)
     remedy = _remedy(failure, inputs, equations, method, singular)
+    if event:
+        remedy = Message("look at what it resets, and at the forces in the modes that follow it")
     if ends is not None:
         worst, trouble = ends, f"{ends!r} is not finite (NaN or infinite) beyond this time"
         remedy = Message(
@@ -102,8 +109,7 @@ def explained(
 def _of_events(failure: StepFailure, ρ: np.ndarray, equations: Equations) -> SimulationError:
     """Why contacts and friction do not let a run go on."""
     e = equations
-    names = [*[unit.label for _, unit in e.units], *[event.name for event in e.events]]
-    name = names[failure.culprit] if 0 <= failure.culprit < len(names) else e.model.name
+    name = _unit_of(failure, e) or e.model.name
     trouble, remedy = {
         OVERLAP: (
             f"the surfaces of contact {name!r} overlap{_overlap(failure, ρ, e)}",
@@ -133,6 +139,18 @@ def _of_events(failure: StepFailure, ρ: np.ndarray, equations: Equations) -> Si
         worst=name,
         remedy=remedy,
     )
+
+
+def _unit_of(failure: StepFailure, e: Equations) -> str:
+    """The contact, friction or stated event that a failure is about; empty for none."""
+    names = [*[unit.label for _, unit in e.units], *[event.name for event in e.events]]
+    return names[failure.culprit] if 0 <= failure.culprit < len(names) else ""
+
+
+def _failed_event(failure: StepFailure, e: Equations) -> str:
+    """What had an event whose state has no solution; empty where a step has none."""
+    takes_time = failure.length != 0 or failure.reason not in (NO_CONVERGENCE, NOT_FINITE)
+    return "" if takes_time else _unit_of(failure, e)
 
 
 def _overlap(failure: StepFailure, ρ: np.ndarray, e: Equations) -> str:
