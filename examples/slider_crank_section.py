@@ -135,7 +135,7 @@ def main(out: Path = Path("out/slider_crank_section")) -> vm.Optimum:
     for limit in (-1e3 * LIMIT, 1e3 * LIMIT):
         figure.axes[0].axhline(limit, color="#333333", linewidth=1.0, linestyle="--")
     figure.savefig(out / "deflection.png")
-    times = [instant - k * DURATION / 12 for k in (3, 2, 1, 0)]
+    times = [instant * k / 4 for k in (1, 2, 3, 4)]
     optimum.after.draw(
         times=times, trace="rod.n2", title="The lightest rod at its largest deflection"
     ).savefig(out / "mechanism.png")

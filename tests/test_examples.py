@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -1070,3 +1072,22 @@ def test_a_tapped_bicycle_steers_as_linear_equations_say(
     exact = [-(expm(A * x) @ [0, 0, -1e-4, 0])[1] for x in t]
     steer = run.angle("steer").to_numpy()[::50]
     assert steer == pytest.approx(np.array(exact), abs=1e-3 * np.abs(exact).max())
+
+
+ROOT = Path(__file__).parents[1]
+GALLERY = re.findall(
+    r"\w+", re.findall(r"^EXAMPLES := (.*)", (ROOT / "Makefile").read_text("utf-8"), re.M)[0]
+)
+
+
+def test_make_runs_all_examples() -> None:
+    assert sorted(GALLERY) == sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GALLERY)
+def test_examples_draw_their_pictures(name: str, tmp_path: Path) -> None:
+    script = ROOT / "examples" / f"{name}.py"
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-1000:]
+    assert list(tmp_path.rglob("*.png"))
