@@ -278,32 +278,8 @@ def derive(
     some bodies only, and angles without jumps (`turn_of`).
     """
     seen: Among = (lambda bodies: frames) if among is None else among
-    coordinates = symbols_in(q)
-    closure = [
-        b
-        for blocks in constraints.values()
-        for b in blocks
-        if coordinates.isdisjoint(symbols_in(b.residuals))
-    ]
-    lasting = {
-        name: tuple(b for b in blocks if b not in closure) for name, blocks in constraints.items()
-    }
-    bodies = [
-        Element(
-            b.name,
-            s.kinetic,
-            s.potential,
-            s.efforts,
-            constraints=lasting.get(b.name, ()) if k == 0 else (),
-        )
-        for b in model.moving_bodies
-        for k, s in enumerate(b.shares(frames[b], model.gravity))
-    ]
-    others = [
-        Element(name, constraints=blocks)
-        for name, blocks in lasting.items()
-        if blocks and name not in model.bodies
-    ]
+    closure, lasting = _closure_apart(constraints, q)
+    bodies, others = _elements_of(model, frames, lasting)
     forces = ForceStatements(
         model, q, v, t, frames, lambda name, φ: counted.get(name, φ), own.states
     )
@@ -350,6 +326,46 @@ def derive(
     from .released_rates import with_released_rates  # which knows assemblies
 
     return with_released_rates(equations)
+
+
+def _closure_apart(
+    constraints: Mapping[str, list[Constraint]], q: SX
+) -> tuple[list[Constraint], dict[str, tuple[Constraint, ...]]]:
+    """Constraints that depend on parameters only; and all others, by the names of their owners."""
+    coordinates = symbols_in(q)
+    closure = [
+        b
+        for blocks in constraints.values()
+        for b in blocks
+        if coordinates.isdisjoint(symbols_in(b.residuals))
+    ]
+    lasting = {
+        name: tuple(b for b in blocks if b not in closure) for name, blocks in constraints.items()
+    }
+    return closure, lasting
+
+
+def _elements_of(
+    model: ModelData, frames: Frames, constraints: Mapping[str, tuple[Constraint, ...]]
+) -> tuple[list[Element], list[Element]]:
+    """Bodies with their energies, efforts and constraints; and constraints of other names."""
+    bodies = [
+        Element(
+            b.name,
+            s.kinetic,
+            s.potential,
+            s.efforts,
+            constraints=constraints.get(b.name, ()) if k == 0 else (),
+        )
+        for b in model.moving_bodies
+        for k, s in enumerate(b.shares(frames[b], model.gravity))
+    ]
+    others = [
+        Element(name, constraints=blocks)
+        for name, blocks in constraints.items()
+        if blocks and name not in model.bodies
+    ]
+    return bodies, others
 
 
 def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Frames) -> Constraint:
