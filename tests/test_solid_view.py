@@ -4,6 +4,7 @@ there is no WebGL.
 
 from __future__ import annotations
 
+import base64
 import io
 import shutil
 import xml.etree.ElementTree as ET
@@ -268,3 +269,45 @@ def test_another_motion_is_shown_in_the_same_view(browser: Any, reports: dict[st
         const motion = { ...a.data.motion, time: a.track.time, places: a.track.values.map((x) => x + 0.25), rates: a.track.rates };
         a.setData({ ...a.data, motion }); a.draw(); return [...a.place(a.places, 0)].map((x, k) => x - before[k]).concat(a.camera.yaw, a.time); }"""
     assert page.evaluate(script) == pytest.approx([0.25, 0.25, 0.25, 2, 0.1], abs=1e-6)
+
+
+@browsing
+def test_a_motion_as_a_film(browser: Any, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["swing"])
+    page.evaluate("document.querySelector('.more').open = true")
+    page.select_option("#speed", "1")
+    page.evaluate("varimech.player.time = 0.2")
+    with page.expect_download() as download:
+        page.click("#save-film")
+        page.get_by_role("button", name="Cancel film").wait_for()
+    name, film = download.value.suggested_filename, Path(download.value.path()).read_bytes()
+    assert name in ("swing-b.mp4", "swing-b.webm")
+    assert film[4:8] == b"ftyp" if name.endswith("mp4") else film[:4] == b"\x1a\x45\xdf\xa3"
+    assert 10_000 < len(film) < 5_000_000
+    assert page.evaluate("[varimech.player.time, varimech.player.playing]") == [0.2, False]
+    assert page.inner_text("#save-film") == "Save film" and not page.inner_text("#film-note")
+    # WebM has no duration until its end has been looked for
+    script = """(text) => new Promise((done) => { const v = document.createElement("video");
+        v.ondurationchange = () => (v.duration < Infinity ? done([v.duration, v.videoWidth]) : (v.currentTime = 1e6)); v.onerror = () => done([0, 0]);
+        v.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))])); })"""
+    blank = browser.new_page()
+    seconds, width = blank.evaluate(script, base64.b64encode(film).decode())
+    assert 0.2 < seconds < 1.5  # 0.3 s, then the end for a moment
+    assert width == page.evaluate("varimech.animation.canvas.width & ~1")
+
+
+@browsing
+def test_films_are_cancelled_and_at_most_20_s_long(browser: Any, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["four-bar"])
+    page.evaluate("document.querySelector('.more').open = true")
+    page.select_option("#speed", "0.01")
+    page.evaluate("varimech.player.time = 0.1")
+    page.click("#save-film")
+    assert page.inner_text("#film-note") == "Recording at 0.015×, so that the film lasts 20 s."
+    page.get_by_role("button", name="Cancel film").press("Enter")
+    page.get_by_role("button", name="Save film").wait_for()
+    assert page.inner_text("#film-note") == "No film: recording was cancelled."
+    assert page.evaluate("[varimech.player.time, varimech.player.playing]") == [0.1, False]
+    page = opened(browser, reports["four-bar"], "delete window.MediaRecorder;")
+    page.evaluate("document.querySelector('.more').open = true")
+    assert page.is_visible("#save-png") and page.is_hidden("#save-film")

@@ -15,13 +15,18 @@ export function fileName(title, otherwise) {
 
 // what is seen now, as a canvas
 export function pictureOf(animation) {
-  const { canvas, solid, ink } = animation, picture = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height }), pen = picture.getContext("2d");
+  const { width, height } = animation.canvas, picture = Object.assign(document.createElement("canvas"), { width, height });
   animation.draw(); // WebGL forgets a picture once it is shown
+  paint(animation, picture.getContext("2d"));
+  return picture;
+}
+
+// what has just been drawn, with the colour of the page behind it
+export function paint({ canvas, solid, ink }, pen) {
   pen.fillStyle = ink.stage;
-  pen.fillRect(0, 0, picture.width, picture.height);
+  pen.fillRect(0, 0, pen.canvas.width, pen.canvas.height);
   if (solid) pen.drawImage(solid.canvas, 0, 0);
   pen.drawImage(canvas, 0, 0);
-  return picture;
 }
 
 // the drawing in lines as SVG

@@ -1,5 +1,6 @@
-// Controls of the view: usual directions, perspective, transparency, section, pictures.
+// Controls of the view: usual directions, perspective, transparency, section, pictures, film.
 
+import { connectFilm } from "./film.js";
 import { download, fileName, pictureOf, svgOf } from "./pictures.js";
 import { element } from "./player.js";
 
@@ -35,6 +36,7 @@ export function connectViewMenu(player, title) {
   };
   element("save-png").onclick = () => pictureOf(animation).toBlob((blob) => download(`${file}.png`, blob, "image/png"));
   element("save-svg").onclick = () => download(`${file}.svg`, svgOf(animation), "image/svg+xml");
+  connectFilm(player, file);
 }
 
 // the plane beyond which nothing is drawn: normal and distance; zeros for none
