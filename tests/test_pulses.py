@@ -342,3 +342,57 @@ def test_edges_at_both_ends_of_a_run() -> None:
         run = m.simulate(1.0, **options)
         assert float(run.time[-1]) == pytest.approx(1.0, abs=1e-15)
         assert float(run.displacement("guide").values[-1]) == pytest.approx(1.5, abs=error)
+
+
+FAR: dict[str, dict[str, Any]] = {
+    "equal steps": {"step": 0.01},
+    "chosen steps": {"tolerance": 1e-9},
+    "trapezoidal": {"step": 0.01, "integrator": "trapezoidal"},
+}
+
+
+@pytest.mark.parametrize("options", FAR.values(), ids=FAR)
+def test_samples_far_from_nominal_values_have_steps_of_their_own(options: dict[str, Any]) -> None:
+    """A pulse that is wide for the nominal width, and a vibration that is slow for the nominal
+    frequency: runs with other values cannot take the steps that suffice for these.
+    """
+    T = 2.0
+    m = vm.Mechanism("slider", gravity=(0, 0))
+    m.ground_point("O", (0, 0))
+    m.body("s", mass=1.0, inertia=1.0, points={"C": (0, 0)})
+    m.prismatic("g", "ground.O", "s.C", axis=(1, 0))
+    w, o = m.parameter("w", 1.0), m.parameter("o", 3.0)
+    pulse = lambda s: vm.exp(-(((s.time - 1.1) / w) ** 2)) / w + vm.sin(o * s.time)  # noqa: E731
+    m.force("f", "s.C", lambda s: [pulse(s), 0])
+    m.start(displacement={"g": 0.0}, speed={"g": 0.0})
+
+    def speed(w: float, o: float) -> float:
+        return (
+            math.sqrt(math.pi) / 2 * (math.erf(0.9 / w) + math.erf(1.1 / w))
+            + (1 - math.cos(o * T)) / o
+        )
+
+    values = {"w": [1.0, 0.7, 1.0, 1e-3, 2e-4, 1.0], "o": [3.0, 3.3, 800.0, 3.0, 500.0, -3.0]}
+    expected = [speed(*pair) for pair in zip(*values.values(), strict=True)]
+    v = {"v": vm.final(lambda s: s.velocity("s.C")[0])}
+    found = m.ensemble(v, values, duration=T, **options)
+    equal = "step" in options  # of which few cross the narrow pulses
+    np.testing.assert_allclose(np.ravel(found.values)[:6], expected, rtol=2e-3 if equal else 1e-8)
+    alone = [
+        m.sensitivity(v, "w", duration=T, parameters={"w": w, "o": o}, **options).final_values[0]
+        for w, o in zip(*values.values(), strict=True)
+    ]
+    np.testing.assert_allclose(np.ravel(found.values)[:6], alone, rtol=1e-8)
+    single = m.sensitivity(
+        v, "w", duration=T, parameters={"w": 0.05, "o": 628.0}, method="direct", **options
+    )
+    other = m.sensitivity(
+        v,
+        "w",
+        duration=T,
+        parameters={"w": 0.05, "o": 628.0},
+        method="finite-difference",
+        **options,
+    )
+    assert single.final_values == pytest.approx([speed(0.05, 628.0)], rel=1e-4)
+    assert other.final_gradient == pytest.approx(single.final_gradient, abs=1e-5)

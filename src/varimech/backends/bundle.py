@@ -35,8 +35,8 @@ def write_bundle(
             f"mechanism {about['mechanism']!r} is large: its functions are tables, which are not"
             " exported"
         )
-    if sampler.fixed:
-        names = [about["parameters"][k]["name"] for k in sampler.fixed]
+    if moving := [k for k, (least, greatest) in sampler.ranges.items() if least == greatest]:
+        names = [about["parameters"][k]["name"] for k in moving]
         raise ModelError(
             f"mechanism {about['mechanism']!r}: {', '.join(map(repr, names))} moves a jump, kink or"
             " pulse in time, whose place is part of what is exported; make it a number of the"

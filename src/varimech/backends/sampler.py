@@ -5,7 +5,7 @@ else, are kept of each.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -63,7 +63,7 @@ class Sampler:
         reach: np.ndarray,
         conditions: Sequence[Callable[[np.ndarray], np.ndarray]],
         limits: tuple[float, float],
-        fixed: Sequence[int] = (),
+        ranges: Mapping[int, tuple[float, float]] | None = None,
         *,
         states: bool = False,
     ):
@@ -81,9 +81,9 @@ class Sampler:
         """Residuals of positions and velocities up to which joints hold together, without a further
         look.
         """
-        self.fixed = list(fixed)
-        """Parameters that move edges in time, which the schedule meets for nominal values only;
-        rows with other values are not done.
+        self.ranges = dict(ranges or {})
+        """Least and greatest values of parameters on which functions of time depend, for which the
+        schedule suits; rows with other values are not done.
         """
 
     @property
@@ -132,7 +132,8 @@ class Sampler:
         fit = np.isfinite(rows).all(axis=1)
         for holds in self.conditions:
             fit &= holds(rows)
-        fit &= (rows[:, self.fixed] == self.inputs.nominal[self.fixed]).all(axis=1)
+        for k, (least, greatest) in self.ranges.items():
+            fit &= (least <= rows[:, k]) & (rows[:, k] <= greatest)
         if fit.all():
             return self._sorted_out(**execute(rows))
         return _scattered(self._sorted_out(**execute(rows[fit])), fit)

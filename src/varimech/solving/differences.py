@@ -60,7 +60,9 @@ def _replays(solver: Solver, task: Task, ρ: np.ndarray) -> bool:
     """Whether perturbed runs can take the steps of another run: nothing happens at times that differ
     between them.
     """
-    moved = set(task.indices or []) & set(solver.time_plan.fixed(task.schedule, task.objectives, ρ))
+    ranges = solver.time_plan.shared(task.schedule, task.objectives, ρ)
+    points = {k for k, (least, greatest) in ranges.items() if least == greatest}
+    moved = points & set(task.indices or [])
     sampled = any(objective.samples for objective in task.objectives.values())
     events = solver.equations.has_events or sampled or jumps_of(solver.equations, task.objectives)
     return solver.method.integrator.traits.given_steps and not moved and not events

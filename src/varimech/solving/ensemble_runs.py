@@ -23,6 +23,7 @@ from ..core.progress import progress_bar
 from .derivative_request import DerivativeRequest
 from .solver import Solver
 from .task import Task
+from .time_plan import Ranges
 from .validity import residual_limits
 
 Prepared = tuple[
@@ -31,7 +32,7 @@ Prepared = tuple[
     np.ndarray,
     tuple[Callable[[np.ndarray], np.ndarray], ...],
     tuple[float, float],
-    list[int],
+    Ranges,
 ]
 """Arguments of a `Sampler`."""
 CHUNK = 512
@@ -169,8 +170,8 @@ def prepared(
         similar, task.schedule.tolerance, solver.method.formulation, solver.equations
     )
     conditions = (solver.model.parameter_set.allowed, solver.start.closure)
-    fixed = solver.time_plan.fixed(task.schedule, task.objectives, nominal)
-    return runner.native, inputs, solver.nearby.reach, conditions, limits, fixed
+    ranges = solver.time_plan.shared(task.schedule, task.objectives, nominal)
+    return runner.native, inputs, solver.nearby.reach, conditions, limits, ranges
 
 
 def most_steps(solver: Solver, task: Task) -> int | None:

@@ -115,7 +115,7 @@ def _along(solver: Solver, task: Task, runs: int, steps: int) -> Sampler | None:
             for holds in (solver.model.parameter_set.allowed, solver.start.closure)
         ),
         (np.inf, np.inf),  # the motion is that of a run without second derivatives
-        solver.time_plan.fixed(task.schedule, task.objectives, nominal),
+        solver.time_plan.shared(task.schedule, task.objectives, nominal),
     )
     if not task.adjoint:
         return Sampler(*arguments)

@@ -52,6 +52,18 @@ EDGE = 1e-14
 """Share of a run that lies between both sides of an edge at most: a few floating-point numbers."""
 
 
+SLACK = 2.0
+"""Times that a run may take longer steps than its own functions of time ask for: these are resolved
+with eight intervals a step.
+"""
+AFAR = (2.0, 16.0)
+"""Multiples of a parameter for which a shared schedule is tried; runs with other values have their
+own.
+"""
+Ranges = dict[int, tuple[float, float]]
+"""Least and greatest values by the numbers of parameters."""
+
+
 class TimePlan:
     """Schedules of one model."""
 
@@ -100,22 +112,34 @@ class TimePlan:
             )
         return replace(schedule, longest_step=min(schedule.longest_step, float(found.limits.min())))
 
-    def fixed(
+    def shared(
         self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray
-    ) -> list[int]:
-        """Parameters that move edges or narrow features: runs that differ in them do not share a
-        schedule.
+    ) -> Ranges:
+        """Ranges of parameters within which runs share the schedule for these values: none of those
+        that move edges or narrow features, and as far as steps need not be shorter of all others
+        on which functions of time depend.
         """
         found = (
             None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
         )
         if found is None:
-            return []
+            return {}
         limited = self._limited(schedule, objectives)
-        pieces = found.pieces(
-            limited.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
-        )
-        return [] if pieces is None or pieces.stops.size == 1 else sorted(found.parameters)
+        longest = limited.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
+        pieces = found.pieces(longest)
+        if pieces is not None and pieces.stops.size > 1:
+            return {k: (float(ρ[k]), float(ρ[k])) for k in sorted(found.parameters)}
+        functions = self._functions[tuple(objectives.values())]
+        assert functions is not None
+        needed = longest if pieces is None else float(pieces.limits[0])
+
+        def suffices(k: int, value: float) -> bool:
+            other = ρ.copy()
+            other[k] = value
+            its = resolve(functions, schedule.duration, other).pieces(longest)
+            return its is None or (its.stops.size == 1 and its.limits[0] >= needed / SLACK)
+
+        return {k: _range(float(ρ[k]), lambda x, k=k: suffices(k, x)) for k in functions.parameters}  # type: ignore[misc]
 
     def _limited(self, schedule: Schedule, objectives: Mapping[str, Objective]) -> Schedule:
         """The same schedule with longer steps where forces and integrands vary no faster than the
@@ -173,6 +197,23 @@ class TimePlan:
             return None
         values = (key, duration, *ρ[list(functions.parameters)].tolist())
         return _remembered(self._resolved, values, lambda: resolve(functions, duration, ρ))
+
+
+def _range(value: float, suffices: Callable[[float], bool]) -> tuple[float, float]:
+    """Values around one for which something suffices, as far as that is tried."""
+    if value == 0:
+        tried = [[sign * factor for factor in (1.0, *AFAR)] for sign in (-1, 1)]
+    else:  # a width of zero, and beyond it, may be anything
+        tried = [[value / factor for factor in AFAR], [value * factor for factor in AFAR]]
+    ends = []
+    for values in tried:
+        end = value
+        for further in values:
+            if not suffices(further):
+                break
+            end = further
+        ends.append(end)
+    return min(ends), max(ends)
 
 
 def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:

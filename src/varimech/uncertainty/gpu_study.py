@@ -114,8 +114,8 @@ class Launch:
                     return None
             elif getattr(condition, "owners", True):
                 return None
-        for k in self.sampler.fixed:
-            good &= rows[:, k] == self.sampler.inputs.nominal[k]
+        for k, (least, greatest) in self.sampler.ranges.items():
+            good &= (least <= rows[:, k]) & (rows[:, k] <= greatest)
         return good
 
     def _done(self, found: dict[str, Any]) -> Any:
