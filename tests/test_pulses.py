@@ -3,8 +3,10 @@ shape, width and place of the pulse, wherever it starts, at any scale of length 
 integrator and tolerance. The closed forms are those of a free block.
 """
 
+import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -344,6 +346,19 @@ def test_edges_at_both_ends_of_a_run() -> None:
         assert float(run.displacement("guide").values[-1]) == pytest.approx(1.5, abs=error)
 
 
+def _shaken_block() -> vm.Mechanism:
+    """A pulse of a width w, and a vibration of a frequency o."""
+    m = vm.Mechanism("block", dimension=2)
+    w, o = m.parameter("w", 1.0), m.parameter("o", 3.0)
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=1.0, inertia=0.01, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "b.P", axis=(1, 0))
+    push = lambda t: vm.exp(-(((t - 1.1) / w) ** 2)) / w + vm.sin(o * t)  # noqa: E731
+    m.force("push", "b.P", lambda s: vm.vector(push(s.time), 0))
+    m.start(displacement={"guide": 0.0}, speed={"guide": 0.0})
+    return m
+
+
 FAR: dict[str, dict[str, Any]] = {
     "equal steps": {"step": 0.01},
     "chosen steps": {"tolerance": 1e-9},
@@ -356,15 +371,7 @@ def test_samples_far_from_nominal_values_have_steps_of_their_own(options: dict[s
     """A pulse that is wide for the nominal width, and a vibration that is slow for the nominal
     frequency: runs with other values cannot take the steps that suffice for these.
     """
-    T = 2.0
-    m = vm.Mechanism("slider", gravity=(0, 0))
-    m.ground_point("O", (0, 0))
-    m.body("s", mass=1.0, inertia=1.0, points={"C": (0, 0)})
-    m.prismatic("g", "ground.O", "s.C", axis=(1, 0))
-    w, o = m.parameter("w", 1.0), m.parameter("o", 3.0)
-    pulse = lambda s: vm.exp(-(((s.time - 1.1) / w) ** 2)) / w + vm.sin(o * s.time)  # noqa: E731
-    m.force("f", "s.C", lambda s: [pulse(s), 0])
-    m.start(displacement={"g": 0.0}, speed={"g": 0.0})
+    T, m = 2.0, _shaken_block()
 
     def speed(w: float, o: float) -> float:
         return (
@@ -374,7 +381,7 @@ def test_samples_far_from_nominal_values_have_steps_of_their_own(options: dict[s
 
     values = {"w": [1.0, 0.7, 1.0, 1e-3, 2e-4, 1.0], "o": [3.0, 3.3, 800.0, 3.0, 500.0, -3.0]}
     expected = [speed(*pair) for pair in zip(*values.values(), strict=True)]
-    v = {"v": vm.final(lambda s: s.velocity("s.C")[0])}
+    v = {"v": END["v"]}
     found = m.ensemble(v, values, duration=T, **options)
     equal = "step" in options  # of which few cross the narrow pulses
     np.testing.assert_allclose(np.ravel(found.values)[:6], expected, rtol=2e-3 if equal else 1e-8)
@@ -396,3 +403,11 @@ def test_samples_far_from_nominal_values_have_steps_of_their_own(options: dict[s
     )
     assert single.final_values == pytest.approx([speed(0.05, 628.0)], rel=1e-4)
     assert other.final_gradient == pytest.approx(single.final_gradient, abs=1e-5)
+
+
+def test_exported_steps_have_bounds(tmp_path: Path) -> None:
+    m = _shaken_block()
+    m.problem({"v": END["v"]}, duration=2.0, step=0.01).export(tmp_path, target="c")
+    about = json.loads((tmp_path / "bundle.json").read_text(encoding="utf-8"))
+    bounds = {p["name"]: p["bounds"] for p in about["parameters"]}
+    assert bounds["o"][0] < 3.0 < bounds["o"][1] < 800.0 and 0.1 > bounds["w"][0] > 1e-3

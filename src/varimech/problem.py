@@ -654,7 +654,8 @@ class Problem(Displayed):
         The folder contains the source of the program, a description (bundle.json) and a small
         runner. In this folder, `python run.py` checks the machine, and `python run.py samples.csv
         results.csv` runs the samples of a file and writes the results at the end and the failed
-        runs. The runner checks the bounds of parameters and the conditions on single parameters;
+        runs. The runner checks the bounds of parameters, which include how far functions of time
+        stay as slow as the exported steps need, and the conditions on single parameters;
         bundle.json lists the conditions that it does not check. Objectives are stored only at the
         start and at the end if neither `every` nor `output` is given.
 

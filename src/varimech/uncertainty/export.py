@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def export(
                 "name": p.name,
                 "unit": p.unit,
                 "nominal": p.value,
-                "bounds": p.bounds,
+                "bounds": _within(p.bounds, sampler.ranges.get(k, (-math.inf, math.inf))),
                 "rules": allowed.rules_of(k),
             }
             for k, p in enumerate(numbers.parameters.values())
@@ -74,3 +75,16 @@ def export(
     }
     write_bundle(folder, sampler, target, about)
     return folder
+
+
+def _within(
+    bounds: tuple[float | None, float | None], range_: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """Bounds of a parameter that also keep it where the exported steps suffice."""
+    lower, upper = bounds
+    least = max(range_[0], -math.inf if lower is None else lower)
+    greatest = min(range_[1], math.inf if upper is None else upper)
+    return (
+        least if math.isfinite(least) else None,
+        greatest if math.isfinite(greatest) else None,
+    )
