@@ -411,3 +411,20 @@ def test_exported_steps_have_bounds(tmp_path: Path) -> None:
     about = json.loads((tmp_path / "bundle.json").read_text(encoding="utf-8"))
     bounds = {p["name"]: p["bounds"] for p in about["parameters"]}
     assert bounds["o"][0] < 3.0 < bounds["o"][1] < 800.0 and 0.1 > bounds["w"][0] > 1e-3
+
+
+@pytest.mark.parametrize("options", FAR.values(), ids=FAR)
+def test_samples_of_vibrations_beside_a_jump(options: dict[str, Any]) -> None:
+    """Steps end at the jump, and are still too long for a faster vibration."""
+    T, m = 2.0, vm.Mechanism("block", dimension=2)
+    o = m.parameter("o", 3.0)
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=1.0, inertia=0.01, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "b.P", axis=(1, 0))
+    push = lambda t: vm.where(t > 0.7, 1.0, 0.0) + vm.sin(o * t)  # noqa: E731
+    m.force("push", "b.P", lambda s: vm.vector(push(s.time), 0))
+    m.start(displacement={"guide": 0.0}, speed={"guide": 0.0})
+    values = [3.0, 4.0, 628.0]
+    found = m.ensemble({"v": END["v"]}, {"o": values}, duration=T, **options)
+    expected = [1.3 + (1 - math.cos(x * T)) / x for x in values]
+    np.testing.assert_allclose(np.ravel(found.values)[:3], expected, rtol=1e-4)

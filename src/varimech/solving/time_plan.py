@@ -56,7 +56,7 @@ SLACK = 2.0
 """Times that a run may take longer steps than its own functions of time ask for: these are resolved
 with eight intervals a step.
 """
-AFAR = (2.0, 16.0)
+AFAR = (1.1, 2.0, 16.0)
 """Multiples of a parameter for which a shared schedule is tried; runs with other values have their
 own.
 """
@@ -127,19 +127,24 @@ class TimePlan:
         limited = self._limited(schedule, objectives)
         longest = limited.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
         pieces = found.pieces(longest)
-        if pieces is not None and pieces.stops.size > 1:
-            return {k: (float(ρ[k]), float(ρ[k])) for k in sorted(found.parameters)}
+        apart = pieces is not None and pieces.stops.size > 1
+        points = {k: (float(ρ[k]), float(ρ[k])) for k in sorted(found.parameters) if apart}
         functions = self._functions[tuple(objectives.values())]
         assert functions is not None
-        needed = longest if pieces is None else float(pieces.limits[0])
+        whole = Pieces(np.array([schedule.duration]), np.array([longest]))
 
         def suffices(k: int, value: float) -> bool:
             other = ρ.copy()
             other[k] = value
             its = resolve(functions, schedule.duration, other).pieces(longest)
-            return its is None or (its.stops.size == 1 and its.limits[0] >= needed / SLACK)
+            return _serves(pieces or whole, its or whole)
 
-        return {k: _range(float(ρ[k]), lambda x, k=k: suffices(k, x)) for k in functions.parameters}  # type: ignore[misc]
+        others = {
+            k: _range(float(ρ[k]), lambda x, k=k: suffices(k, x))  # type: ignore[misc]
+            for k in functions.parameters
+            if k not in points
+        }
+        return points | others
 
     def _limited(self, schedule: Schedule, objectives: Mapping[str, Objective]) -> Schedule:
         """The same schedule with longer steps where forces and integrands vary no faster than the
@@ -197,6 +202,14 @@ class TimePlan:
             return None
         values = (key, duration, *ρ[list(functions.parameters)].tolist())
         return _remembered(self._resolved, values, lambda: resolve(functions, duration, ρ))
+
+
+def _serves(own: Pieces, other: Pieces) -> bool:
+    """Whether pieces of one run are short enough for another."""
+    if own.stops.size != other.stops.size:
+        return False
+    same = np.allclose(own.stops, other.stops, rtol=SAME)
+    return same and bool((other.limits >= own.limits / SLACK).all())
 
 
 def _range(value: float, suffices: Callable[[float], bool]) -> tuple[float, float]:
