@@ -156,14 +156,16 @@ def _only_built_in_elements() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is loaded to collect tests stays: looking for garbage in it again and again took a
-    seventh of the time of all tests.
+    """Spend less time on the search for garbage. Objects that exist after collection stay to the
+    end: searching them again and again took a seventh of the time of all tests. Searching the others
+    thirty times less often saves another twentieth.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 50, 50)
         gc.enable()
 
 

@@ -12,6 +12,7 @@ import ctypes
 import re
 from functools import cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -32,15 +33,29 @@ def bytecode_of(function: ca.Function, interpreter: str = "bytecode.c") -> np.nd
     Raises:
         NotInterpretable: if the interpreter does not know one of them.
     """
-    count = function.n_instructions()
-    bytecode = _serialised(function, count)
-    if bytecode is None:
-        bytecode = np.array([_instruction(function, k) for k in range(count)], INSTRUCTION)
+    bytecode = _instructions(function)
     known = np.isin(bytecode["operation"], list(operations(interpreter).values()))
     if not known.all():
         number = int(bytecode["operation"][~known][0])
         raise NotInterpretable(f"{function.name()}, number {number}")
-    return _simplified(bytecode) if count > CSE_LONGEST else bytecode
+    return bytecode
+
+
+_read: WeakKeyDictionary[ca.Function, np.ndarray] = WeakKeyDictionary()
+"""Bytecode of functions that programs share."""
+
+
+def _instructions(function: ca.Function) -> np.ndarray:
+    if (bytecode := _read.get(function)) is None:
+        count = function.n_instructions()
+        bytecode = _serialised(function, count)
+        if bytecode is None:
+            bytecode = np.array([_instruction(function, k) for k in range(count)], INSTRUCTION)
+        if count > CSE_LONGEST:
+            bytecode = _simplified(bytecode)
+        bytecode.flags.writeable = False
+        _read[function] = bytecode
+    return bytecode
 
 
 def places_of(bytecode: np.ndarray) -> int:

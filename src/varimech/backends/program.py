@@ -22,7 +22,7 @@ backwards over what was recorded of each step:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import casadi as ca
 import numpy as np
@@ -61,6 +61,12 @@ class ChainFunctions:
     """Whether `finish` is a plan that takes derivatives of all parameters and time (`Program.seeds`)
     after those of the state.
     """
+
+    @property
+    def instructions(self) -> int:
+        """Number of instructions of its straight-line functions."""
+        functions = (getattr(self, definition.name) for definition in fields(self))
+        return sum(f.n_instructions() for f in functions if isinstance(f, ca.Function))
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ from ..core.symbols import SX
 from ..formulations.formulation import SHARP, Conditioning
 from ..formulations.impact import impact
 from ..schemes import Method
-from ..sensitivity.adjoint import pullback_of
-from ..sensitivity.direct import tangent_of
 from ..sensitivity.event_functions import EventFunctions
 from ..sensitivity.event_map import EventMap
 from ..sensitivity.objective import Objective
@@ -45,6 +43,7 @@ from ..stages.pieces import Pieces
 from ..stages.plan import Plan, row_length
 from ..stages.saddle import Saddle
 from .derivative_request import DerivativeRequest
+from .unrolled_chains import unrolled
 
 if TYPE_CHECKING:
     from ..coordinates.relative.recursion import Recursion
@@ -425,26 +424,12 @@ class Programs:
     def _unrolled(
         self, build: Callable[[Dynamics], Chain], wanted: DerivativeRequest, *, state_varies: bool
     ) -> ChainFunctions:
-        chain = build(self.equations)
-        tangent = (
-            None
-            if wanted.directions is None
-            else tangent_of(
-                chain, wanted.moved, state_varies=state_varies, along_time=self._along_time
-            )
-        )
-        pullback = (
-            pullback_of(chain, state_varies=state_varies, along_time=self._along_time)
-            if wanted.adjoint
-            else None
-        )
-        return ChainFunctions(
-            chain.predict if chain.iterated else None,
-            chain.iterate if chain.iterated else None,
-            chain.finish(None if tangent is None else tangent.coefficients),
-            None if tangent is None else tangent.column,
-            None if pullback is None else chain.linearise(pullback.coefficients),
-            None if pullback is None else pullback.column,
+        return unrolled(
+            build(self.equations),
+            None if wanted.directions is None else wanted.moved,
+            adjoint=wanted.adjoint,
+            state_varies=state_varies,
+            along_time=self._along_time,
         )
 
     # recursive

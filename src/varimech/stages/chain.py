@@ -19,8 +19,9 @@ the same statement.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import casadi as ca
@@ -56,6 +57,17 @@ class Block:
 
     space: str
     value: SX
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Everything that defines a stage."""
+
+    symbols: list[SX]
+    expressions: list[SX]
+    """Expressions in these symbols, and in those of the chain and of earlier stages."""
+    properties: tuple[object, ...]
+    """Everything else, with a `repr` that is equal where the properties are."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +152,25 @@ class Stage:
             else self.condition_jacobian
         )
 
+    @property
+    def statement(self) -> Statement:
+        """Its definition; each field is a symbol, an expression or a property."""
+        symbols, expressions, properties = list[SX](), list[SX](), list[object]()
+        for definition in fields(self):
+            name, value = definition.name, getattr(self, definition.name)
+            if name in ("unknown", "multiplier"):
+                symbols.append(value)
+            elif name in ("dependents", "named"):
+                symbols += [entry[0] for entry in value]
+                expressions += [entry[1] for entry in value]
+                properties.append([entry[2:] for entry in value])
+            elif isinstance(value, SX):
+                expressions.append(value)
+                properties.append(name)
+            else:
+                properties.append((name, value))
+        return Statement(symbols, expressions, tuple(properties))
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -181,6 +212,23 @@ class Chain:
     def packed(self) -> SX:
         """The state at the beginning, as one vector."""
         return ca.vertcat(*[block.value for block in self.state])
+
+    @property
+    def digest(self) -> bytes:
+        """Hash of the statement. Chains with equal digests have the same functions and derivatives,
+        whatever symbols they are stated in.
+        """
+        symbols = [block.value for block in (*self.state, *self.settings)]
+        expressions = [*[block.value for block in self.result], *self.levels]
+        blocks = [block.space for block in (*self.state, *self.settings, *self.result)]
+        properties: list[object] = [self.name, self.saddle, blocks]
+        for stage in self.stages:
+            stated = stage.statement
+            symbols += stated.symbols
+            expressions += stated.expressions
+            properties.append(stated.properties)
+        statement = ca.Function("statement", symbols, expressions).serialize()
+        return hashlib.sha256(f"{properties}\0{statement}".encode()).digest()
 
     def resolved(self, expressions: list[SX]) -> list[SX]:
         """Substitute the relations of all dependents, and what names stand for, into expressions."""
