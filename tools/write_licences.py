@@ -26,7 +26,7 @@ LONGEST = 60
 
 HEAD = """# Licences of dependencies
 
-Varimech itself is under the [MIT licence](citing.md). It contains no code of other projects; pip installs the packages below, each under its own licence. `python tools/write_licences.py` writes this page from the metadata of the installed packages; check it again before you redistribute them.
+Varimech itself is under the [MIT licence](citing.md). It contains no code of other projects; pip installs the packages below, each under its own licence. `python tools/write_licences.py` writes this page from the metadata of the installed packages. Check the licences again before you redistribute the packages.
 """
 
 
@@ -47,7 +47,7 @@ def page() -> str:
     needed = sorted(_closure(direct) - set(direct), key=str.lower)
     sections = {
         "Required": _rows(direct),
-        "Required by these": _rows(needed),
+        "Required indirectly": _rows(needed),
         "Extras": [
             f"| {name} | `{extra}` | {licence(name)} |" for name, extra in sorted(extras.items())
         ],
