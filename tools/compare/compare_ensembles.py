@@ -53,7 +53,7 @@ VECTORS = """\
 On this processor, {width} samples are computed simultaneously in vector registers ([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)).
 The table compares this with samples that are computed one by one, both with compiled code on one thread. Rates refer to CPU time; each is the highest of
 five measurements, which alternate between the two schemes. Parameters vary within ±1 %, and only the final time is stored. The column "at least" contains
-the ratio that the tests require. The last column is the largest relative difference between the results: it is 0 if vectors execute exactly the same
+the smallest acceptable ratio. The last column is the largest relative difference between the results: it is 0 if vectors execute exactly the same
 operations, and of the order of rounding if the equations contain sines or cosines.
 """
 COSTS = """\
