@@ -176,17 +176,22 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
         }
         ahead = [goal for goal, (theirs, t) in times.items() if t is None or theirs < t]
         if ahead:
-            faster.append(f"{engine} ({model}) at {', '.join(f'{goal:g}' for goal in ahead)}")
+            limits = ", ".join(f"{goal:g}" for goal in ahead)
+            faster.append(f"{engine} ({model}) at the limits {limits}")
         if times:
             goal, (theirs, t) = min(times.items())
             if t is not None:
-                ratios.append(f"{engine} ({model}) {number(theirs / t)} times at {goal:g}")
-    first = (
-        f"Faster than Varimech: {'; '.join(faster)}."
-        if faster
-        else "No other model is faster than Varimech at any of these errors."
+                ratios.append(f"- {engine} ({model}): {number(theirs / t)} times at {goal:g}\n")
+    if not faster:
+        first = "No other model is faster than Varimech at any of these errors."
+    elif len(faster) == 1:
+        first = f"One model is faster than Varimech: {faster[0]}."
+    else:
+        first = f"Several models are faster than Varimech: {'; '.join(faster)}."
+    return (
+        f"{first} The list shows the time of the {what} relative to that of Varimech, at the tightest"
+        f" limit in the table that each model meets:\n\n{''.join(ratios)}"
     )
-    return f"{first} The following ratios compare the time of the {what} with Varimech's, at the tightest error limit in the table that each model meets: {'; '.join(ratios)}.\n"
 
 
 def section(case: str, points: list[Point]) -> str:

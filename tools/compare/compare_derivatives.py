@@ -237,7 +237,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
             if k in ours and k in theirs and ours[k] > theirs[k]
         ]
         if slower:
-            lines.append(f"- {where}: {', '.join(slower)}.\n")
+            lines.append(f"- {where}: {'; '.join(slower)}.\n")
 
     def times(name: str, goal: float) -> dict[str, float]:
         e = find(engines, name, goal) or {"ways": {}}
