@@ -29,49 +29,53 @@ INTRODUCTION = """\
 # Contacts
 
 This page compares Varimech with Exudyn and MuJoCo for an impact problem and a dry-friction problem whose solutions are known in closed form.
-It shows how accurately the final position and its gradient are computed, and in what time. `python tools/compare/compare.py contacts` repeats the
-measurements.
+It shows how accurately and how fast each program computes the final position and its gradient. `python tools/compare/compare.py contacts` repeats the
+measurements. They follow these rules:
 
-- **Time**: wall-clock time of one motion, or of one gradient, on one core; the fastest of several repetitions. Building and compiling a model are not included.
-- **Error**: relative error with respect to the closed form; for a gradient, the largest relative error of its derivatives.
-- **Gradients**: Varimech computes exact derivatives. Exudyn and MuJoCo use central differences with the best of five perturbations, 1e-5 to 3e-2; the
+- **Time** is the wall-clock time of one motion, or of one gradient, on one core (the fastest of several repetitions). Building and compiling a model are not
+  included.
+- **Error** is the relative error with respect to the closed form. For a gradient, it is the largest relative error of its derivatives.
+- **Gradients** are exact derivatives in Varimech. Exudyn and MuJoCo use central differences with the best of five perturbations, 1e-5 to 3e-2. The
   time is that of two motions per parameter, as if the best perturbation were known in advance. Settings whose motion takes more than 80 ms are tried with
-  three perturbations, 1e-4 to 1e-2; for those above 0.6 s, no gradient is computed.
-- Every row shows the best setting of a sweep, selected by comparison with the closed form. A setting can be accurate by coincidence if errors of opposite
-  sign cancel in this one result. This favours engines with many settings; the errors of the gradients reveal such coincidences.
+  three perturbations, 1e-4 to 1e-2. For settings whose motion takes more than 0.6 s, no gradient is computed.
+- **Settings** are varied in a sweep, and every row shows the best setting, selected by comparison with the closed form. A setting can be accurate by
+  coincidence if errors of opposite sign cancel in this one result. This favours engines with many settings; the errors of the gradients reveal such
+  coincidences.
 """
 MODELS = """\
 ## Models of contact and friction
 
-- **Varimech**: rigid floor with Newton's impact law, and Coulomb friction with sticking and sliding (`stop`, `dry_friction`). Impacts and
-  reversals are located as events of the error-controlled integration (DOP853), and derivatives include the jumps at events.
-- **Exudyn, `ObjectContactCoordinate`**: penalty force with a coefficient of restitution (impact model 2, described as much more accurate in Exudyn's
-  documentation of sphere contact); trapezoidal rule with smaller steps where contact begins and ends, as in Exudyn's contact example. The stiffness is
-  chosen so that a contact lasts 10, 20 or 50 steps.
-- **Exudyn, user-defined stiff force in Python**: a linear spring and damper that cannot pull, implemented as a `springForceUserFunction`, with the damping
-  chosen to match the restitution; DOPRI5 with error control, so that short steps are taken only during contact.
-- **Exudyn, bristles**: `CoordinateSpringDamperExt`, the model that Exudyn's documentation recommends for implicit integrators; trapezoidal rule.
-- **Exudyn, regularised friction**: the same element with viscous friction at low velocities; DOPRI5 with error control.
-- **MuJoCo, soft limit**: a constraint with `solref="-stiffness -damping"`, as MuJoCo's documentation recommends for restitution, with impedance 0.9999 and
-  the damping of the same linear law; equal steps, RK4 or semi-implicit Euler. MuJoCo has no coefficient of restitution. The stiffness is chosen so that a
-  contact lasts 5, 10 or 20 steps.
-- **MuJoCo, `frictionloss`**: dry friction as a soft constraint with a time constant of one or two steps (`refsafe` disabled). The impedance is 0.9999, or
+- **Varimech**: the floor is rigid with Newton's impact law (`stop`), and dry friction is Coulomb friction with sticking and sliding (`dry_friction`).
+  Impacts and reversals are located as events of the error-controlled integration (DOP853), and derivatives include the jumps at events.
+- **Exudyn, `ObjectContactCoordinate`**: the contact is a penalty force with a coefficient of restitution (impact model 2, which Exudyn's documentation of
+  sphere contact describes as much more accurate). The trapezoidal rule takes smaller steps where contact begins and ends, as in Exudyn's contact example.
+  The stiffness is chosen so that a contact lasts 10, 20 or 50 steps.
+- **Exudyn, user-defined stiff force in Python**: the contact is a linear spring and damper that cannot pull, implemented as a `springForceUserFunction`.
+  The damping is chosen to match the restitution. DOPRI5 with error control takes short steps only during contact.
+- **Exudyn, bristles**: friction is modelled by `CoordinateSpringDamperExt`, which Exudyn's documentation recommends for implicit integrators. The integrator
+  is the trapezoidal rule.
+- **Exudyn, regularised friction**: the same element is used with viscous friction at low velocities, and with DOPRI5 and error control.
+- **MuJoCo, soft limit**: MuJoCo has no coefficient of restitution. The contact is a constraint with `solref="-stiffness -damping"`, as MuJoCo's documentation
+  recommends for restitution, with impedance 0.9999 and the damping of the same linear law. Steps are equal, with RK4 or semi-implicit Euler. The stiffness
+  is chosen so that a contact lasts 5, 10 or 20 steps.
+- **MuJoCo, `frictionloss`**: dry friction is a soft constraint with a time constant of one or two steps (`refsafe` disabled). The impedance is 0.9999, or
   0.9 with the NoSlip solver.
-- **MuJoCo, user-defined impact location in Python**: single RK4 steps of a ball without a floor; Python code shortens the step that would pass the impact
-  and reverses the velocity. This is not a MuJoCo contact model and handles a single contact only, but it shows what users can add. It was not tried with Exudyn.
+- **MuJoCo, user-defined impact location in Python**: MuJoCo takes single RK4 steps of a ball without a floor; Python code shortens the step that would pass
+  the impact and reverses the velocity. This is not a MuJoCo contact model and handles a single contact only, but it shows what users can add. It was not
+  tried with Exudyn.
 
 The error of a penalty model relative to the rigid model is proportional to the duration of the contact, and hence to the inverse square root of the stiffness.
-If the real contact is compliant, this is not a fault of these engines. Chrono was not measured, because it is not available on PyPI (the package
-`pychrono` there is an unrelated one).
+If the real contact is compliant, this difference is not a fault of the penalty models. Chrono was not measured, because it is not available on PyPI; the
+package `pychrono` on PyPI is unrelated.
 """
 CASES = {
     "ball": (
         "Bouncing ball",
-        "A ball drops from 0.9 m and rebounds with a coefficient of restitution of 0.9 (three impacts in 2 s). The value is the height at 2 s, 0.27098 m. The gradient is with respect to the drop height and the restitution.",
+        "A ball drops from 0.9 m and rebounds with a coefficient of restitution of 0.9. There are three impacts in 2 s. The computed value is the height at 2 s, 0.27098 m. The gradient is taken with respect to the drop height and the restitution.",
     ),
     "oscillator": (
         "Oscillator with dry friction",
-        "An oscillator (mass 1 kg, stiffness 1 N/m, friction force 1 N) starts at 12 m with a velocity of 6 m/s. It reverses seven times and then sticks at 15 − √205 = 0.68218 m; the simulation covers 30 s. The value is the final position. The gradient is with respect to the initial position, the initial velocity and the friction force.",
+        "An oscillator (mass 1 kg, stiffness 1 N/m, friction force 1 N) starts at 12 m with a velocity of 6 m/s. It reverses seven times and then sticks at 15 − √205 = 0.68218 m; the simulation covers 30 s. The computed value is the final position. The gradient is taken with respect to the initial position, the initial velocity and the friction force.",
     ),
 }
 
@@ -172,17 +176,22 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
         }
         ahead = [goal for goal, (theirs, t) in times.items() if t is None or theirs < t]
         if ahead:
-            faster.append(f"{engine} ({model}) at {', '.join(f'{goal:g}' for goal in ahead)}")
+            limits = ", ".join(f"{goal:g}" for goal in ahead)
+            faster.append(f"{engine} ({model}) at the limits {limits}")
         if times:
             goal, (theirs, t) = min(times.items())
             if t is not None:
-                ratios.append(f"{engine} ({model}) {number(theirs / t)} times at {goal:g}")
-    first = (
-        f"Faster than Varimech: {'; '.join(faster)}."
-        if faster
-        else "No other model is faster than Varimech at any of these errors."
+                ratios.append(f"- {engine} ({model}): {number(theirs / t)} times at {goal:g}\n")
+    if not faster:
+        first = "No other model is faster than Varimech at any of these errors."
+    elif len(faster) == 1:
+        first = f"One model is faster than Varimech: {faster[0]}."
+    else:
+        first = f"Several models are faster than Varimech: {'; '.join(faster)}."
+    return (
+        f"{first} The list shows the time of the {what} relative to that of Varimech, at the tightest"
+        f" limit in the table that each model meets:\n\n{''.join(ratios)}"
     )
-    return f"{first} Time of the {what} relative to Varimech's, at the tightest limit in the table that each model meets: {'; '.join(ratios)}.\n"
 
 
 def section(case: str, points: list[Point]) -> str:
@@ -195,25 +204,25 @@ def section(case: str, points: list[Point]) -> str:
     for name, sentence, columns, rows in (
         (
             "value: time to reach an error",
-            "Time to compute a motion with a given error of the value:",
+            "This table shows the time to compute a motion whose value has a given error; a dash means that no setting reached this error:",
             headings,
             goal_rows(motions, *value),
         ),
         (
             "gradient: time to reach an error",
-            "Time to compute a gradient with a given error of its derivatives:",
+            "This table shows the time to compute a gradient whose derivatives have a given error:",
             headings,
             goal_rows(points, *gradient),
         ),
         (
             "gradient: most accurate setting",
-            "The most accurate gradient of each model:",
+            "This table shows the most accurate gradient of each model:",
             GRADIENT_HEADINGS,
             gradient_rows(points),
         ),
         (
             "value: settings",
-            "Pareto-optimal settings of each model: no other setting is both faster and more accurate. The error is that of the value, not of the gradient.",
+            "This table shows the Pareto-optimal settings of each model, for which no other setting is both faster and more accurate. The error is that of the value, not of the gradient.",
             FRONT_HEADINGS,
             front_rows(motions),
         ),

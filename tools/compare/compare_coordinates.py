@@ -17,7 +17,7 @@ from coordinates_side import AT_LEAST, INTEGRATORS, MEASURING, STEPS, Case
 from pages import COLOURS, DOCS, ROOT, machine, markdown, run_side, show
 from rich.console import Console
 
-from varimech.schemes import COORDINATES
+from varimech import schemes
 
 PAGE, PICTURE = DOCS / "coordinates.md", DOCS / "images" / "compare_coordinates.png"
 LIMIT = 45.0
@@ -30,6 +30,8 @@ AGREEMENT = {"index1": 1e-8, "ali3p": 1e-3}
 """Largest distance (m) between where coordinates lead by the same step; the trapezoidal rule has an
 error of its own in each.
 """
+COORDINATES = [name for name in schemes.COORDINATES if name != "auto"]
+"""Those that are measured: "auto" selects one of them."""
 NATURAL, *RELATIVE = COORDINATES
 SIZES: dict[str, dict[str, tuple[int, ...]]] = {
     "chain": {"index1": (5, 10, 20, 50, 100, 200, 500, 1000), "ali3p": (5, 10, 100, 1000)},
@@ -40,46 +42,63 @@ SIZES: dict[str, dict[str, tuple[int, ...]]] = {
 BENCHMARKS = ("pendulum", "five-bar", "bricard", "governor", "spatial-slider-crank", "chain")
 """Those of one loop or none."""
 TITLES = {
-    "chain": ("Planar chain", "An open chain of N hinged bars: the benchmark `chain`."),
+    "chain": ("Planar chain", "The model is an open chain of N hinged bars (benchmark `chain`)."),
     "spatial chain": (
         "Spatial chain",
-        "An open chain of N bodies, connected by hinges whose axes alternate between two oblique directions.",
+        "The model is an open chain of N bodies, connected by hinges whose axes alternate between two oblique directions.",
     ),
     "binary tree": (
         "Spatial binary tree",
-        "The same hinges, with two further bodies attached to each body: N = 7, 15, 31, … bodies at a depth of 3, 4, 5, …",
+        "The hinges are those of the spatial chain, but each body carries two further bodies. There are N = 7, 15, 31, … bodies at a depth of 3, 4, 5, …",
     ),
     "four-bars": (
         "N four-bars",
-        "The benchmark `four-bar`: planar, N windows, 2 N + 1 bars, N loops, one degree of freedom.",
+        "The model is the planar benchmark `four-bar`: a row of N four-bars with 2 N + 1 bars, N loops and one degree of freedom.",
     ),
 }
 INTRODUCTION = """\
 # Coordinates
 
-This page compares the speed of natural coordinates (`natural`: points and vectors, with joints as constraints) and relative coordinates (joint
-coordinates along a spanning tree, with loops closed by constraints). The recursion of relative coordinates refers to the centres of mass (`rtdyn0`) or to
-the global origin (`rtdyn1`). The results of a simulation are the same. By default, Varimech selects coordinates by the topology of the mechanism; to
-select them yourself, use `m.simulate(…, coordinates="rtdyn1")`. `python tools/compare/compare.py coordinates` repeats these measurements, and `make compare`
-repeats those of all pages.
+A mechanism can be simulated in natural or in relative coordinates. The results are the same; this page compares the speed.
+
+- **Natural coordinates** (`natural`) are points and vectors of the bodies; joints are constraints.
+- **Relative coordinates** are joint coordinates along a spanning tree; constraints close the loops. Their recursion refers to the centres of mass (`rtdyn0`)
+  or to the global origin (`rtdyn1`).
+
+By default, Varimech selects the coordinates by the topology of the mechanism. To select them yourself, use `m.simulate(…, coordinates="rtdyn1")`.
+`python tools/compare/compare.py coordinates` repeats these measurements, and `make compare` repeats those of all pages.
+"""
+RATIOS = f"""\
+In general, relative coordinates suit open chains and trees, and spatial mechanisms; natural coordinates suit large planar mechanisms with loops. In the following
+tables, each ratio is the time per step with natural coordinates divided by that with relative coordinates (the faster of `rtdyn0` and `rtdyn1`). If a ratio is
+above 1, relative coordinates are faster. Times within {100 * (ALIKE - 1):.0f} % count as equal.
+"""
+REFERENCE_POINT = """\
+**Reference point.** The ratio of `rtdyn0` (centres of mass) to `rtdyn1` (origin) shows which reference point takes less effort. Above 1, `rtdyn1` is better:
+"""
+GROWTH = """\
+**Growth.** How does the time per step and body (index 1) depend on the size of a model? The table shows the value of the largest model divided by that of the
+smallest model with at least 10 bodies; the numbers of bodies are in parentheses. A ratio of 1 means that the time per step grows linearly with the number of
+bodies.
 """
 SETTINGS = f"""\
 ## Settings
 
-- **Operations**: scalar operations of the generated functions. In straight-line code, these are the arithmetic instructions (not those that
+- **Operations** are the scalar operations of the generated functions. In straight-line code, these are the arithmetic instructions (not those that
   read, write or set a constant). For large models, which use plans, the operations of each kernel are multiplied by the number of its elements.
-  A factorisation counts as two operations per product and one per entry of L and per pivot; a solution, as two per entry of L and U and one per pivot.
-  For index 1, the table lists one evaluation of accelerations, multipliers and residuals; for ALI3-P, one step with predictor, iterations (average
-  number) and projections. With derivatives, the count also includes the coefficients of the linearised equations and one tangent evaluation per parameter.
-- **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, minus the fastest
-  of as many runs of one step, divided by the difference in steps. Index 1 uses projections and RK4 (three evaluations of the accelerations per step, and
-  a fourth at its end), ALI3-P the trapezoidal rule. The step is 1 ms (benchmarks: 0.1 ms).
-- **Set-up**: the time to derive and compile the equations with an empty cache, up to the end of the first step; a single measurement.
-- **Derivatives**: of the whole state with respect to all parameters of the benchmark.
-- Every case runs in a separate process. The final positions of the last point of the last body in different coordinates must agree to
+  A factorisation counts as two operations per product and one per entry of L and per pivot. A solution counts as two operations per entry of L and U and
+  one per pivot. For index 1, the tables list one evaluation of accelerations, multipliers and residuals; for ALI3-P, they list one step with predictor,
+  iterations (average number) and projections. With derivatives, the count also includes the coefficients of the linearised equations and one tangent
+  evaluation per parameter.
+- **Time** is given in µs per step, for compiled code. At least {AT_LEAST} runs of {STEPS} steps are timed within at least {MEASURING:g} s, and as many runs of
+  one step. The tables show the difference between the fastest runs of both kinds, divided by the difference in steps. Index 1 uses projections and
+  RK4 (three evaluations of the accelerations per step, and a fourth at its end); ALI3-P uses the trapezoidal rule. The step is 1 ms (benchmarks: 0.1 ms).
+- **Set-up** is the time to derive and compile the equations with an empty cache, up to the end of the first step (a single measurement).
+- **Derivatives** are those of the whole state with respect to all parameters of the benchmark; the tables list the number of parameters.
+- **Checks**: every case runs in a separate process. The final positions of the last point of the last body in different coordinates must agree to
   {AGREEMENT["index1"]:g} m (RK4) and {AGREEMENT["ali3p"]:g} m (trapezoidal rule).
-- "–": not supported (ALI3-P supports relative coordinates up to a limited size only), or not completed within {LIMIT:g} s including set-up; larger models are then
-  omitted.
+- A dash means that a case is not supported (ALI3-P supports relative coordinates only up to a limited size), or was not completed within {LIMIT:g} s including
+  set-up. Larger models are then omitted.
 """
 
 
@@ -194,74 +213,90 @@ def among(rows: list[Row], name: str, formulation: str) -> list[Row]:
     ]
 
 
-def verdict(ratios: dict[int, float]) -> str:
-    """Which coordinates to take, in words, from times natural over relative by size."""
+def verdict(ratios: dict[int, float]) -> list[str]:
+    """Which coordinates to take, and the ratios, from times natural over relative by size."""
+    if not ratios:
+        return ["–", "–"]
     low, high = min(ratios.values()), max(ratios.values())
     span = f"{three_digits(low)} to {three_digits(high)}" if len(ratios) > 1 else three_digits(low)
     if low >= ALIKE:
-        return f"**relative** (ratio {span})"
+        return ["relative", span]
     if high <= 1 / ALIKE:
-        return f"**natural** (ratio {span})"
+        return ["natural", span]
     if low > 1 / ALIKE and high < ALIKE:
-        return f"**either** (ratio {span})"
-    each = ", ".join(f"{three_digits(ratio)} for N = {size:,}" for size, ratio in ratios.items())
-    return f"**depends on the size** (ratio {each})"
+        return ["either", span]
+    return ["depends on the size", span]
+
+
+ADVICE_HEADINGS = ["model", *[h for f in TITLE_OF.values() for h in (f"{f}: faster", "ratio")]]
+SINGLE_HEADINGS = [
+    "benchmark",
+    *[f"{f}{d}" for f in TITLE_OF.values() for d in ("", ", derivatives")],
+]
 
 
 def advice(rows: list[Row]) -> str:
-    """What to take, in words, from the ratios."""
-    lines = [
-        f"## How to choose\n\nThe ratios in this summary are times with natural coordinates divided by times with relative coordinates (the faster of `rtdyn0` and `rtdyn1`). Times within {100 * (ALIKE - 1):.0f} % count as equal.\n"
+    """What to take, from the ratios."""
+    families = [
+        [
+            title,
+            *[
+                cell
+                for f in INTEGRATORS
+                for cell in verdict(
+                    {r.size: r.best for r in among(rows, name, f) if r.size and r.best}
+                )
+            ],
+        ]
+        for name, (title, _) in TITLES.items()
     ]
-    for name, (title, _) in TITLES.items():
-        results = {
-            f: {r.size: r.best for r in among(rows, name, f) if r.size and r.best}
-            for f in INTEGRATORS
-        }
-        words = "; ".join(
-            f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in results.items() if ratios
-        )
-        lines.append(f"- **{title}**. {words}.")
-    lines.append("- **Benchmarks with at most one loop**, ratios:")
-    for f in INTEGRATORS:
-        for derivatives in (False, True):
-            chosen = [
-                r
-                for r in rows
-                if r.size is None and r.formulation == f and r.sensitivities == derivatives
-            ]
-            ratios = {r.name: r.best for r in chosen if r.best is not None}
-            words = ", ".join(
-                f"{name} {three_digits(ratio)}"
-                for name, ratio in sorted(ratios.items(), key=lambda pair: -pair[1])
-            )
-            lines.append(f"  - {TITLE_OF[f]}{' with derivatives' if derivatives else ''}: {words}.")
-    return "\n".join([*lines, reference_point(rows), growth(rows), ""])
+    single = {
+        (r.name, r.formulation, r.sensitivities): three_digits(r.best)
+        for r in rows
+        if r.size is None
+    }
+    benchmarks = [
+        [name, *[single.get((name, f, d), "–") for f in INTEGRATORS for d in (False, True)]]
+        for name in BENCHMARKS
+    ]
+    return "\n".join(
+        [
+            f"## How to choose\n\n{RATIOS}",
+            markdown(ADVICE_HEADINGS, families, 1),
+            "The ratios of the benchmarks with at most one loop are:\n",
+            markdown(SINGLE_HEADINGS, benchmarks, 1),
+            reference_point(rows),
+            growth(rows),
+        ]
+    )
 
 
 def reference_point(rows: list[Row]) -> str:
-    """Centre of mass against origin, in words."""
-    words = []
+    """Centre of mass against origin."""
+    table = []
     for key, called in (("operations", "operations"), ("microseconds", "time")):
-        pairs = [
-            (r.reports["rtdyn0"][key], r.reports["rtdyn1"][key])
+        ratios = [
+            r.reports["rtdyn0"][key] / r.reports["rtdyn1"][key]
             for r in rows
             if set(RELATIVE) <= set(r.reports)
         ]
-        mean = exp(sum(log(a / b) for a, b in pairs) / len(pairs))
-        words.append(
-            f"for {called}, {three_digits(mean)} (geometric mean; above 1 in "
-            f"{sum(a > b for a, b in pairs)} of {len(pairs)} cases, {three_digits(min(a / b for a, b in pairs))} to "
-            f"{three_digits(max(a / b for a, b in pairs))})"
+        mean = exp(sum(map(log, ratios)) / len(ratios))
+        table.append(
+            [
+                called,
+                three_digits(mean),
+                f"{three_digits(min(ratios))} to {three_digits(max(ratios))}",
+                f"{sum(ratio > 1 for ratio in ratios)} of {len(ratios)}",
+            ]
         )
-    return f"- **Reference point**: the ratio of `rtdyn0` (centres of mass) to `rtdyn1` (origin) is, {'; '.join(words)}."
+    return (
+        f"{REFERENCE_POINT}\n{markdown(['', 'geometric mean', 'range', 'cases above 1'], table, 1)}"
+    )
 
 
 def growth(rows: list[Row]) -> str:
-    """How the time per step and body grows with size, in words."""
-    lines = [
-        "- **Growth**: the time per step and body (index 1) of the largest model, divided by that of the smallest model with at least 10 bodies; 1 means that the time per step grows linearly."
-    ]
+    """How the time per step and body grows with size."""
+    table = []
     for name, (title, _) in TITLES.items():
         results = []
         for c in COORDINATES:
@@ -275,11 +310,11 @@ def growth(rows: list[Row]) -> str:
                     (r["microseconds"] / r["bodies"], r["bodies"])
                     for r in (reports[0], reports[-1])
                 )
-                results.append(
-                    f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} and {first[1]} bodies)"
-                )
-        lines.append(f"  - {title}: {', '.join(results)}.")
-    return "\n".join(lines)
+                results.append(f"{three_digits(last[0] / first[0])} ({first[1]} to {last[1]:,})")
+            else:
+                results.append("–")
+        table.append([title, *results])
+    return f"{GROWTH}\n{markdown(['model', *COORDINATES], table, 1)}"
 
 
 def draw(rows: list[Row]) -> None:

@@ -29,48 +29,50 @@ ROWS = {
 INTRODUCTION = """\
 # Cost of derivatives
 
-This page compares the computing times of first and second derivatives with those of the motion alone, and with those of a program that was written by hand
-for one mechanism with CasADi. Every time is that of the fastest of at least five whole calls (three calls for a million steps) on one core. Parentheses
-contain the ratio to the time of the motion alone with the same method and setting. `python tools/compare/compare.py derivatives` repeats the measurements.
+What do first and second derivatives cost? This page compares their computing times with that of the motion alone, and with those of programs that were
+written by hand with CasADi for one mechanism. Every time is that of the fastest of at least five whole calls (three calls for a million steps) on one core.
+The ratio in parentheses refers to the motion alone with the same method and setting. `python tools/compare/compare.py derivatives` repeats the measurements.
 """
 FIVE_BAR = f"""\
 ## Five-bar: three objectives, five parameters, 5 s
 
-Each program uses the fewest steps, or the loosest tolerance, of a sweep (from 100 steps, or from 1e-2) for which the largest relative error of
-the 15 derivatives stays below {GOALS[0]:.0e}, then {GOALS[1]:.0e}. ALI3-P reaches neither: it is shown with steps of 1 ms, and its times are not
-comparable with the others. With adaptive steps, direct and adjoint derivatives may need different tolerances. In that case, both are listed, and
-each is compared with the motion at its own tolerance.
+The programs are compared at equal accuracy: the largest relative error of the 15 derivatives is below {GOALS[0]:.0e} in the first table and below {GOALS[1]:.0e}
+in the second. Each program uses the fewest steps or the loosest tolerance that reaches this accuracy, from a sweep that begins at 100 steps or 1e-2.
+ALI3-P reaches neither accuracy in the sweep. Its times with steps of 1 ms are listed, but they are not comparable with the others. With adaptive steps,
+direct and adjoint derivatives may need different tolerances. In that case, both are listed, and each is compared with the motion at its own tolerance.
 """
 CHAINS = f"""\
 ## Growth with the number of parameters
 
 The model is a chain of N uniform bars (10 m in total). Every length and mass is a parameter, so there are 2 N parameters. The only objective is the
 integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100
-parameters are omitted because they take long to compile. The hand-written program uses RK4 in the N angles, with reverse mode.
+parameters are omitted because they take long to compile. The hand-written program integrates the N angles with RK4 and differentiates in reverse mode.
 """
 MEMORY = """\
 ## Memory
 
-The table shows the adjoint method for a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with limits on the memory for recorded
-steps. The last column is the largest relative difference between the gradient and that computed with the most memory.
+The adjoint method records the steps of a run. If a limit on memory does not allow all steps to be recorded, sections of the run are repeated. The table
+shows the time for a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with several limits. The last column is the largest relative
+difference between the gradient and that computed with the most memory.
 """
 SETTINGS = """\
 ## Settings
 
-- **Varimech**: `sensitivity(…, method="direct")` and `"adjoint"`, `hessian` and `hessian_product` with `method="forward"` and `"backward"`,
-  `backend="native"`; DOP853 and RK4 use index 1 with projections in natural coordinates. Only the final state is stored. The motion alone is `simulate`
-  without objectives. By default, the rows of a Hessian are computed in parallel on all cores; here they share one core. The parts that DOP853 and RK4
-  have in common are built once, and their build time is included in that of DOP853.
-- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, evaluated four times per step
-  (inlined for motion and gradient, otherwise called: whichever was faster or could be compiled). `mapaccum` executes all steps (`fold` was
-  equally fast). The motion includes ψ. Forward and reverse mode use `jtimes` with all seeds at once. Second derivatives are computed
+- **Varimech**: the gradients are those of `sensitivity` with `method="direct"` and `"adjoint"`; second derivatives are those of `hessian` and
+  `hessian_product` with `method="forward"` and `"backward"`. All calls use `backend="native"`. DOP853 and RK4 use index 1 with projections in natural
+  coordinates. Only the final state is stored. The motion alone is `simulate` without objectives. By default, the rows of a Hessian are computed in parallel
+  on all cores; in these measurements, they share one core. The parts that DOP853 and RK4 have in common are built once, and their build time is included in
+  that of DOP853.
+- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, which is evaluated four times per step.
+  The expression is inlined for motion and gradient and called as a function otherwise, whichever was faster or could be compiled. `mapaccum` executes all
+  steps (`fold` was equally fast). The motion includes ψ. Forward and reverse mode use `jtimes` with all seeds at once. Second derivatives are computed
   forward over reverse (as in `hessian`) along a direction given as input, with one call per parameter for a Hessian. CasADi compiles everything as one
   program (`jit`, `-O3 -march=native`) for a fixed number of steps.
-- **CasADi, RK4, sensitivities appended**: the same equations with S' = A S + B appended to the state by hand; second derivatives by forward mode.
-- **CasADi, CVODES**: the same rates, integrated by the Adams method with functional iteration, and CasADi's forward and adjoint sensitivities; the rates and their
-  derivatives are compiled. Compiled and interpreted rates differ by rounding, so CVODES takes different steps. The sweep, which uses interpreted rates,
-  therefore leaves a margin of a fifth of the target error.
-- Not measured: CasADi's second derivatives for the second target error, with CVODES, and forward over forward for RK4 without
+- **CasADi, RK4, sensitivities appended**: the sensitivity equations S' = A S + B are appended to the same state by hand. Second derivatives use forward mode.
+- **CasADi, CVODES**: the same equations are integrated by the Adams method with functional iteration, with CasADi's forward and adjoint sensitivities. The
+  right-hand sides and their derivatives are compiled. The sweep uses interpreted right-hand sides, which differ by rounding, so CVODES takes different steps.
+  The sweep therefore leaves a margin of a fifth of the target error.
+- **Not measured**: CasADi's second derivatives at the second target error and with CVODES, and forward over forward for RK4 without
   appended sensitivities.
 
 The reference solution is that of [Benchmarks](benchmarks.md). The Hessians of all programs, and the gradients of the chains by both programs, must agree to
@@ -206,7 +208,7 @@ def chain_rows(chains: list[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-MEMORY_HEADINGS = ["bound", "time", "over the motion alone", "difference"]
+MEMORY_HEADINGS = ["memory limit", "time", "ratio to the motion alone", "difference"]
 
 
 def memory_rows(memory: dict[str, Any]) -> list[list[str]]:
@@ -235,7 +237,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
             if k in ours and k in theirs and ours[k] > theirs[k]
         ]
         if slower:
-            lines.append(f"- {where}: {', '.join(slower)}.\n")
+            lines.append(f"- {where}: {'; '.join(slower)}.\n")
 
     def times(name: str, goal: float) -> dict[str, float]:
         e = find(engines, name, goal) or {"ways": {}}
@@ -272,7 +274,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
                     tell(where, mine["milliseconds"], c["milliseconds"], same)
                     tell(where, mine["build_seconds"], c["build_seconds"], building)
     options = "".join(lines) or "Nowhere in these tables.\n"
-    return f"## Where Varimech is slower than a hand-written program\n\nThe list shows the time of Varimech divided by that of the hand-written program:\n\n{options}"
+    return f"## Where Varimech is slower than a hand-written program\n\nThe list contains every measurement in which the hand-written program was faster, with the time of Varimech divided by that of the hand-written program:\n\n{options}"
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

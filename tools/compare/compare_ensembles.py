@@ -25,46 +25,49 @@ LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "So
 INTRODUCTION = f"""\
 # Ensembles
 
-This page shows how many runs per second Varimech and other programs compute, how many samples a study needs, and how much overhead it has. Every time is
-that of the fastest of at least five whole calls (Exudyn and Dask: three), after compiling. Other programs may have been running at the same time; the load
-of the machine is listed at the end. It mainly affects the measurements with two cores. `python tools/compare/compare.py ensembles` repeats the measurements.
+This page shows how many runs per second Varimech and other programs compute, how many samples a study needs, and how much overhead a study has. Every time
+is that of the fastest of at least five whole calls (Exudyn and Dask: three), after compiling. Other programs may have been running at the same time, which
+mainly affects the measurements with two cores; the load of the machine is listed at the end. `python tools/compare/compare.py ensembles` repeats the
+measurements.
 
 ## Runs per second
 
-Five-bar, 5 s, ψ¹ at the end, five parameters within ±{100 * HALF_WIDTH:g} %. Every program uses the coarsest setting of a sweep for which
-the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions per run" counts the
-instructions of the generated functions; it is given for explicit integrators with equal steps.
+Each sample simulates the five-bar for 5 s, with five parameters varied within ±{100 * HALF_WIDTH:g} %, and evaluates the objective ψ¹ (the integrated squared displacement of
+point 2) at the end. The programs are compared at equal accuracy: each uses the coarsest setting for which the largest relative error of ψ¹ over
+{TESTED} such samples stays below {GOAL:.0e}. "Instructions per run" counts the instructions of the generated functions, for explicit integrators with equal steps.
 """
 RUN_SETTINGS = """\
 - **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and accumulates statistics (mean, variance, histograms);
-  `m.ensemble(…, backend="native")` uses given samples and returns every ψ¹. Only the final time is stored. A run with a tolerance takes a minimum number of
-  steps, which is more than necessary here: even with the loosest tolerance of the sweep, the error is below the target.
+  `m.ensemble(…, backend="native")` uses given samples and returns every ψ¹. Only the final time is stored. Even with the loosest tolerance of the sweep,
+  adaptive runs are more accurate than required, because they take a minimum number of steps.
 - **CasADi, by hand**: the equations of motion in two angles were derived for this mechanism. RK4 is unrolled as one expression, the whole run is
   compiled (`-O3 -march=native`), and `map` executes the samples. The program returns ψ¹ only and makes no checks.
-- **MuJoCo**: as in [Benchmarks](benchmarks.md), with `rollout`; one model per sample, prepared in advance; ψ¹ by Simpson's rule.
-- **Exudyn**: as in [Benchmarks](benchmarks.md); one model per sample, prepared in advance in every process; the faster of two tolerances of Newton's method.
+- **MuJoCo**: the model is that of [Benchmarks](benchmarks.md), with `rollout` and one model per sample, prepared in advance. ψ¹ is integrated by Simpson's
+  rule.
+- **Exudyn**: the model is that of [Benchmarks](benchmarks.md), with one model per sample, prepared in advance in every process. The result is that of the
+  faster of two tolerances of Newton's method.
 """
 VECTORS = """\
 ## Samples in vectors
 
-{width} samples are computed simultaneously in the vector registers of this processor ([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)).
-Both columns use compiled code on one thread. Rates refer to CPU time, in the fastest of five alternating measurements each. Parameters vary within ±1 %, and
-only the final time is stored. The column "at least" contains the required ratio. The last column is the largest relative difference between the results.
-It is 0 if vectors execute exactly the same operations,
-and of the order of rounding if the equations contain sines or cosines.
+On this processor, {width} samples are computed simultaneously in vector registers ([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)).
+The table compares this with samples that are computed one by one, both with compiled code on one thread. Rates refer to CPU time; each is the highest of
+five measurements, which alternate between the two schemes. Parameters vary within ±1 %, and only the final time is stored. The column "at least" contains
+the smallest acceptable ratio. The last column is the largest relative difference between the results: it is 0 if vectors execute exactly the same
+operations, and of the order of rounding if the equations contain sines or cosines.
 """
 COSTS = """\
 ## Overhead of a study
 
-In addition to the runs, a study draws samples (here: five uniform parameters), accumulates statistics (moments up to the fourth, histograms) and merges
-chunks. On one core, this takes:
+In addition to the runs, a study draws samples (in this case, of five uniform parameters), accumulates statistics (moments up to the fourth, histograms) and
+merges chunks. On one core, these operations take:
 """
 SAMPLES = f"""\
 ## Number of samples
 
-Half-width of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * HALF_WIDTH:g} % (3σ) on its five parameters, median of
-three seeds. With a control variate, the mean is corrected by the first-order model, which needs one run with derivatives. Confidence intervals
-cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ here) remains.
+The table shows the half-width of the 95 % confidence interval of the mean of ψ¹, as the median of three seeds. The five parameters of the five-bar have
+tolerances of ±{100 * HALF_WIDTH:g} % (3σ). With a control variate, the mean is corrected by the first-order model, which needs one run with derivatives. Confidence
+intervals cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ in this case) remains.
 """
 CLUSTER = """\
 ## Threads and processes
@@ -74,16 +77,16 @@ The table compares the same study on two threads and on a `LocalCluster` of two 
 ON_GPU = """\
 ## GPU
 
-The following results were measured with `tools/compare/gpu.py` ({device}, {date}). The times are kernel times of the
+The following results were measured with `tools/compare/gpu.py` ({device}, {date}). Each time is the kernel time of the
 fastest of three launches, with parameter values already on the GPU. The models are the five-bar (5 s, ψ¹) and the clearance slider-crank with its impacts,
-with parameters within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value, and in parentheses the
-number of samples that were compared.
+with parameters varied within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value, and in
+parentheses the number of samples that were compared.
 """
 
 GRADIENTS_ON_GPU = """\
-Gradients of three objectives with respect to five parameters (`tools/compare/gpu_gradients.py`, {date}) were computed with the
-direct method; times are kernel times. With equal steps of an explicit integrator, separate warps compute the columns of derivatives. Otherwise, one thread
-computes a motion and all its derivatives in local memory, and the memory bandwidth limits the rate.
+The next table shows gradients of three objectives with respect to five parameters, computed with the direct method (`tools/compare/gpu_gradients.py`, {date}).
+The times are kernel times. With equal steps of an explicit integrator, separate warps compute the columns of derivatives. Otherwise, one thread computes
+a motion and all its derivatives in local memory, and the memory bandwidth limits the rate.
 """
 
 RUN_HEADINGS = [
@@ -207,9 +210,9 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
     by_hand = next(t for t in throughputs if t["engine"].startswith("CasADi") and cores(t) == 1)
     return (
         f"On two cores, Varimech computes **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). This is faster than the\n"
-        f"best results of the other programs by factors of {ratios}. Much of the difference is due to the integrator: with RK4 on one core, Varimech\n"
-        f"computes {number(rate(rk4))} runs per second. The hand-written program, with two coordinates instead of six and no constraints, computes\n"
-        f"{number(rate(by_hand))}.\n"
+        f"best results of the other programs by factors of {ratios}.\n\n"
+        f"Much of the difference is due to the integrator. With RK4 on one core, Varimech computes {number(rate(rk4))} runs per second, and the hand-written program, which\n"
+        f"has two coordinates instead of six and no constraints, computes {number(rate(by_hand))}.\n\n"
         f"On one core, a study executes {alone['operations'] * rate(alone):.1e} instructions of the generated functions per second. Instructions for sampling,\n"
         "assembly, combining stages and accumulating statistics are not counted.\n"
     )
@@ -237,8 +240,8 @@ def needed(intervals: list[dict[str, Any]], std: float) -> str:
     best = min((i for i in intervals if i["samples"] == last), key=lambda i: i["controlled"])
     as_many = (1.96 * std / best["controlled"]) ** 2
     return (
-        f"{last:,} samples by {LABELS[best['kind']]} sampling with a control variate give the mean to ±{best['controlled']:.1e}; "
-        f"without a control, {as_many:.0e} random samples would be needed (ψ¹ has a standard deviation of {std:.2g}).\n"
+        f"With {LABELS[best['kind']]} sampling and a control variate, {last:,} samples give the mean to ±{best['controlled']:.1e}. "
+        f"With random sampling and no control variate, {as_many:.0e} samples would be needed (ψ¹ has a standard deviation of {std:.2g}).\n"
     )
 
 
@@ -427,7 +430,8 @@ def compare_ensembles() -> None:
         f"![Runs per second, and half-widths against samples](images/compare_ensembles.png)\n\n{RUN_SETTINGS}\n"
         f"{VECTORS.format(width=ours['vectors'][0]['width'])}\n{markdown(VECTOR_HEADINGS, in_vectors, 1)}\n{COSTS}\n"
         f"{markdown(COST_HEADINGS, costs, 1)}\n"
-        f"Peak memory of one process after studies of increasing size, ψ¹ stored at every step, in chunks of 1,024:\n\n"
+        f"The next table shows that memory use does not grow with the number of samples. It lists the peak memory of one process after studies of increasing size, with\n"
+        f"ψ¹ stored at every step and chunks of 1,024 samples:\n\n"
         f"{markdown(MEMORY_HEADINGS, used, 0)}\n{SAMPLES}\n{markdown(SAMPLE_HEADINGS, half_widths, 0)}\n{needed(intervals, whole['std'])}\n"
         f"{CLUSTER}\n{markdown(CLUSTER_HEADINGS, clusters, 1)}\n{gpu}{machine(versions)}"
         f"Load of the machine (mean of the preceding minute, including the comparison itself): "

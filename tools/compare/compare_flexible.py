@@ -88,24 +88,24 @@ def parameters() -> str:
     return f"""\
 ## All parameters, more segments, softer beams
 
-These derivatives are computed by direct differentiation. They include the derivative with respect to the density, which depends on the term M' q̈; this is
-possible because the accelerations contain no noise.
+The figure shows the derivatives of the five-bar's motion with respect to all parameters, computed by direct differentiation. The derivative with respect to
+the density depends on the term M' q̈, and is accurate because the accelerations contain no noise.
 
 ![All parameters](images/flexible_parameters.png)
 
-At t = 1 s, ALI3-P, h = 0.1 ms, derivatives multiplied by their parameters (m):
+The table shows the x coordinate of point 1, x₁, at t = 1 s, and its derivatives multiplied by their parameters (m), for several numbers of segments (ALI3-P,
+h = 0.1 ms):
 
 {markdown(headings, rows, 1)}
 
-Two segments give positions to 2e-4 m and derivatives with respect to mass and geometry to 1 %. Derivatives with respect to E and I depend on the vibrations
-of the beam, whose frequencies have an error of 22 % with two segments; they need 16 segments or more.
+With two segments, positions are accurate to 2e-4 m, and derivatives with respect to mass and geometry to 1 %. Derivatives with respect to E and I need 16
+segments or more, because they depend on the vibrations of the beam, whose frequencies have an error of 22 % with two segments.
 
 ![Softer beams](images/flexible_softer.png)
 
 ![The motion of the softest beam](images/flexible_soft_motion.png)
 
-The largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}, for a length of
-{LENGTH:.2f} m.
+For a length of {LENGTH:.2f} m, the largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}.
 """
 
 
@@ -185,7 +185,7 @@ def statics() -> str:
     return f"""\
 ## Accuracy of the element
 
-Deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`), relative to
+The tables show deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`) for n segments, relative to
 Euler–Bernoulli theory:
 
 {markdown(headings, rows, 1)}
@@ -193,7 +193,7 @@ Euler–Bernoulli theory:
 
 The bending potential is calibrated for a simply supported beam under a load at mid-span, for which it is exact if n is even. In all
 other cases, the error decreases as 1/n². A clamped beam is modelled as one half of a beam that is symmetric about the clamp, so the clamp has the
-stiffness 2 E I (1 + 2/n²)/ℓ³. The end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) times the exact one, within 0.1 %
+stiffness 2 E I (1 + 2/n²)/ℓ³. The end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) times the exact one, which is within 0.1 %
 for n ≥ 39. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
 """
 
@@ -246,23 +246,24 @@ def steps() -> str:
     return f"""\
 ## Axial vibrations and steps
 
-The axial frequencies of segments reach √12 n/L √(E/ρ) (√4 with lumped masses): here {fastest} rad/s, while the mechanism moves with about 3
-rad/s. The table shows the distance (m) between the position of point 1 after 1 s and that computed by ALI3-P with the trapezoidal rule and steps of 10 µs:
+The axial vibrations of segments are much faster than the motion of the mechanism: their frequencies reach √12 n/L √(E/ρ) (√4 instead of √12 with lumped
+masses). In the five-bar, these are {fastest} rad/s, while the mechanism moves with about 3 rad/s. The table shows the error of the position of
+point 1 after 1 s (m), relative to ALI3-P with the trapezoidal rule and steps of 10 µs:
 
 {markdown(headings, rows, 2)}
 
 - **Implicit integrators** (`step=` alone) need not resolve these vibrations: choose h for the motion of
-  interest; h = 2 ms resolves bending at 61 rad/s to 1 %. With many segments and long steps, the Newton iteration eventually
+  interest. For example, h = 2 ms resolves bending at 61 rad/s to 1 %. With many segments and long steps, the Newton iteration eventually
   fails, because the trapezoidal rule conserves the energy of the vibrations. If this happens, use `integrator="generalised-alpha"`, which damps
   the vibrations, or halve h.
-- **Explicit integrators** must resolve these vibrations: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`). With `tolerance=`, they choose
-  such steps automatically; this suits few segments and accuracies of 1e-10 or better. Lumped masses allow steps that are longer by a factor
-  of √3.
+- **Explicit integrators** must resolve these vibrations. The highest frequency ω limits the step: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`).
+  With `tolerance=`, such steps are chosen automatically, which suits few segments and accuracies of 1e-10 or better. Lumped masses allow steps that are
+  longer by a factor of √3.
 - **Penalty formulations** add vibrations of the penalty. With the Φ̈ term (the default), these vibrations are slow. In the pure penalty formulation of
-  the paper they are stiff, so it suits implicit integrators only. The vibrations also appear in the accelerations (the reason why the paper does not
-  treat the density); ALI3-P removes them by projection.
-- If a run diverges, it stops with an error. The error names the beam, its highest frequency and the required step, or suggests an integrator that does
-  not need so short a step.
+  the paper, they are stiff, so this formulation suits implicit integrators only. The vibrations also appear in the accelerations, which is why the paper
+  does not treat the density. ALI3-P removes them by projection.
+- **If a run diverges**, it stops with an error. The error names the beam, its highest frequency and the required step, or suggests an integrator that does
+  not need such a short step.
 """
 
 
@@ -304,13 +305,13 @@ def times() -> str:
     return f"""\
 ## Time per step
 
-A pinned beam falls from the horizontal (planar, ALI3-P, h = 1 ms). The table shows µs per step, with Newton iterations in parentheses, for compiled code
-on one thread (the fastest of seven runs of 100 steps):
+A pinned beam falls from the horizontal (planar, ALI3-P, h = 1 ms). The table shows the time per step in µs, with the number of Newton iterations in
+parentheses, for compiled code on one thread (the fastest of seven runs of 100 steps):
 
 {markdown(headings, rows, 0)}
 
-The time per iteration grows linearly with n. The sudden load excites vibrations of single segments, which the trapezoidal rule does not damp. They
-change sign from step to step, so a beam with more segments needs more iterations.
+The time per iteration grows linearly with n. The sudden load excites vibrations of single segments, which the trapezoidal rule does not damp. These
+vibrations change sign from step to step, so a beam with more segments needs more iterations.
 """
 
 
@@ -324,23 +325,25 @@ def compare_flexible() -> None:
     introduction = """\
 # Flexible mechanisms
 
-`m.beam(…)` is a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005). Its nodes are natural
-coordinates; it has axial and bending energies for large motions, but neither shear nor torsion. This page shows how to choose the number of segments and
-the step, based on measurements: statics and frequencies of single beams, and the motion of a five-bar with a flexible bar 12 (benchmark
-`flexible-five-bar`). The last section answers a question about sensitivities that J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023)
-left open. `python tools/compare/compare.py flexible` repeats these measurements, and `make compare` repeats those of all pages.
+`m.beam(…)` models a flexible bar by a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005). The
+positions of its nodes are natural coordinates. The beam has axial and bending energies for large motions, but neither shear nor torsion.
+
+This page shows how to choose the number of segments and the step. The advice is based on measurements: statics and frequencies of single beams, and the
+motion of a five-bar whose bar 12 is flexible (benchmark `flexible-five-bar`). The last section answers a question about sensitivities that J. C. García
+Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023) left open. `python tools/compare/compare.py flexible` repeats these
+measurements, and `make compare` repeats those of all pages.
 
 ## Number of segments and step
 
-| purpose | choose |
+| purpose | recommended choice |
 |---|---|
-| the motion, and derivatives with respect to masses and lengths | 2 segments: in the five-bar below, positions to 2e-4 m and derivatives to 1 % |
+| the motion, and derivatives with respect to masses and lengths | 2 segments: in the five-bar below, positions are accurate to 2e-4 m and derivatives to 1 % |
 | deflections and first frequencies to about 3 % | 8 segments; 16 for beams clamped at both ends |
 | derivatives with respect to E and I, higher frequencies | 16 segments or more |
 | large bending | enough segments to keep the angle between adjacent segments well below 90° |
-| a fixed step | `step=` (ALI3-P) for the motion of interest, with fifty steps per period for an error of 1 %: axial vibrations need not be resolved |
-| many segments and a long run | the same with `integrator="generalised-alpha"`, which damps axial vibrations |
-| high accuracy | few segments, and `tolerance=`: the steps then resolve every vibration |
+| a fixed step | `step=` (ALI3-P) with fifty steps per period of the motion of interest for an error of 1 %; axial vibrations need not be resolved |
+| many segments and a long run | `step=` with `integrator="generalised-alpha"`, which damps axial vibrations |
+| high accuracy | few segments, and `tolerance=`; the steps then resolve every vibration |
 
 """
     crank = flexible_slider_crank.run().figures()
@@ -349,8 +352,8 @@ left open. `python tools/compare/compare.py flexible` repeats these measurements
     spatial = """\
 ## Spatial beams
 
-The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod; `varimech benchmark flexible-slider-crank`
-checks its motion and the derivatives with respect to all five parameters against an independent solution.
+The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod. `varimech benchmark flexible-slider-crank`
+compares its motion and the derivatives with respect to all five parameters with an independent solution.
 
 ![Spatial slider-crank with a flexible rod](images/flexible_slider_crank_mechanism.png)
 

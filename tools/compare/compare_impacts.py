@@ -12,9 +12,9 @@ from rich.console import Console
 PAGE = DOCS / "contacts.md"
 TITLE = "## Gradients over many impacts"
 TEXT = """\
-Within 35 ms, the benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases: the slider bounces until it stays in contact with its guide, then leaves it and bounces again. The table gives
-times for the gradient of {objectives} objectives with respect to the clearance, the restitution and the crank length, in compiled code (the fastest of many calls). `python tools/compare/compare.py impacts`
-repeats only this section.
+Within 35 ms, the benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases: the slider bounces until it stays in contact with its guide, then leaves the guide and bounces again. The table
+shows how long the gradient of {objectives} objectives with respect to the clearance, the restitution and the crank length takes in compiled code (the fastest of many calls).
+`python tools/compare/compare.py impacts` repeats only this section.
 """
 
 
@@ -43,9 +43,10 @@ def section(report: dict[str, Any]) -> str:
             f"{TITLE}\n",
             TEXT.format(**report),
             markdown(headings, rows, 1),
-            "The next table shows the largest deviation of a derivative with a tolerance of 1e-12, relative"
-            " to the largest derivative of the same objective. Differences are fourth-order central"
-            " differences between runs that each locate all events.\n",
+            "The next table compares the derivatives by other methods and coordinates, with a tolerance of"
+            " 1e-12. It shows the largest deviation of a derivative, relative to the largest derivative of"
+            ' the same objective. "Differences" are fourth-order central differences between runs that each'
+            " locate all events.\n",
             markdown(columns, agreement, 1),
         ]
     )
