@@ -1,5 +1,5 @@
-"""Deferred Ctrl-C: critical sections postpone it. And cancellation of threads, which never receive
-it: they poll an event.
+"""Deferred Ctrl-C: critical sections postpone it. Cancellation of threads, which never receive
+Ctrl-C: they poll an event.
 """
 
 from __future__ import annotations

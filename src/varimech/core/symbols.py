@@ -1,4 +1,4 @@
-"""Symbols in which equations are stated: CasADi's scalar expressions."""
+"""CasADi's scalar expressions, in which the equations are stated, and operations on them."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ import numpy as np
 from .errors import ModelError, unknown_name
 
 LARGEST = 20_000_000
-"""Bytes of a file at most: far more than a table may have values."""
+"""Largest file that is read (bytes): far more than a table may have values."""
 Path_ = str | PathLike[str]
 
 
 def read_columns(path: Path_, columns: Sequence[str | int]) -> tuple[np.ndarray, np.ndarray, None]:
-    """Two columns of a file, by names in its first row or by numbers."""
+    """Read two columns of a file, by names in its first row or by numbers."""
     if isinstance(columns, str) or len(columns) != 2:
         raise ModelError(
             "",
@@ -33,7 +33,7 @@ def read_columns(path: Path_, columns: Sequence[str | int]) -> tuple[np.ndarray,
 
 
 def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """All of a file: two columns, or a grid."""
+    """Read a whole file: two columns, or a grid."""
     head, rows = _rows(path)
     count = len(rows[0][1])
     if count == 2:
@@ -59,7 +59,7 @@ def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
 
 
 def _rows(path: Path_) -> tuple[list[str] | None, list[tuple[int, list[str]]]]:
-    """The names of columns, if there are any, and all other rows with their lines."""
+    """Return the column names, if there are any, and all other rows with their line numbers."""
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST:
