@@ -1,3 +1,3 @@
-"""From equations of motion to one time step (implicit integrators) or to rates (explicit
-integrators), as chains of stages. Independent of the choice of coordinates.
+"""Formulations: chains of stages for one time step (implicit integrators) or for rates (explicit
+integrators), built from the equations of motion. Independent of the choice of coordinates.
 """
