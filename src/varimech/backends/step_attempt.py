@@ -1,5 +1,5 @@
-"""An attempt at a step of an interpreted run: the state at its end, jumps ahead, and its error. driver.c
-does the same (vm_try).
+"""Attempts at steps of an interpreted run: the state at the end, jumps ahead, and the error.
+driver.c does the same (vm_try).
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from .workspace import Workspace
 
 
 class StepAttempts:
-    """Attempts at steps from the state at the first stage to the last one."""
+    """Attempts at steps from the state at the first stage to the last stage."""
 
     def __init__(self, workspace: Workspace, jumps: Jumps | None):
         self._workspace, self._jumps = workspace, jumps
 
     def attempt(self, begin: float, h: float, end: float, *, bridge: bool) -> float | None:
-        """Attempt a step. Returns its error over the allowed one, 0 where that is not known, or None
-        if a jump lies ahead.
+        """Attempt a step. Return its error over the allowed one, 0 if that is not known, or None if
+        a jump lies ahead.
 
         Raises:
             Trouble: if it is too short, or has no solution.
-            Amplified: if constraints give way.
+            Amplified: if constraints yield.
         """
         w = self._workspace
         if w.chooses and not bridge and not h > SHORTEST * w.schedule.duration:
@@ -35,7 +35,7 @@ class StepAttempts:
         return self._judge(h, bridge=bridge)
 
     def _move(self, begin: float, h: float, end: float) -> None:
-        """State and integrands at the end of a step, and at its stages."""
+        """Compute state and integrands at the stages and the end of a step."""
         w = self._workspace
         w.solved = []
         if w.scheme is not None:
@@ -54,7 +54,7 @@ class StepAttempts:
         w.keep(w.last)
 
     def _judge(self, h: float, *, bridge: bool) -> float:
-        """Error of a step that no jump forbids, over the allowed one."""
+        """Return the error over the allowed one of a step that no jump prevents."""
         w, program = self._workspace, self._workspace.program
         residuals, error = w.finish.residuals, 0.0
         if w.schedule.tolerance:
