@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from .bound import bound
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .failures import StartFailure
 from .step_log import StepLog
 from .workspace import Workspace
@@ -71,7 +71,7 @@ class Assembly:
             )
             try:
                 start.solve()
-            except Trouble:
+            except AttemptFailure:
                 raise StartFailure from None
             if not np.isfinite(w.new).all() or not (start.residuals <= 1e-6).all():
                 raise StartFailure

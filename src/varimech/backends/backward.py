@@ -112,7 +112,7 @@ class Backward:
         settings: list[np.ndarray],
         costate_in: np.ndarray | None = None,
     ) -> Call:
-        """Bind the pullback of a chain: from `given`, the costate of the chain's result, to
+        """Bind the pullback of a chain: from `costate_in`, the costate of the chain's result, to
         `pulled` (as many entries as the chain's state has), and the contribution to the gradient.
         """
         assert chain.pullback is not None

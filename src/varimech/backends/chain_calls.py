@@ -13,7 +13,7 @@ from .newton import LARGEST, converged
 from .program import ChainFunctions
 
 
-class Trouble(Exception):
+class AttemptFailure(Exception):
     """A step or chain that failed, with the reason."""
 
 
@@ -80,6 +80,6 @@ class ChainCalls:
             if converged(ratio, last, k, self.max_iterations):
                 return k
             if not ratio <= LARGEST:
-                raise Trouble(NOT_FINITE)
+                raise AttemptFailure(NOT_FINITE)
             last = ratio
-        raise Trouble(NO_CONVERGENCE)
+        raise AttemptFailure(NO_CONVERGENCE)

@@ -135,7 +135,8 @@ def load_library(source: str | Source, *, in_background: bool = False) -> ctypes
                 shutil.rmtree(path.parent, ignore_errors=True)
                 break
     raise BuildError(
-        f"what {shlex.join(find_compiler() or ['the compiler'])} makes cannot be loaded: {reason}"
+        f"the library that {shlex.join(find_compiler() or ['the compiler'])} builds cannot be loaded:"
+        f" {reason}"
     )
 
 

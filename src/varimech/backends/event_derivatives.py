@@ -1,5 +1,5 @@
-"""Derivatives across an event of an interpreted run (saltation); events.c does the same, and `events` has the
-equations.
+"""Derivatives across an event of an interpreted run (saltation). events.c does the same, and
+`events` has the equations.
 """
 
 from __future__ import annotations

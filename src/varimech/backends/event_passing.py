@@ -121,7 +121,7 @@ class EventPassing:
 
         Raises:
             EventFailure: if no consistent modes are found, or events do not end.
-            Trouble: if a chain has no solution.
+            AttemptFailure: if a chain has no solution.
         """
         w, units, number = self._workspace, self._units, len(self._log.ends)
         before, S, modes = w.X[0].copy(), w.X_[0].copy(), units.modes.copy()

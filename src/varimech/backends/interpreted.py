@@ -16,7 +16,7 @@ import numpy as np
 from ..core.progress import ProgressCallback
 from .assembly import Assembly
 from .backward import Backward
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .event_passing import EventPassing
 from .events import NONE
 from .explicit import added
@@ -130,9 +130,9 @@ class _Run:
         """Pass an event at the beginning of a step."""
         try:
             events.pass_event(trigger)
-        except Trouble as trouble:
-            culprit = trouble.culprit if isinstance(trouble, EventFailure) else trigger
-            raise self._failure(0.0, self.log.time, trouble, culprit) from None
+        except AttemptFailure as failure:
+            culprit = failure.culprit if isinstance(failure, EventFailure) else trigger
+            raise self._failure(0.0, self.log.time, failure, culprit) from None
         self._renew_sides()
 
     def _renew_sides(self) -> None:
@@ -170,7 +170,7 @@ class _Run:
             self.units.after = self.units.at(end, self.workspace.X[self.workspace.last])
         if self.events is not None and self.units is not None and self.workspace.chooses:
             event, length = self.units.first_event(h)
-            if event >= 0 and 0 < length <= self.units.shortest:  # at once
+            if event >= 0 and 0 < length <= self.units.shortest:  # immediately
                 if self.workspace.watches:
                     lengths.continue_given()
                 self._pass_event(self.events, event)
@@ -194,10 +194,10 @@ class _Run:
                 lengths.check_progress()
                 bridge = lengths.bridges(h, end)
             error = self.attempts.attempt(begin, h, end, bridge=bridge)
-        except Trouble as trouble:
-            if lengths.reject_failed(h, str(trouble)):
+        except AttemptFailure as failure:
+            if lengths.reject_failed(h, str(failure)):
                 return None
-            raise self._failure(h, end, trouble) from None
+            raise self._failure(h, end, failure) from None
         if error is None:
             assert self.switches is not None
             lengths.approach(h, self.switches.approach(h))
@@ -217,8 +217,8 @@ class _Run:
         if schedule.outputs is not None and w.scheme is not None and not schedule.at_steps:
             try:
                 self.outputs.store_within(begin, h, end)
-            except Trouble as trouble:
-                raise self._failure(h, end, trouble) from None
+            except AttemptFailure as failure:
+                raise self._failure(h, end, failure) from None
         if w.scheme is None:
             w.ψ += h / 2 * (w.G[0] + w.G[1])
             w.ψ_ += h / 2 * (w.G_[0] + w.G_[1])
@@ -245,8 +245,8 @@ class _Run:
         """See `Jumps.pass_step`."""
         try:
             return jumps.pass_step(self.log.time, h, end)
-        except Trouble as trouble:
-            raise self._failure(h, end, trouble) from None
+        except AttemptFailure as failure:
+            raise self._failure(h, end, failure) from None
 
     def _pass_by_map(self, passage: PassageCalls, row: np.ndarray) -> None:
         """Pass an event at a given step by the event map of the state; passage.c does the same."""
@@ -256,8 +256,8 @@ class _Run:
             log.records.append(PassageRecord(begin, end, w.X[:1].copy(), row))
         try:
             result, sensitivities = passage.execute(begin, row, w.X[0], w.X_[0])
-        except Trouble as trouble:
-            raise self._failure(0.0, end, trouble) from None
+        except AttemptFailure as failure:
+            raise self._failure(0.0, end, failure) from None
         w.new[:], w.new_[:], w.time[0] = result[:n], sensitivities[:n], end
         w.keep(0)
         w.ψ += result[n:]
@@ -271,9 +271,11 @@ class _Run:
             self.outputs.store(end, w.ψ, w.ψ_)
         self.coordinates.renew(log)
 
-    def _failure(self, h: float, end: float, trouble: Trouble, culprit: int = NONE) -> Exception:
+    def _failure(
+        self, h: float, end: float, failure: AttemptFailure, culprit: int = NONE
+    ) -> Exception:
         """Describe the failure of the next step, or of an event before it."""
-        return self.workspace.failure(self.lengths.number + 1, end, h, str(trouble), culprit)
+        return self.workspace.failure(self.lengths.number + 1, end, h, str(failure), culprit)
 
     def _sweep_back(self, records: Records) -> np.ndarray:
         """dψ/dρ, from the last record back to the initial state."""

@@ -59,7 +59,7 @@ class Jumps:
         nothing jumps, or 0 if the step crosses none.
 
         Raises:
-            Trouble: if the accelerations beyond the jump have no solution.
+            AttemptFailure: if the accelerations beyond the jump have no solution.
         """
         switches, crossed = self._switches, 0
         if self.are_crossed(h):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .events import (
     ALIGNED,
     CONSISTENT,
@@ -50,7 +50,7 @@ class Phase(NamedTuple):
 IN_IMPACT, IN_MOTION = Phase(True, 1), Phase(False, 0)
 
 
-class EventFailure(Trouble):
+class EventFailure(AttemptFailure):
     """No consistent modes, or overlapping shapes, with the unit that causes the failure."""
 
     def __init__(self, reason: str, culprit: int):
@@ -472,7 +472,7 @@ class EventCalls:
                     if not units.refine(phase, acceleration):
                         break
                     acceleration = solve()
-            except Trouble:
+            except AttemptFailure:
                 continue
             if units.consistent(phase, trigger, over, acceleration):
                 return new.copy()
@@ -481,4 +481,4 @@ class EventCalls:
     def _solve(self, chain: ChainCalls, new: np.ndarray) -> None:
         chain.solve()
         if not np.isfinite(new).all():
-            raise Trouble(NOT_FINITE)
+            raise AttemptFailure(NOT_FINITE)

@@ -215,7 +215,7 @@ class NativeProgram:
         try:
             self.__dict__["_compiled"] = load_library(self._library_source, in_background=True)
         except BuildError as error:
-            explain_once("bytecode goes on, some 5 times slower than compiled code", error)
+            explain_once("runs continue as bytecode, some 5 times slower than compiled code", error)
 
     @property
     def building(self) -> Work | None:
@@ -340,7 +340,7 @@ class NativeProgram:
         try:
             self.__dict__["_lanes"] = load_library(self._lane_source, in_background=True)
         except BuildError as error:
-            explain_once("bytecode goes on, slower than compiled code", error)
+            explain_once("runs continue as bytecode, slower than compiled code", error)
 
     @cached_property
     def _lanes(self) -> ctypes.CDLL:

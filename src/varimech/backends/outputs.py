@@ -75,7 +75,7 @@ class Outputs:
         """Store dense output at all output times before the end of an explicit step.
 
         Raises:
-            Trouble: if a further stage has no solution.
+            AttemptFailure: if a further stage has no solution.
         """
         w = self._workspace
         outputs, t = w.schedule.outputs, w.explicit.tables

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .failures import NOT_FINITE
 from .program import Program
 
@@ -61,13 +61,13 @@ class PassageCalls:
             sensitivities: derivatives of this state.
 
         Raises:
-            Trouble: if results are not finite.
+            AttemptFailure: if results are not finite.
         """
         n = self._state.size
         self._time[0], self._row[:] = time, row
         self._state[:], self._sensitivities[:] = state[:n], sensitivities[:n]
         self._calls.solve()
         if not np.isfinite(self._result).all():
-            raise Trouble(NOT_FINITE)
+            raise AttemptFailure(NOT_FINITE)
         self._place[:] = row[self._modes : 2 * self._modes]
         return self._result, self._result_

@@ -98,7 +98,10 @@ class Runner:
                 self._consider_compiling(steps)
             return True
         try:
-            if not self.native.has_lanes or self._lanes_ahead(steps) > self._compile_seconds:
+            if (
+                not self.native.has_lanes
+                or self._lane_interpretation_seconds(steps) > self._compile_seconds
+            ):
                 self.native.build()
             if self.native.has_lanes:
                 self.native.build_lanes()
@@ -130,7 +133,7 @@ class Runner:
         """Load compiled code from the cache, or begin to build it, if that pays."""
         if self.native.compiled:
             return
-        spent = self._interpreted_seconds + self._interpreting(steps)
+        spent = self._interpreted_seconds + self._interpretation_seconds(steps)
         if spent > self._compile_seconds:
             self.native.build_in_background(self._compile_seconds)
         elif spent > SEARCH_SECONDS:
@@ -141,19 +144,19 @@ class Runner:
         outputs and initial states are executed by code of single runs: without it, they take a
         sixth more time, with events a third.
         """
-        ahead = self._lanes_ahead(steps)
+        ahead = self._lane_interpretation_seconds(steps)
         if ahead > self._compile_seconds:
             self.native.build_lanes_in_background(self._compile_seconds)
             self.native.build_in_background(self._compile_seconds)
         elif ahead > SEARCH_SECONDS:
             self.native.load_lanes()
 
-    def _lanes_ahead(self, steps: int) -> float:
+    def _lane_interpretation_seconds(self, steps: int) -> float:
         """Estimate the time of interpreting a number of steps in vectors (s)."""
         speed = PLAN_LANE_SPEED if self.native.kernels.loops else LANE_SPEED
-        return self._interpreting(steps) / speed
+        return self._interpretation_seconds(steps) / speed
 
-    def _interpreting(self, steps: int) -> float:
+    def _interpretation_seconds(self, steps: int) -> float:
         """Estimate the time of interpreting a number of steps (s)."""
         instructions = sum(f.n_instructions() for f in self.program.functions)
         stages = len(self.program.scheme.b) if self.program.scheme else 1

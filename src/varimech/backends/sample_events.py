@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .events import CHANGED, NUDGE
 from .motion import Motion
 from .samples import Samples
@@ -52,7 +52,7 @@ class SampleEvents:
             w.Y[:] = np.concatenate([q + dt * (v + dt / 2 * a), v + dt * a])
             try:
                 w.rates.solve()
-            except Trouble:
+            except AttemptFailure:
                 values.append(np.nan)
                 continue
             values.append(float(self._samples.at(time + dt, w.new)[k]))

@@ -4,7 +4,7 @@ driver.c does the same (vm_try).
 
 from __future__ import annotations
 
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .explicit import SHORTEST
 from .failures import NO_CONVERGENCE, UNDERFLOW, Amplified
 from .jumps import Jumps
@@ -23,12 +23,12 @@ class StepAttempts:
         a jump lies ahead.
 
         Raises:
-            Trouble: if it is too short, or has no solution.
+            AttemptFailure: if it is too short, or has no solution.
             Amplified: if constraints yield.
         """
         w = self._workspace
         if w.chooses and not bridge and not h > SHORTEST * w.schedule.duration:
-            raise Trouble(UNDERFLOW)
+            raise AttemptFailure(UNDERFLOW)
         self._move(begin, h, end)
         if self._jumps is not None and self._jumps.lie_ahead(begin, h, end, bridge=bridge):
             return None
@@ -60,7 +60,7 @@ class StepAttempts:
         if w.schedule.tolerance:
             projects = program.rates is not None or program.jacobian is not None
             if projects and w.explicit.projections_failed(residuals):
-                raise Trouble(NO_CONVERGENCE)
+                raise AttemptFailure(NO_CONVERGENCE)
             if not bridge and not (self._jumps is not None and self._jumps.are_crossed(h)):
                 error = w.explicit.error(w.stages, h)
         if error <= 1 and program.sharp and w.explicit.amplified(w.X, residuals):

@@ -4,7 +4,7 @@ the error of the last step allows. driver.c does the same (vm_next_step).
 
 from __future__ import annotations
 
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .events import NEVER, NONE
 from .explicit import BRIDGE, PROGRESS, TRIES
 from .failures import NO_CONVERGENCE, NOT_FINITE, STALLED, UNDERFLOW
@@ -91,13 +91,13 @@ class StepLengths:
         """Check that a run that chooses its steps makes progress.
 
         Raises:
-            Trouble: if it makes almost no progress.
+            AttemptFailure: if it makes almost no progress.
         """
         time, tries = self._log.time, self._log.done + self._log.rejected
         if tries < self._check_tries + TRIES:
             return
         if time < self._check_time + PROGRESS * self._schedule.duration:
-            raise Trouble(STALLED)
+            raise AttemptFailure(STALLED)
         self._check_time, self._check_tries = time, tries
 
     def reject(self, length: float) -> None:

@@ -351,7 +351,7 @@ class SundialsRunner:
                 )
             derivatives = np.array(
                 integrate.forward(count)(**begin, **seeds_of_run)["fwd_xf"]
-            )  # one block of all times a parameter
+            )  # one block of all times for each parameter
             S[1:] = (
                 derivatives.reshape(S.shape[1], count, -1).transpose(2, 0, 1)
                 * scales.differential[:, None]

@@ -94,7 +94,7 @@ class Tape:
             self.taken -= segment.memory
             if segment.records is None:
                 self._return_to(segment)
-                r["samples"] = 0  # they have been taken
+                r["samples"] = 0  # the first execution has taken them
                 while int(r["done"]) < segment.last:
                     self._advance(min(segment.last, int(r["done"]) + self._next()))
                 continue

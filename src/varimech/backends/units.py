@@ -256,7 +256,7 @@ class Units:
                 if 0 < share * h < length:
                     length = share * h
         if first < 0 and self.sought >= 0 and self.long[0] >= h:
-            first = self.sought  # the attempt was too short, or just right
+            first = self.sought  # the attempt was too short, or ended at the event
         if first < 0:
             return (SHORTER if length < h else NONE), length
         if first != self.sought:

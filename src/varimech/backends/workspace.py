@@ -12,7 +12,7 @@ import numpy as np
 
 from ..integrators.runge_kutta import RungeKutta
 from .bound import Call, bound
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .explicit import ExplicitScheme, Stages, combined
 from .failures import NOT_FINITE, StepFailure
 from .inputs import Inputs
@@ -99,7 +99,7 @@ class Workspace:
         )
 
     def _bind_objectives(self, function: Function, tangent: Function | None) -> Call:
-        """Bind objectives at the new state to `value`, and their derivatives to `slope`."""
+        """Bind objectives at the new state to `value`, and their derivatives to `derivative`."""
         at = [self.parameters, self.time]
         value = bound(function, [self.new, *at], [self.value])
         if tangent is None:
@@ -141,13 +141,13 @@ class Workspace:
         """Evaluate a chain.
 
         Raises:
-            Trouble: if it does not converge, or the new state is not finite.
+            AttemptFailure: if it does not converge, or the new state is not finite.
         """
         self.iterations += chain.solve()
         if self._records:
             self.solved.append(chain.solved(self.program.solved_sizes))
         if not np.isfinite(self.new).all():
-            raise Trouble(NOT_FINITE)
+            raise AttemptFailure(NOT_FINITE)
 
     def keep(self, k: int) -> None:
         """Store the new state as stage k, with its integrands."""
@@ -178,7 +178,7 @@ class Workspace:
         n, start = self.program.coordinates, self.time[0]
         try:
             self.evaluate(self.rates, time, 0.0, np.zeros(0))
-        except Trouble:
+        except AttemptFailure:
             return None
         finally:
             self.time[0] = start

@@ -99,7 +99,7 @@ class Expression:
 
     @property
     def unit_words(self) -> set[str]:
-        """Names of units in the expression."""
+        """Unit names that occur in the expression."""
         units = [words_of(node.id) for node in self._program if isinstance(node, _Unit)]
         return set[str]().union(*units)
 
@@ -152,7 +152,7 @@ _EXAMPLES = {"m": "30 mm", "s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 
 
 
 class _Unit(ast.Name):
-    """A unit after a number; its `id` is the text of it."""
+    """A unit after a number; its `id` is the text of the unit."""
 
 
 def _read(text: str) -> tuple[ast.expr, ...]:
@@ -192,7 +192,7 @@ _ONE_LINE = str.maketrans("\n\r\f", "   ")
 
 
 def _program(text: str, tree: ast.expr) -> tuple[ast.expr, ...]:
-    """All operations, operands first."""
+    """Return all operations, operands first."""
     order: list[ast.expr] = []
     rates = 0
     waiting = [(tree, 1, 0)]
@@ -283,7 +283,7 @@ class _Evaluation:
         """
 
     def of(self, program: Sequence[ast.expr]) -> object:
-        """The value of a program that `_read` made."""
+        """Evaluate a program that `_read` has built."""
         values: list[object] = []
         for node in program:
             first = len(values) - len(_operands(node))
@@ -344,7 +344,7 @@ class _Evaluation:
         )
 
     def _unit(self, unit: str) -> float:
-        """Its factor to SI units."""
+        """Return the factor of a unit to SI units."""
         if both := sorted(words_of(unit) & {*self._scope.names, *self._scope.ambiguous}):
             raise _refused(
                 self._text,
@@ -425,17 +425,17 @@ class _Evaluation:
 
 
 def _size(value: object) -> int:
-    """Number of components of a value."""
+    """Return the number of components of a value."""
     return int(value.numel()) if hasattr(value, "numel") else 1
 
 
 def _products(a: object, b: object) -> int:
-    """Number of multiplications in a @ b."""
+    """Return the number of multiplications in a @ b."""
     return _size(a) * (b.shape[1] if hasattr(b, "shape") and _size(a) > 1 else _size(b))
 
 
 def _stacked(*items: Any) -> SX:
-    """A column vector from numbers, or a matrix from rows."""
+    """Return a column vector from numbers, or a matrix from rows."""
     return ca.vertcat(*[x.T if x.is_column() and x.numel() > 1 else x for x in map(SX, items)])
 
 
@@ -448,7 +448,9 @@ def _shown(text: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """First line of an error of CasADi or Python; a generic text if it only describes internals."""
+    """Return the first line of an error of CasADi or Python; a generic text if it only describes
+    internals.
+    """
     text = (str(error).strip().splitlines() or [""])[0]
     inside = any(
         word in text for word in ("casadi", "::", "GenSharedObject", ".hpp", "argument", "<lambda>")

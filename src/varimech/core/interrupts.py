@@ -13,7 +13,7 @@ from types import FrameType
 
 
 class DeferredInterrupt:
-    """A Ctrl-C that is postponed; `armed` if this thread receives it at all."""
+    """A deferred Ctrl-C; `armed` if this thread receives Ctrl-C at all."""
 
     def __init__(self, previous: Callable[[int, FrameType | None], object], *, armed: bool):
         self._armed = armed

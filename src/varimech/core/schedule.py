@@ -136,7 +136,7 @@ class Schedule:
         return np.arange(self.steps + 1) * self.step if self.ends is None else self.ends
 
     def replayed(self, ends: np.ndarray, triggers: np.ndarray | None = None) -> Schedule:
-        """The same schedule with the step ends, and events, of another run."""
+        """Return this schedule with the step ends, and events, of another run."""
         return replace(
             self,
             triggers=triggers,
@@ -150,7 +150,7 @@ class Schedule:
         )
 
     def until(self, time: float) -> Schedule:
-        """The same schedule up to a time, which is its last output time."""
+        """Return this schedule up to a time, which becomes its last output time."""
         if self.outputs is None or time == self.duration:
             return self
         return replace(
@@ -158,17 +158,17 @@ class Schedule:
         )
 
     def stored_at_steps(self) -> Schedule:
-        """The same schedule with states stored at ends of steps, not between them."""
+        """Return this schedule with states stored at ends of steps, not between them."""
         return replace(self, at_steps=self.outputs is not None)
 
     def last_only(self) -> Schedule:
-        """The same schedule with only the initial and the final state stored."""
+        """Return this schedule with only the initial and the final state stored."""
         if self.outputs is not None:
             return replace(self, outputs=np.array([0.0, self.duration]))
         return replace(self, every=self.steps)
 
     def shortened(self) -> Schedule:
-        """A schedule of the same kind with a very short duration."""
+        """Return a schedule of the same kind with a very short duration."""
         if self.tolerance:
             end = 1e-6 * self.duration
             return replace(

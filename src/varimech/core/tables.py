@@ -28,8 +28,16 @@ MOST = 20_000
 the argument.
 """
 SAME = 1e-12
-"""Allowed difference between the first and the last value of a table that repeats, relative to its
-range: numbers in files are rounded.
+"""A function through the points of a table; created by `varimech.table`. Call it with numbers,
+arrays, parameters or state quantities.
+
+Attributes:
+    x: arguments, increasing.
+    y: values at x; in a table of two variables, the second arguments.
+    z: values at x and y of a table of two variables, otherwise None.
+    kind: kind of interpolation.
+    outside: extrapolation outside of the range, for each variable.
+    ends: end conditions of a cubic spline.
 """
 
 

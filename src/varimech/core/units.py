@@ -184,9 +184,7 @@ def in_unit(number: float, unit: str, expected: str, label: str) -> float:
 
 
 def si_value(number: float, unit: str, label: str) -> float:
-    """Return the value of a quantity in SI units, whatever its dimension; identical bits for every
-    caller.
-    """
+    """Return whether a text is a unit of the same dimension as `expected`."""
     return number * _parsed(unit, label).factor
 
 

@@ -139,7 +139,7 @@ class Stabilised(Formulation):
     omega: float = 10.0
     xi: float = 1.0
     name = "index1-stabilised"
-    suits = "the same without projections: constraints drift within the tolerance; used by CVODES and IDAS"
+    suits = "index 1 without projections: constraints drift within the tolerance; used by CVODES and IDAS"
     traits = FormulationTraits(
         exact=False, rates=True, continuous=True, algebraic=True, composite=True, nonholonomic=True
     )

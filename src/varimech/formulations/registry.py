@@ -30,7 +30,7 @@ def _faults(formulation: Formulation) -> list[str]:
     if not (traits.step or traits.rates):
         faults.append("traits promise neither step nor rates: no integrator fits")
     if traits.exact and traits.compliant:
-        faults.append("traits say that constraints are exact and that they give way")
+        faults.append("traits state that constraints are exact and that they are compliant")
     for name in ("projection", "continuous"):
         if getattr(traits, name) and not traits.rates:
             faults.append(f"traits promise {name} without rates")

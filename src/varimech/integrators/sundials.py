@@ -67,7 +67,6 @@ class Sundials:
         if self.algebraic:
             # accelerations and multipliers follow from the controlled unknowns; their own errors
             # would keep the solver at order 1
-            # keep it at order 1
             options["suppress_algebraic"] = True
         return ca.integrator("run", self.name, problem, 0.0, times[1:].tolist(), options)
 
