@@ -35,10 +35,10 @@ def column_source(column: ca.Function, columns: int, shared: int, width: int | N
     """
     generator = ca.CodeGenerator("column", {"with_header": False, "casadi_int": "long long int"})
     generator.add(column)
-    found = re.search(
+    body = re.search(
         r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL
     )
-    assert found, "CasADi's generated code has changed"
+    assert body, "CasADi's generated code has changed"
     width = lanes(columns) if width is None else width
     blocks = -(-columns // width)
     vector = f" __attribute__((vector_size({8 * width}), aligned(8)))" if width > 1 else ""
@@ -51,7 +51,7 @@ static int {column.name()}(const double **arg, double **res, long long *iw, doub
   const vector zero = {{0}};
   for (int block = 0; block < {blocks}; ++block) {{
     {" ".join(own)}
-{_in_vectors(found[1], shared, blocks)}
+{_in_vectors(body[1], shared, blocks)}
   }}
   return 0;
 }}
@@ -118,6 +118,6 @@ def all_columns(column: ca.Function, columns: int, shared: int) -> ca.Function:
         ca.SX.sym("x", row_length(columns), column.numel_in(k))
         for k in range(shared, column.n_in())
     ]
-    found = [column.call([*common, *[x[k, :].T for x in own]]) for k in range(row_length(columns))]
-    results = [ca.vertcat(*[ca.vec(f[i]).T for f in found]) for i in range(column.n_out())]
+    values = [column.call([*common, *[x[k, :].T for x in own]]) for k in range(row_length(columns))]
+    results = [ca.vertcat(*[ca.vec(f[i]).T for f in values]) for i in range(column.n_out())]
     return ca.Function(column.name(), [*common, *own], results)

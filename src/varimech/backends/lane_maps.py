@@ -78,8 +78,8 @@ def _read(k: int, port: Port, *, columns: bool, in_place: bool) -> list[str]:
     loop = f"for (int r = 0; r < {port.rows}; ++r)"
     numbers = f"if (k{k}) {loop} g{k}[r] = vm_all(k{k}[{place}]);"
     if in_place:
-        there = f"const vm_vector *b{k} = k{k} ? g{k} : p{k} + {_first(k, port)};"
-        return [f"vm_vector g{k}[{port.rows}];", numbers, there]
+        pointer = f"const vm_vector *b{k} = k{k} ? g{k} : p{k} + {_first(k, port)};"
+        return [f"vm_vector g{k}[{port.rows}];", numbers, pointer]
     gather = f"{numbers} else {loop} g{k}[r] = p{k}[{place}];"
     return [f"vm_vector g{k}[{port.rows}];", gather, f"const vm_vector *b{k} = g{k};"]
 

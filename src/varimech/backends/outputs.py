@@ -57,12 +57,12 @@ class Outputs:
         """Add samples to the objectives at a stored state, which may be an extremum itself."""
         w = self._workspace
         values, gradient = samples.values.copy(), samples.gradient.copy()
-        here = samples.at(time, w.new)
+        present = samples.at(time, w.new)
         if early:  # samples without an event so far
             values[np.isnan(values)] = 0.0
         for k in range(samples.count):
-            if samples.exceeds(k, float(here[k])):
-                values[k] = here[k]
+            if samples.exceeds(k, float(present[k])):
+                values[k] = present[k]
                 if w.directions:
                     samples.differentiate(time, w.new)
                     gradient[k] = samples.derivative(k, w.new_[:, : w.directions])

@@ -77,7 +77,7 @@ class SundialsRunner:
         none = np.zeros((self._chain.parameters.numel(), 0))
         self._directions = none if program.directions is None else program.directions
         self._built: tuple[object, ca.Function] | None = None
-        self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
+        self._lock = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
@@ -85,7 +85,7 @@ class SundialsRunner:
         """Return a function that executes one run; there is only one backend."""
 
         def execute(progress: ProgressCallback | None) -> Timed:
-            with self._alone:
+            with self._lock:
                 integrate = self._integrator(inputs)
                 with deferred_interrupts() as held:
                     return timed(lambda: self._run(integrate, inputs, held))

@@ -29,10 +29,12 @@ JUMP = 1e-9
 rounding, far below any jump that matters.
 """
 TOGETHER = 1e-9
-"""Relative difference of the derivatives of the times of two switches that change together."""
+"""Largest relative difference of the derivatives of the times of two switches that change together:
+beyond, they do not move together.
+"""
 NEARER = 0.75
-"""Share of a given step that is tried if a stage lies beyond a jump, and the end does not: stages
-overshoot the end of a step that is a quarter as long by a factor of 16 less, or even more.
+"""Share of a given step that is tried if a stage lies beyond a jump, and the end does not. The rest of
+the step is a quarter as long, so its stages pass its end by a sixteenth as much, or less.
 """
 SHORT = 1e-5
 """Longest short step of an implicit integrator, as a share of a given step, which uses the

@@ -52,7 +52,7 @@ class Selection:
         if after:
             inner = [a - b for a, b in pairwise(after)]
             self._chosen = [ca.logic_not(after[0]), *inner, after[-1]]
-        self._offset = x - self._of(pieces.origins)
+        self._offset = x - self._selected(pieces.origins)
 
     def value(self, pieces: Pieces) -> SX:
         """Evaluate the polynomial of this piece. Other `pieces` may have other coefficients, but
@@ -62,10 +62,10 @@ class Selection:
         total = SX(0)
         for k in range(degree, -1, -1):
             column = [c[k] if k < len(c) else 0.0 for c in pieces.coefficients]
-            total = self._of(column) + self._offset * total
+            total = self._selected(column) + self._offset * total
         return total
 
-    def _of(self, values: Sequence[Any]) -> SX:
+    def _selected(self, values: Sequence[Any]) -> SX:
         """Return the value of the selected piece: a sum of which all other terms are zero, so it is
         exact.
         """

@@ -68,11 +68,13 @@ class Projected(Formulation):
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Build the accelerations and multipliers at given positions and velocities."""
-        return rates_with(dynamics, dynamics.constraint_acceleration, _firm(dynamics, saddle))
+        return rates_with(
+            dynamics, dynamics.constraint_acceleration, _with_extra_pass(dynamics, saddle)
+        )
 
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Build the projection of given positions and velocities on the constraints."""
-        e, saddle = dynamics, _firm(dynamics, saddle)
+        e, saddle = dynamics, _with_extra_pass(dynamics, saddle)
         n, m = e.q.numel(), e.λ.numel()
         q_, v_, α, none = SX.sym("q*", n), SX.sym("v*", n), SX.sym("α", m), SX.zeros(m)
         μ, σ = SX.sym("μ", m), SX.sym("σ", m)
@@ -179,7 +181,7 @@ class Stabilised(Formulation):
         return (motion.position_limit(remedy, allowed),)
 
 
-def _firm(dynamics: Dynamics, saddle: Saddle) -> Saddle:
+def _with_extra_pass(dynamics: Dynamics, saddle: Saddle) -> Saddle:
     """Return the solver with one more pass if there are velocity constraints, such as friction that
     sticks.
 

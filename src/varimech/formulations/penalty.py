@@ -182,7 +182,7 @@ class Penalty(Formulation):
             e, steps = motion.equations, motion.tolerance * motion.size
             n, lengths = e.q.numel(), e.q.numel() - e.extra
             accelerations = np.abs(motion.states[:, 2 * n : 2 * n + lengths]).max(axis=1)
-            violation = float(_usual(accelerations)) / (self.factor * self.omega**2)
+            violation = float(_typical(accelerations)) / (self.factor * self.omega**2)
             # loads at rest cause violations, too
             if motion.residuals[0] > GENEROUS * (violation + steps):
                 violation = max(violation, self._typical_violation(motion))
@@ -199,7 +199,7 @@ class Penalty(Formulation):
         """
         e, saddle = motion.equations, Saddle(regular=True)
         n, nominal = e.q.numel(), e.model.parameter_set.nominal
-        λ = _usual(np.abs(motion.states[:, 3 * n :]))
+        λ = _typical(np.abs(motion.states[:, 3 * n :]))
         α = np.array(penalty_function(e, saddle)(motion.states[0, :n], nominal, 0.0)).ravel()
         worst = float((λ / α[: λ.size]).max(initial=0.0))
         return worst * saddle.penalty_factor / (self.factor * self.omega**2)
@@ -213,7 +213,7 @@ class Penalty(Formulation):
         return whole if self.inertial else whole - e.constraint_acceleration
 
 
-def _usual(sizes: np.ndarray) -> np.ndarray:
+def _typical(sizes: np.ndarray) -> np.ndarray:
     """Return the median over stored results; of two results (only both ends stored) the smaller,
     since the end may be the faulty one.
     """

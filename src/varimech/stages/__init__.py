@@ -1,3 +1,3 @@
-"""Systems of equations that are solved stage by stage, with their exact derivatives. Independent of
+"""Systems of equations solved stage by stage, with their exact derivatives. Independent of
 mechanisms and of time.
 """

@@ -150,13 +150,13 @@ class ChainWriter(Writer[Chain]):
         Returns:
             The names of x and y.
         """
-        f, g = _once(f), _once(g)
+        f, g = _cached(f), _cached(g)
         x: Name | None = None
         if self._chain.stages[i].compliant:
             passes, y = 1, None
         for _ in range(passes or self._chain.saddle.linear_passes):
 
-            @_once
+            @_cached
             def r(c: Chain, x: Name | None = x, y: Name | None = y) -> SX:
                 s, residual = c.stages[i], f(c)
                 residual = (
@@ -164,7 +164,7 @@ class ChainWriter(Writer[Chain]):
                 )
                 return residual if x is None else residual - s.tangent @ self.symbol(c, x)
 
-            @_once
+            @_cached
             def s(c: Chain, x: Name | None = x) -> SX:
                 return (
                     g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
@@ -331,7 +331,7 @@ class ChainWriter(Writer[Chain]):
         )
 
 
-def _once(expression: Expression) -> Expression:
+def _cached(expression: Expression) -> Expression:
     """Cache the values of a function of a chain: all passes of a solution use them."""
     evaluated: dict[int, SX] = {}
 
